@@ -1,0 +1,60 @@
+//! Lengths of time as people write them: `30s`, `5m`, `1h30m`, `500ms`.
+
+use std::time::Duration;
+
+const FORMS: &str = "write it like 30s, 5m, 1h30m or 500ms";
+
+/// Reads a length of time. Units are d, h, m, s and ms, each at most once, the larger first.
+pub(super) fn parse(text: &str) -> Result<Duration, String> {
+    let mut rest = text;
+    let mut total: u64 = 0;
+    let mut smallest = u64::MAX;
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+        let (unit, after) = after.split_at(after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len()));
+        let unit_ms = unit_ms(unit).filter(|ms| *ms < smallest).ok_or(FORMS)?;
+        let number: u64 = number.parse().map_err(|_| FORMS)?;
+        total = number.checked_mul(unit_ms).and_then(|ms| total.checked_add(ms)).ok_or("it is too long")?;
+        smallest = unit_ms;
+        rest = after;
+    }
+    if total == 0 { Err(FORMS.into()) } else { Ok(Duration::from_millis(total)) }
+}
+
+fn unit_ms(unit: &str) -> Option<u64> {
+    match unit {
+        "d" => Some(86_400_000),
+        "h" => Some(3_600_000),
+        "m" => Some(60_000),
+        "s" => Some(1_000),
+        "ms" => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_deadline_is_read_as_people_write_it() {
+        for (text, ms) in [
+            ("30s", 30_000),
+            ("5m", 300_000),
+            ("1h30m", 5_400_000),
+            ("500ms", 500),
+            ("1d2h3m4s5ms", 93_784_005),
+            ("0h1s", 1_000),
+        ] {
+            assert_eq!(parse(text).map(|time| time.as_millis()), Ok(ms), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_without_unit_without_length_or_out_of_order_is_refused() {
+        for text in ["", "30", "s", "0s", "-5s", "5 m", "1.5h", "5m1h", "5m5m", "1x", "3é", "99999999999999999999s"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(parse("18446744073709551615d").is_err());
+    }
+}

@@ -1,0 +1,284 @@
+//! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
+
+mod deadline;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+use windlass_vocab::QuestionOption;
+
+use crate::settings::Flags;
+
+const EXAMPLES: &str = "\
+Examples:
+  windlass run \"add a test for the parser\"
+  git diff | windlass run -
+  windlass sessions list
+
+A run goes on where it was after a crash: type the same line with the same --message-id again,
+or `windlass resume`.";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  windlass run \"what does this project do?\"
+  windlass run --allow 'run_command(cargo *)' \"make the tests pass\"
+  windlass run --session notes --message-id 42 - < prompt.txt
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, budget or unfinished, 4 cancelled,
+5 the store is busy or damaged, 6 waiting for a person.";
+
+const SESSIONS_EXAMPLES: &str = "\
+Examples:
+  windlass sessions show notes
+  windlass sessions export notes -o notes.jsonl
+  windlass sessions verify";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  windlass resume
+  windlass resume notes --answer run-again";
+
+/// An agent loop that loses nothing.
+#[derive(Debug, Parser)]
+#[command(name = "windlass", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Where sessions are kept [default: $XDG_DATA_HOME/windlass or ~/.local/share/windlass]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do one request and print the answer
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Look at, move and check stored sessions
+    #[command(after_help = SESSIONS_EXAMPLES, subcommand)]
+    Sessions(SessionsCommand),
+    /// Go on with a run that was cut short or waits for an answer
+    #[command(after_help = RESUME_EXAMPLES)]
+    Resume(ResumeArgs),
+    /// Try a failed run again, on the same history
+    Retry(RetryArgs),
+}
+
+/// `windlass run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The request; `-`, or nothing with a pipe, reads standard input
+    pub prompt: Option<String>,
+    /// The conversation to continue or begin
+    #[arg(long, value_name = "KEY", value_parser = name)]
+    pub session: Option<String>,
+    /// Makes it safe to repeat: the same id never adds the message twice
+    #[arg(long, value_name = "ID", value_parser = name)]
+    pub message_id: Option<String>,
+    /// The rules of a new run.
+    #[command(flatten)]
+    pub rules: RuleFlags,
+    /// The rest.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// `windlass resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The session [default: the last one of this folder]
+    #[arg(value_parser = name)]
+    pub key: Option<String>,
+    /// Answers the question the run waits with
+    #[arg(long, value_name = "ANSWER")]
+    pub answer: Option<AnswerChoice>,
+    /// The rest.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// `windlass retry`.
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    /// The session [default: the last one of this folder]
+    #[arg(value_parser = name)]
+    pub key: Option<String>,
+    /// The rules of the new run.
+    #[command(flatten)]
+    pub rules: RuleFlags,
+    /// The rest.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// `windlass sessions`.
+#[derive(Debug, Subcommand)]
+pub enum SessionsCommand {
+    /// One line per session
+    List,
+    /// What was said and done in a session
+    Show {
+        /// The session
+        #[arg(value_parser = name)]
+        key: String,
+    },
+    /// Write a session out as JSON lines
+    Export {
+        /// The session
+        #[arg(value_parser = name)]
+        key: String,
+        /// Where to [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Read a session written by `export`
+    Import {
+        /// The file; `-` reads standard input
+        file: PathBuf,
+        /// The key it gets here [default: the one it had]
+        #[arg(long, value_parser = name)]
+        key: Option<String>,
+    },
+    /// Check that no record was changed or lost
+    Verify {
+        /// The session [default: all of them]
+        #[arg(value_parser = name)]
+        key: Option<String>,
+    },
+    /// Delete a session
+    Rm {
+        /// The session
+        #[arg(value_parser = name)]
+        key: String,
+    },
+}
+
+/// The rules a new run starts with.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RuleFlags {
+    /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// How many turns the run may take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_turns: Option<u32>,
+}
+
+/// What every command that talks to a model takes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct CommonFlags {
+    /// The model, as its server names it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The server, e.g. http://127.0.0.1:11434/v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The folder the tools work in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Stop after this long, e.g. 30s, 5m, 1h30m
+    #[arg(long, value_name = "TIME", value_parser = deadline::parse)]
+    pub deadline: Option<Duration>,
+    /// Allow calls without asking, e.g. 'run_command(cargo *)'; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Forbid calls; wins over every --allow; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub deny: Vec<String>,
+    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    #[arg(long)]
+    pub mode: Option<Mode>,
+    /// Print one event per line instead of the answer
+    #[arg(long)]
+    pub json: bool,
+    /// Whether a record must survive a power cut (full) or only a crash (normal)
+    #[arg(long)]
+    pub durability: Option<Durability>,
+}
+
+/// How permissions are judged (T8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Nothing is asked.
+    Bypass,
+    /// Work in the workspace is allowed, commands are asked for.
+    #[default]
+    Default,
+    /// Every change is asked for.
+    Strict,
+}
+
+/// What a stored record outlives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// A power cut.
+    #[default]
+    Full,
+    /// A crash of the process, not of the machine.
+    Normal,
+}
+
+/// An answer to the question a run waits with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswerChoice {
+    /// Run the interrupted call again
+    RunAgain,
+    /// Take it as interrupted and tell the model so
+    Interrupt,
+    /// Allow it this once, or go on
+    Yes,
+    /// Forbid it, or stop here
+    No,
+}
+
+impl From<AnswerChoice> for QuestionOption {
+    fn from(choice: AnswerChoice) -> Self {
+        match choice {
+            AnswerChoice::RunAgain => Self::RunAgain,
+            AnswerChoice::Interrupt => Self::Interrupt,
+            AnswerChoice::Yes => Self::Once,
+            AnswerChoice::No => Self::No,
+        }
+    }
+}
+
+/// The part of the arguments that competes with the environment and the files.
+#[must_use]
+pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags) -> Flags {
+    Flags {
+        data_dir,
+        model: common.model.clone(),
+        base_url: common.base_url.clone(),
+        preset: rules.preset.clone(),
+        workspace: common.workspace.clone(),
+        max_turns: rules.max_turns,
+        mode: common.mode,
+        durability: common.durability,
+        allow: common.allow.clone(),
+        deny: common.deny.clone(),
+    }
+}
+
+/// A key or an id: something a person can read back from a list.
+fn name(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 200;
+    if text.trim().is_empty() {
+        return Err("it is empty".into());
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it contains a control character".into());
+    }
+    if text.chars().count() > LONGEST {
+        return Err(format!("it is longer than {LONGEST} characters"));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

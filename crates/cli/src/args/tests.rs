@@ -1,0 +1,132 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser};
+
+use super::{AnswerChoice, Cli, Command, Durability, Mode, SessionsCommand};
+
+fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(std::iter::once("windlass").chain(line.iter().copied()))
+}
+
+fn refusal(line: &[&str]) -> String {
+    let error = parse(line).expect_err("the line should be refused");
+    assert_eq!(error.exit_code(), 2, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn run_takes_everything_the_contract_names() {
+    let cli = parse(&[
+        "run",
+        "do it",
+        "--session",
+        "notes",
+        "--message-id",
+        "42",
+        "--model",
+        "m",
+        "--base-url",
+        "http://h/v1",
+        "--preset",
+        "task",
+        "--workspace",
+        "/w",
+        "--data-dir",
+        "/d",
+        "--max-turns",
+        "7",
+        "--deadline",
+        "1h30m",
+        "--allow",
+        "a",
+        "--allow",
+        "b",
+        "--deny",
+        "c",
+        "--mode",
+        "strict",
+        "--json",
+        "--durability",
+        "normal",
+    ]);
+    let cli = cli.expect("it parses");
+    assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
+    let Command::Run(run) = cli.command else { panic!("not run") };
+    assert_eq!((run.prompt.as_deref(), run.session.as_deref()), (Some("do it"), Some("notes")));
+    assert_eq!((run.message_id.as_deref(), run.rules.preset.as_deref()), (Some("42"), Some("task")));
+    assert_eq!((run.rules.max_turns, run.common.deadline), (Some(7), Some(Duration::from_secs(5400))));
+    assert_eq!((run.common.allow, run.common.deny), (vec!["a".to_owned(), "b".into()], vec!["c".to_owned()]));
+    assert_eq!((run.common.mode, run.common.durability), (Some(Mode::Strict), Some(Durability::Normal)));
+    assert!(run.common.json);
+}
+
+#[test]
+fn a_dash_is_a_prompt_and_the_data_dir_may_stand_before_the_command() {
+    let cli = parse(&["--data-dir", "/d", "run", "-"]).expect("it parses");
+    assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
+    assert!(matches!(cli.command, Command::Run(run) if run.prompt.as_deref() == Some("-")));
+}
+
+#[test]
+fn a_prompt_may_begin_with_a_dash_after_two_dashes() {
+    let cli = parse(&["run", "--", "--explain this flag"]).expect("it parses");
+    assert!(matches!(cli.command, Command::Run(run) if run.prompt.as_deref() == Some("--explain this flag")));
+}
+
+#[test]
+fn sessions_resume_and_retry_parse() {
+    let sessions = |line: &[&str]| match parse(line).expect("it parses").command {
+        Command::Sessions(command) => command,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List));
+    assert!(matches!(sessions(&["sessions", "show", "k"]), SessionsCommand::Show { key } if key == "k"));
+    assert!(matches!(sessions(&["sessions", "export", "k", "-o", "f"]),
+        SessionsCommand::Export { output: Some(file), .. } if file.as_os_str() == "f"));
+    assert!(matches!(sessions(&["sessions", "import", "f", "--key", "k"]),
+        SessionsCommand::Import { key: Some(key), .. } if key == "k"));
+    assert!(matches!(sessions(&["sessions", "verify"]), SessionsCommand::Verify { key: None }));
+    assert!(matches!(sessions(&["sessions", "rm", "k"]), SessionsCommand::Rm { .. }));
+    let cli = parse(&["resume", "--answer", "run-again"]).expect("it parses");
+    assert!(matches!(cli.command, Command::Resume(args)
+        if args.key.is_none() && args.answer == Some(AnswerChoice::RunAgain)));
+    let cli = parse(&["retry", "k", "--max-turns", "3"]).expect("it parses");
+    assert!(matches!(cli.command, Command::Retry(args) if args.rules.max_turns == Some(3)));
+}
+
+#[test]
+fn the_guard_gets_its_words_untouched_and_is_not_shown() {
+    let cli = parse(&["__guard", "--x", "-y", "--", "z"]).expect("it parses");
+    assert!(matches!(cli.command, Command::Guard(guard) if guard.words == ["--x", "-y", "--", "z"]));
+    assert!(!Cli::command().render_long_help().to_string().contains("__guard"));
+}
+
+#[test]
+fn wrong_use_is_refused_with_a_reason() {
+    assert!(refusal(&["run", "x", "--workspcae", "w"]).contains("--workspace"), "a near name is offered");
+    assert!(refusal(&["run", "x", "--deadline", "30"]).contains("30s"));
+    assert!(refusal(&["run", "x", "--max-turns", "0"]).contains("--max-turns"));
+    assert!(refusal(&["run", "x", "--mode", "yolo"]).contains("bypass"));
+    assert!(refusal(&["run", "x", "--session", ""]).contains("empty"));
+    assert!(refusal(&["run", "x", "--session", "a\u{1b}b"]).contains("control character"));
+    assert!(refusal(&["run", "x", "--message-id", &"k".repeat(201)]).contains("200"));
+    assert!(refusal(&["resume", "--preset", "task"]).contains("--preset"), "a resumed run keeps its rules");
+    refusal(&["run", "two", "prompts"]);
+    refusal(&["sessions"]);
+    refusal(&[]);
+}
+
+#[test]
+fn the_help_names_every_preset() {
+    let mut cli = Cli::command();
+    let help = cli.find_subcommand_mut("run").expect("run").render_help().to_string();
+    for preset in windlass_machine::PRESETS {
+        assert!(help.contains(preset), "{preset}");
+    }
+}

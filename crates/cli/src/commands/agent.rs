@@ -1,0 +1,85 @@
+//! From settings to an agent.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use windlass::provider::Secret;
+use windlass::store::{SqliteOptions, SqliteStore, Store};
+use windlass::tools::{Mode, Permissions, Rule};
+use windlass::vocab::ModelName;
+use windlass::{Agent, BuildError};
+
+use super::{CommandError, Job};
+use crate::args;
+use crate::crash;
+use crate::exit::Exit;
+use crate::settings::{self, Place, SettingsError, Sourced};
+
+/// Opens the data folder.
+pub(super) fn open_store(place: &Place) -> Result<Arc<dyn Store>, CommandError> {
+    let options = SqliteOptions { holder: holder(), ..sqlite_options(place) };
+    Ok(Arc::new(SqliteStore::open(&place.data_dir.value, crash::with_failpoints(options))?))
+}
+
+fn sqlite_options(place: &Place) -> SqliteOptions {
+    let durability = match place.durability.value {
+        args::Durability::Full => windlass::store::Durability::Full,
+        args::Durability::Normal => windlass::store::Durability::Normal,
+    };
+    SqliteOptions { durability, ..SqliteOptions::default() }
+}
+
+fn holder() -> String {
+    format!("process {}", std::process::id())
+}
+
+/// The agent these settings describe, for runs with this model.
+pub(super) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, CommandError> {
+    let settings = &job.settings;
+    let mut builder = Agent::builder()
+        .name("Windlass")
+        .base_url(&settings.endpoint.base_url.value)
+        .model(&model.0)
+        .whole_policy(settings.policy.clone())
+        .workspace(&settings.place.workspace)
+        .store(store, &settings.place.data_dir.value)
+        .permissions(permissions(&settings.permissions)?)
+        .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
+        .environment(job.env.all().map(|(name, value)| (OsString::from(name), value.to_owned())))
+        .attendance(job.attendance)
+        .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
+        .clock(crash::clock());
+    if let Some(key) = &settings.endpoint.api_key {
+        builder = builder.server_key(Secret::new(key.value.expose()));
+    }
+    builder.build().map_err(CommandError::from)
+}
+
+fn permissions(given: &settings::Permissions) -> Result<Permissions, SettingsError> {
+    let rules = |rules: &[Sourced<String>]| -> Result<Vec<Rule>, SettingsError> {
+        let parse = |text: String| text.parse::<Rule>().map_err(|error| error.to_string());
+        rules.iter().map(|rule| rule.clone().try_map(parse).map(|rule| rule.value)).collect()
+    };
+    let mode = match given.mode.value {
+        args::Mode::Default => Mode::Default,
+        args::Mode::Strict => Mode::Strict,
+        args::Mode::Bypass => Mode::Bypass,
+    };
+    Ok(Permissions { mode, allow: rules(&given.allow)?, ask: rules(&given.ask)?, deny: rules(&given.deny)? })
+}
+
+impl From<BuildError> for CommandError {
+    fn from(error: BuildError) -> Self {
+        let exit = match &error {
+            BuildError::Store(_) => Exit::Store,
+            BuildError::NoModel
+            | BuildError::NoBaseUrl
+            | BuildError::Preset { .. }
+            | BuildError::Server(_)
+            | BuildError::Rule(_)
+            | BuildError::Workspace(_) => Exit::Usage,
+            BuildError::Tool(_) | BuildError::Http(_) => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}

@@ -1,0 +1,178 @@
+//! Following a run to its end: show every event, ask the person what only a person can answer, stop
+//! on Ctrl-C.
+
+use std::io::{self, BufRead, Write};
+
+use windlass::runtime::OpenError;
+use windlass::store::StoreError;
+use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionKind, QuestionOption, StopBy};
+use windlass::{Agent, Awaited, RunError, Session};
+
+use super::{CommandError, Done, Job};
+use crate::exit::Exit;
+use crate::output::harmless_lines;
+
+/// Follows until the run ends or waits for somebody who is not here.
+pub(super) async fn follow(job: &mut Job, agent: &Agent, session: &Session, awaited: Awaited) -> Done {
+    let stopper = tokio::spawn(stop_on_ctrl_c(session.clone()));
+    let done = follow_and_ask(job, agent, session, awaited).await;
+    stopper.abort();
+    done
+}
+
+async fn follow_and_ask(job: &mut Job, agent: &Agent, session: &Session, awaited: Awaited) -> Done {
+    let mut events = session.events();
+    loop {
+        let mut shown = Ok(());
+        let show = |event: &windlass::Event| {
+            if shown.is_ok() {
+                shown = job.view.event(event);
+            }
+        };
+        let ended = agent.follow(session, &mut events, awaited.clone(), show).await;
+        shown.map_err(output_failed)?;
+        match ended {
+            Ok(ended) => {
+                job.view.ended(&ended).map_err(output_failed)?;
+                return Ok(Exit::from(&ended));
+            }
+            Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
+                for asked in questions {
+                    let answer = ask(&asked).await?;
+                    session.answer(asked.question, answer).await.map_err(RunError::from)?;
+                }
+            }
+            Err(RunError::Waiting(questions)) => return Err(waiting(&questions)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn output_failed(error: io::Error) -> CommandError {
+    CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
+}
+
+fn waiting(questions: &[QuestionAsked]) -> CommandError {
+    let mut text = String::from("the run waits for a person:");
+    for asked in questions {
+        let preview = asked.preview.as_ref();
+        let title = preview.map_or("a question", |preview| preview.title.as_str());
+        text.push_str(&format!("\n  {title}"));
+        if let Some(body) = preview.map(|preview| preview.body.as_str()).filter(|body| !body.is_empty()) {
+            text.push_str(&format!("\n    {}", body.lines().next().unwrap_or_default()));
+        }
+        let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
+        text.push_str(&format!("\n    answer with: windlass resume --answer {}", choices.join("|")));
+    }
+    CommandError::new(Exit::Waiting, text)
+}
+
+fn flag_word(option: QuestionOption) -> Option<&'static str> {
+    match option {
+        QuestionOption::RunAgain => Some("run-again"),
+        QuestionOption::Interrupt => Some("interrupt"),
+        QuestionOption::Once => Some("yes"),
+        QuestionOption::No => Some("no"),
+        QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => None,
+    }
+}
+
+async fn stop_on_ctrl_c(session: Session) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        let _ = session.stop(StopBy::Person).await;
+    }
+    // A second one means it: the run stays as it is and can be resumed.
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(i32::from(Exit::Cancelled.code()));
+    }
+}
+
+/// Asks on the terminal. The end of input means no.
+async fn ask(asked: &QuestionAsked) -> Result<Answer, CommandError> {
+    let asked = asked.clone();
+    let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked)).await;
+    let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(output_failed)?;
+    Ok(Answer { option, arguments: None })
+}
+
+fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
+    let choices = choices(asked);
+    let mut err = io::stderr();
+    if let Some(preview) = &asked.preview {
+        writeln!(err, "\n{}", harmless_lines(&preview.title))?;
+        if !preview.body.is_empty() {
+            writeln!(err, "{}", harmless_lines(&preview.body))?;
+        }
+    }
+    loop {
+        let words: Vec<String> = choices.iter().map(|(letter, word, _)| format!("[{letter}] {word}")).collect();
+        write!(err, "{}? ", words.join("  "))?;
+        err.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(asked.default);
+        }
+        let line = line.trim().to_lowercase();
+        let chosen = choices.iter().find(|(letter, word, _)| line == *letter || (!line.is_empty() && line == *word));
+        if let Some((_, _, option)) = chosen {
+            return Ok(*option);
+        }
+    }
+}
+
+fn choices(asked: &QuestionAsked) -> Vec<(&'static str, &'static str, QuestionOption)> {
+    let approval = matches!(asked.kind, QuestionKind::Approval { .. });
+    let of = |option: &QuestionOption| match option {
+        QuestionOption::No if approval => Some(("n", "no", *option)),
+        QuestionOption::No => Some(("n", "stop here", *option)),
+        QuestionOption::Once if approval => Some(("y", "yes, once", *option)),
+        QuestionOption::Once => Some(("y", "go on", *option)),
+        QuestionOption::Session => Some(("s", "yes, for this session", *option)),
+        QuestionOption::RunAgain => Some(("r", "run again", *option)),
+        QuestionOption::Interrupt => Some(("i", "leave it interrupted", *option)),
+        QuestionOption::Always | QuestionOption::Edit => None,
+    };
+    asked.options.iter().filter_map(of).collect()
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let exit = match error {
+            StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => Exit::Usage,
+            StoreError::Conflict
+            | StoreError::Busy { .. }
+            | StoreError::Full { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Io { .. }
+            | StoreError::Unwritable { .. }
+            | StoreError::Closed => Exit::Store,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<OpenError> for CommandError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Store(error) => error.into(),
+            OpenError::Newer { .. } | OpenError::Survivors { .. } => Self::new(Exit::Store, error.to_string()),
+        }
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Open(error) => error.into(),
+            RunError::Store(error) | RunError::Closed(windlass::runtime::SessionClosed::Store(error)) => error.into(),
+            RunError::Closed(windlass::runtime::SessionClosed::Closed) => {
+                Self::new(Exit::Failed, "the session was closed before the run ended")
+            }
+            RunError::Waiting(questions) => waiting(&questions),
+        }
+    }
+}

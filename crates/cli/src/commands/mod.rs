@@ -1,0 +1,72 @@
+//! One file per command. A command takes its arguments and the environment and says how the process
+//! should leave.
+
+mod agent;
+mod follow;
+mod job;
+mod resume;
+mod retry;
+mod run;
+mod session;
+mod sessions;
+mod timeline;
+
+pub use self::job::Job;
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::prompt::PromptError;
+use crate::settings::{Env, SettingsError};
+
+/// A command could not be done.
+#[derive(Debug)]
+pub struct CommandError {
+    /// How to leave.
+    pub exit: Exit,
+    /// What to tell the person.
+    pub message: String,
+}
+
+impl CommandError {
+    /// An error that leaves with `exit`.
+    #[must_use]
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+impl From<SettingsError> for CommandError {
+    fn from(error: SettingsError) -> Self {
+        Self::new(Exit::Usage, error.to_string())
+    }
+}
+
+impl From<PromptError> for CommandError {
+    fn from(error: PromptError) -> Self {
+        Self::new(Exit::Usage, error.to_string())
+    }
+}
+
+/// What a command gives back.
+pub type Done = Result<Exit, CommandError>;
+
+/// Does what the arguments say.
+pub fn dispatch(cli: Cli, env: Env) -> Done {
+    let data_dir = cli.data_dir;
+    match cli.command {
+        Command::Run(args) => run::run(data_dir, &args, env),
+        Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
+        Command::Resume(args) => resume::resume(data_dir, &args, env),
+        Command::Retry(args) => retry::retry(data_dir, &args, env),
+    }
+}
+
+/// Runs a command's async part: one thread is plenty for one session.
+fn block_on(work: impl Future<Output = Done>) -> Done {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| CommandError::new(Exit::Failed, format!("no threads to work with: {error}")))?;
+    let done = runtime.block_on(work);
+    // A thread that still waits at the keyboard must not hold the process up.
+    runtime.shutdown_background();
+    done
+}

@@ -1,0 +1,147 @@
+//! `windlass sessions`: looks at, moves and checks what is stored. Calls no model.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+use windlass::runtime::{Clock, SystemClock};
+use windlass::store::{ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, verify};
+
+use super::{CommandError, Done, agent, block_on, job, session, timeline};
+use crate::args::SessionsCommand;
+use crate::exit::Exit;
+use crate::output::{harmless_line, short_line};
+use crate::settings::Env;
+
+pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
+    let place = job::place(data_dir, env)?;
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        match command {
+            SessionsCommand::List => list(store.as_ref()).await,
+            SessionsCommand::Show { key } => show(store.as_ref(), key).await,
+            SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
+            SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.as_deref()).await,
+            SessionsCommand::Verify { key } => verify_all(store.as_ref(), key.as_deref()).await,
+            SessionsCommand::Rm { key } => remove(store.as_ref(), key).await,
+        }
+    })
+}
+
+/// Writes to standard output; a reader that went away has seen enough.
+fn print(text: &str) -> Result<(), CommandError> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CommandError::new(Exit::Failed, format!("standard output can't be written: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+async fn list(store: &dyn Store) -> Done {
+    let mut rows = store.sessions(session::OWNER).await?;
+    rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
+    let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
+    for row in &rows {
+        print(&line(row, width))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn line(row: &SessionRow, width: usize) -> String {
+    let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
+    let updated = row.updated.to_string();
+    let minute = updated.get(..16).unwrap_or(&updated).replace('T', " ");
+    format!("{:<width$}  {:<10}  {minute}  {}\n", harmless_line(&row.key), row.status.as_str(), short_line(about, 60))
+}
+
+async fn show(store: &dyn Store, key: &str) -> Done {
+    let row = session::by_key(store, key).await?;
+    for envelope in store.read(row.session, 0).await? {
+        print(&timeline::line(&envelope))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Done {
+    let row = session::by_key(store, key).await?;
+    match output {
+        None => export(store, row.session, &mut io::stdout()).await?,
+        Some(path) => {
+            // Never over something that is there: an export is a copy to keep.
+            let file = File::create_new(path).map_err(|error| at_path(path, &error))?;
+            let mut out = BufWriter::new(file);
+            export(store, row.session, &mut out).await?;
+            out.flush().and_then(|()| out.get_ref().sync_all()).map_err(|error| at_path(path, &error))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn at_path(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(Exit::Usage, format!("{}: {error}", path.display()))
+}
+
+async fn import_from(store: &dyn Store, file: &Path, key: Option<&str>) -> Done {
+    let nonce = Uuid::now_v7().as_u64_pair().1;
+    let rename = key.map(|key| Rename { key: key.to_owned(), at: SystemClock.now(), nonce });
+    let session = if file == Path::new("-") {
+        import(store, &mut BufReader::new(io::stdin()), rename).await?
+    } else {
+        let input = File::open(file).map_err(|error| at_path(file, &error))?;
+        import(store, &mut BufReader::new(input), rename).await?
+    };
+    let key = store.row(session).await?.map(|row| row.key).unwrap_or_default();
+    print(&format!("{}\n", harmless_line(&key)))?;
+    Ok(Exit::Done)
+}
+
+async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
+    let rows = match key {
+        Some(key) => vec![session::by_key(store, key).await?],
+        None => store.sessions(session::OWNER).await?,
+    };
+    let mut exit = Exit::Done;
+    for row in rows {
+        let key = harmless_line(&row.key);
+        match verify(store, row.session).await {
+            Ok(verified) => {
+                print(&format!("{key}: whole, {} records in {} batches\n", verified.records, verified.batches))?
+            }
+            Err(VerifyError::Break(broken)) => {
+                exit = Exit::Store;
+                print(&format!("{key}: BROKEN: {broken}\n"))?;
+            }
+            Err(VerifyError::Store(error)) => return Err(error.into()),
+        }
+    }
+    Ok(exit)
+}
+
+async fn remove(store: &dyn Store, key: &str) -> Done {
+    let row = session::by_key(store, key).await?;
+    // Nobody's work is taken from under them.
+    let lease = store.claim(row.session).await?;
+    store.remove(row.session).await?;
+    drop(lease);
+    Ok(Exit::Done)
+}
+
+impl From<ExportError> for CommandError {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Store(error) => error.into(),
+            ExportError::Write(_) => Self::new(Exit::Failed, error.to_string()),
+        }
+    }
+}
+
+impl From<ImportError> for CommandError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Store(error) => error.into(),
+            _ => Self::new(Exit::Usage, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! One line per record, for people.
+
+use windlass::vocab::{Envelope, Part, Record};
+
+use crate::output::short_line;
+
+const WIDTH: usize = 100;
+
+/// `seq  time  kind  what`.
+pub(super) fn line(envelope: &Envelope) -> String {
+    let at = envelope.at.to_string();
+    let time = at.get(11..19).unwrap_or(&at);
+    format!(
+        "{:>5}  {time}  {:<16}  {}\n",
+        envelope.seq,
+        envelope.record.kind(),
+        short_line(&what(&envelope.record), WIDTH)
+    )
+}
+
+fn what(record: &Record) -> String {
+    match record {
+        Record::SessionOpened(opened) => {
+            format!("{} in {}", opened.key, opened.workspace.as_deref().unwrap_or("no folder"))
+        }
+        Record::SessionChanged(changed) => changed.title.clone().or(changed.key.clone()).unwrap_or_default(),
+        Record::LeaseTaken(taken) => format!("{} (epoch {})", taken.holder, taken.epoch),
+        Record::MessageAccepted(accepted) => accepted.text.clone(),
+        Record::RunStarted(started) => {
+            let models: Vec<&str> = started.chain.iter().map(|model| model.as_str()).collect();
+            format!("run {} under {} with {}", started.run, started.policy.preset, models.join(", "))
+        }
+        Record::RunResumed(_) | Record::ContextPinned(_) => String::new(),
+        Record::TurnStarted(started) => format!("turn {}", started.turn),
+        Record::AttemptFailed(failed) => format!("{}: {}", failed.model, failed.failure),
+        Record::ModelReplied(replied) => said(&replied.parts),
+        Record::CallRequested(requested) => {
+            format!("{} {} {}", requested.call, requested.name, requested.arguments.as_str())
+        }
+        Record::CallStarted(started) => started.call.to_string(),
+        Record::CallSettled(settled) => format!("{} {:?}", settled.call, settled.settlement),
+        Record::CallFinished(finished) => {
+            format!("{} {:?} {} ms: {}", finished.call, finished.outcome, finished.took_ms, finished.text)
+        }
+        Record::QuestionAsked(asked) => asked.preview.as_ref().map(|preview| preview.title.clone()).unwrap_or_default(),
+        Record::QuestionAnswered(answered) => format!("{:?} by {:?}", answered.answer.option, answered.by),
+        Record::Nudged(nudged) => nudged.text.clone(),
+        Record::ToolWithheld(withheld) => withheld.reason.clone(),
+        Record::PlanChanged(changed) => format!("{} steps", changed.items.len()),
+        Record::Compacted(compacted) => format!("{:?} through message {}", compacted.method, compacted.through),
+        Record::CancelAsked(asked) => format!("by {:?}", asked.by),
+        Record::RunEnded(ended) => format!("{:?}: {}", ended.reason, ended.answer),
+        Record::Unknown(unknown) => unknown.body.as_str().to_owned(),
+    }
+}
+
+fn said(parts: &[Part]) -> String {
+    let words: Vec<String> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text { text } => text.clone(),
+            Part::Thinking { .. } => "(thinking)".to_owned(),
+            Part::Call { index } => format!("(call {index})"),
+        })
+        .collect();
+    words.join(" ")
+}

@@ -1,0 +1,61 @@
+//! What tests need of the real binary, compiled only under debug assertions: dying before or after
+//! the n-th journal write, and a clock that runs faster. A release build has none of it.
+
+use std::sync::Arc;
+
+use windlass::runtime::{Clock, SystemClock};
+use windlass::store::SqliteOptions;
+
+/// `WINDLASS_TEST_DIE=before:3` or `after:3`: die around the third append of this process.
+#[cfg(debug_assertions)]
+pub(crate) fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
+    use windlass::store::AppendPoint;
+    let Some((point, count)) = std::env::var("WINDLASS_TEST_DIE").ok().and_then(|text| parse(&text)) else {
+        return options;
+    };
+    let die = move |reached: AppendPoint, number: u64| {
+        if reached == point && number == count {
+            die_now();
+        }
+    };
+    SqliteOptions { on_append: Some(Arc::new(die)), ..options }
+}
+
+#[cfg(debug_assertions)]
+fn parse(text: &str) -> Option<(windlass::store::AppendPoint, u64)> {
+    let (point, count) = text.split_once(':')?;
+    let point = match point {
+        "before" => windlass::store::AppendPoint::Before,
+        "after" => windlass::store::AppendPoint::After,
+        _ => return None,
+    };
+    Some((point, count.parse().ok()?))
+}
+
+/// As `kill -9` would: no destructor runs, nothing is flushed.
+#[cfg(debug_assertions)]
+fn die_now() {
+    let pid = std::process::id().to_string();
+    let _ = std::process::Command::new("kill").args(["-KILL", &pid]).status();
+}
+
+/// A release build can't be told to die.
+#[cfg(not(debug_assertions))]
+pub(crate) fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
+    options
+}
+
+/// `WINDLASS_TEST_CLOCK=100`: a hundred times as fast.
+#[cfg(debug_assertions)]
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    match std::env::var("WINDLASS_TEST_CLOCK").ok().and_then(|scale| scale.parse().ok()) {
+        Some(scale) => Arc::new(windlass::runtime::ScaledClock::new(scale)),
+        None => Arc::new(SystemClock),
+    }
+}
+
+/// The system's.
+#[cfg(not(debug_assertions))]
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}

@@ -1,0 +1,111 @@
+//! Exit codes: part of the contract for scripts, never to change.
+
+use std::process::ExitCode;
+
+use windlass_vocab::{EndReason, FailureClass, RunEnded};
+
+/// How the process leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: completed, asked or conversed.
+    Done,
+    /// 1: the run, or the command, failed.
+    Failed,
+    /// 2: wrong use: arguments, settings, prompt.
+    Usage,
+    /// 3: turn cap, budget spent, or ended unfinished.
+    Unfinished,
+    /// 4: stopped by a person or the deadline.
+    Cancelled,
+    /// 5: the store is busy or damaged.
+    Store,
+    /// 6: waiting for a person.
+    Waiting,
+}
+
+impl Exit {
+    /// The number a script sees.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Unfinished => 3,
+            Self::Cancelled => 4,
+            Self::Store => 5,
+            Self::Waiting => 6,
+        }
+    }
+}
+
+impl From<&RunEnded> for Exit {
+    fn from(ended: &RunEnded) -> Self {
+        match ended.reason {
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed => Self::Done,
+            EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => Self::Unfinished,
+            EndReason::Cancelled => Self::Cancelled,
+            EndReason::Failed => match ended.failure.as_ref().map(|failure| failure.class) {
+                Some(FailureClass::Store) => Self::Store,
+                Some(
+                    FailureClass::Transient
+                    | FailureClass::Quota
+                    | FailureClass::Auth
+                    | FailureClass::BadRequest
+                    | FailureClass::Overflow
+                    | FailureClass::Filtered
+                    | FailureClass::Protocol
+                    | FailureClass::Internal,
+                )
+                | None => Self::Failed,
+            },
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use windlass_vocab::{EndReason, Failure, FailureClass, RunEnded, Usage};
+
+    use super::Exit;
+
+    fn code(reason: EndReason, failure: Option<Failure>) -> u8 {
+        let ended = RunEnded {
+            reason,
+            answer: String::new(),
+            failure,
+            tools: BTreeSet::new(),
+            turns: 1,
+            usage: Usage::default(),
+        };
+        Exit::from(&ended).code()
+    }
+
+    // proves L3 at the command line: each end has its exit code
+    #[test]
+    fn every_end_of_a_run_has_the_exit_code_of_the_contract() {
+        for (reason, expected) in [
+            (EndReason::Completed, 0),
+            (EndReason::Asked, 0),
+            (EndReason::Conversed, 0),
+            (EndReason::Failed, 1),
+            (EndReason::Unfinished, 3),
+            (EndReason::TurnCap, 3),
+            (EndReason::BudgetSpent, 3),
+            (EndReason::Cancelled, 4),
+        ] {
+            assert_eq!(code(reason, None), expected, "{reason:?}");
+        }
+        assert_eq!(code(EndReason::Failed, Some(Failure::new(FailureClass::Auth, "no"))), 1);
+        assert_eq!(code(EndReason::Failed, Some(Failure::new(FailureClass::Store, "no"))), 5);
+        assert_eq!((Exit::Usage.code(), Exit::Store.code(), Exit::Waiting.code()), (2, 5, 6));
+    }
+}

@@ -1,0 +1,41 @@
+//! The command line of Windlass.
+//!
+//! The protocol: parse the arguments ([`args`]) → gather and resolve the settings ([`settings`]) →
+//! do the command ([`commands`]) → leave with the exit code of its outcome ([`exit`]). Only this
+//! crate reads the environment and the terminal; everything below is given what it needs.
+//!
+//! What scripts may rely on: the answer alone on standard output, everything else on standard
+//! error, and the exit codes of [`exit::Exit`].
+
+pub mod args;
+pub mod commands;
+mod crash;
+pub mod exit;
+pub mod output;
+pub mod prompt;
+pub mod secrets;
+pub mod settings;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Does what the process's arguments say.
+#[must_use]
+pub fn main() -> ExitCode {
+    if let Some(code) = windlass::init() {
+        return code;
+    }
+    let cli = args::Cli::parse();
+    let env = settings::Env::of_process();
+    let exit = match commands::dispatch(cli, env) {
+        Ok(exit) => exit,
+        Err(error) => {
+            // Nobody is left to tell when standard error is gone.
+            let _ = writeln!(std::io::stderr(), "windlass: {}", output::harmless_lines(&error.message));
+            error.exit
+        }
+    };
+    exit.into()
+}

@@ -1,0 +1,130 @@
+//! What `windlass run` shows. The answer alone goes to standard output, once, at the end: only then
+//! is it certain to be the answer. Everything on the way goes to standard error, a line each. With
+//! `--json` every event is a line of standard output, and nothing else is.
+//!
+//! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
+
+mod harmless;
+mod progress;
+
+use std::io::{self, Write};
+
+use windlass_vocab::{EndReason, Event, RunEnded};
+
+pub use self::harmless::{harmless_line, harmless_lines, short_line};
+pub use self::progress::Progress;
+
+/// What a stream is connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// A screen: no control character of an outside text may reach it.
+    Terminal,
+    /// A file or a program: gets the text as it is.
+    Piped,
+}
+
+/// How a run is shown.
+#[derive(Debug)]
+pub enum View<Out: Write, Err: Write> {
+    /// The answer at the end, progress on the way.
+    Answer {
+        /// Standard output.
+        out: Out,
+        /// What it is connected to.
+        stream: Stream,
+        /// Standard error.
+        progress: Progress<Err>,
+    },
+    /// Every event.
+    Json {
+        /// Standard output.
+        out: Out,
+        /// Standard error, for how the run ended.
+        err: Err,
+    },
+}
+
+impl<Out: Write, Err: Write> View<Out, Err> {
+    /// Shows an event. An error means that standard output takes nothing more (a full disk).
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        match self {
+            Self::Answer { progress, .. } => {
+                progress.event(event);
+                Ok(())
+            }
+            Self::Json { out, .. } => {
+                let mut line = serde_json::to_vec(event)?;
+                line.push(b'\n');
+                unless_closed(out.write_all(&line).and_then(|()| out.flush()))
+            }
+        }
+    }
+
+    /// Shows how the run ended.
+    pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
+        match self {
+            Self::Answer { out, stream, progress } => {
+                if let Some(line) = explanation(ended) {
+                    progress.line(&line);
+                }
+                match answer(ended) {
+                    Some(text) => unless_closed(write_answer(out, *stream, text)),
+                    None => Ok(()),
+                }
+            }
+            Self::Json { err, .. } => {
+                if let Some(line) = explanation(ended) {
+                    // Nobody is left to tell when standard error is gone.
+                    let _ = writeln!(err, "{}", harmless_line(&line));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What belongs on standard output: an end that answers.
+fn answer(ended: &RunEnded) -> Option<&str> {
+    match ended.reason {
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed | EndReason::Unfinished => Some(&ended.answer),
+        EndReason::Cancelled | EndReason::TurnCap | EndReason::BudgetSpent | EndReason::Failed => None,
+    }
+}
+
+/// What belongs on standard error: why there is no answer, or not a whole one.
+fn explanation(ended: &RunEnded) -> Option<String> {
+    let reason = match ended.reason {
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed => return None,
+        EndReason::Unfinished => {
+            return Some("windlass: the work is not finished; the answer says what is missing".into());
+        }
+        EndReason::Cancelled => "stopped",
+        EndReason::TurnCap => "the run reached its turn cap (--max-turns raises it)",
+        EndReason::BudgetSpent => "the budget is spent",
+        EndReason::Failed => "the run failed",
+    };
+    let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
+    Some(if detail.is_empty() { format!("windlass: {reason}") } else { format!("windlass: {reason}: {detail}") })
+}
+
+fn write_answer(out: &mut impl Write, stream: Stream, text: &str) -> io::Result<()> {
+    match stream {
+        Stream::Terminal => out.write_all(harmless_lines(text).as_bytes())?,
+        Stream::Piped => out.write_all(text.as_bytes())?,
+    }
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// A reader that went away has seen enough.
+fn unless_closed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Ok(()) | Err(_) => result,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use windlass_vocab::{
+    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, Delta, DeltaBody, EffectClass, EndReason,
+    Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, Nudge, NudgeCause, Nudged,
+    OutcomeKind, Part, Record, RunEnded, RunId, StopReason, TurnId, Usage, Verdict,
+};
+
+use super::{Progress, Stream, View};
+
+fn event(record: impl Into<Record>) -> Event {
+    Event::Record(Arc::new(Envelope {
+        v: 1,
+        id: "r".into(),
+        session: windlass_vocab::SessionId(uuid::Uuid::nil()),
+        seq: 1,
+        batch: BatchPosition(0, 1),
+        prev: Hash::default(),
+        epoch: 1,
+        run: Some(RunId(1)),
+        turn: Some(TurnId(1)),
+        at: At(0),
+        record: record.into(),
+    }))
+}
+
+fn delta(body: DeltaBody) -> Event {
+    Event::Delta(Delta { run: RunId(1), turn: TurnId(1), attempt: 1, offset: 0, body })
+}
+
+fn text_delta(text: &str) -> Event {
+    delta(DeltaBody::TextDelta { text: text.into() })
+}
+
+fn requested(index: u32, tool: &str, arguments: &str) -> Event {
+    let call = CallId { run: RunId(1), turn: TurnId(1), index };
+    event(CallRequested {
+        call,
+        provider_id: None,
+        name: tool.into(),
+        tool: Some(tool.into()),
+        arguments: Json::parse(arguments).expect("JSON"),
+        raw: None,
+        repairs: Vec::new(),
+        effect: EffectClass::Once,
+        effect_id: "e".into(),
+        ending: None,
+        repeatable: false,
+        verdict: Verdict::Allow,
+        preview: None,
+    })
+}
+
+fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u64) -> Event {
+    let call = CallId { run: RunId(1), turn: TurnId(1), index };
+    let text = text.into();
+    event(CallFinished { call, outcome, text, cut: None, took_ms, answered_from: None, structured: None })
+}
+
+fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> Event {
+    let failure = Failure { status, ..Failure::new(FailureClass::Transient, message) };
+    event(AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None })
+}
+
+fn replied(parts: Vec<Part>) -> Event {
+    let (usage, cost) = (Usage::default(), None);
+    event(ModelReplied { attempt: 1, model: "m".into(), parts, stop: StopReason::Stop, usage, cost, partial: false })
+}
+
+fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
+    RunEnded { reason, answer: answer.into(), failure, tools: BTreeSet::new(), turns: 1, usage: Usage::default() }
+}
+
+fn shown(stream: Stream, events: &[Event]) -> String {
+    let mut out = Vec::new();
+    let mut progress = Progress::new(&mut out, stream);
+    events.iter().for_each(|event| progress.event(event));
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
+    let lines = shown(
+        Stream::Piped,
+        &[
+            requested(0, "local.read_file", r#"{"from":3,"path":"src/main.rs"}"#),
+            requested(1, "docs.search", r#"{"q":"two\nlines"}"#),
+            requested(2, "local.run_command", "{}"),
+            finished(1, OutcomeKind::Ok, "found", 1_500),
+            finished(0, OutcomeKind::ToolError, "no such file\nmore", 12),
+            finished(2, OutcomeKind::TimedOut, "", 120_000),
+            finished(9, OutcomeKind::Interrupted, "a crash", 0),
+        ],
+    );
+    assert_eq!(
+        lines,
+        "docs.search(q=two lines) 1.5 s\n\
+         read_file(from=3, path=src/main.rs) 12 ms, error: no such file\n\
+         run_command() 2 min 0 s, timed out\n\
+         call 1.1.9 0 ms, interrupted: a crash\n"
+    );
+}
+
+// proves M3: a retry is visible, with its wait
+#[test]
+fn a_retry_says_why_and_how_long_it_waits() {
+    let lines = shown(
+        Stream::Piped,
+        &[
+            failed(Some(429), "Rate limit reached for org-x", NextAttempt::Retry { at: At(3_000) }),
+            failed(None, "the connection was reset.", NextAttempt::Retry { at: At(500) }),
+            failed(Some(503), "overloaded", NextAttempt::Model { model: "small".into() }),
+            failed(None, "the stream broke", NextAttempt::Whole),
+            failed(Some(401), "wrong key", NextAttempt::End),
+        ],
+    );
+    assert_eq!(
+        lines,
+        "rate limited; trying again in 3 s\n\
+         the connection was reset; trying again in 500 ms\n\
+         overloaded; trying small instead\n\
+         the stream broke; asking for the whole reply at once\n"
+    );
+}
+
+#[test]
+fn text_beside_calls_is_progress_and_the_answer_is_not() {
+    let text = |text: &str| Part::Text { text: text.into() };
+    let lines = shown(
+        Stream::Piped,
+        &[replied(vec![text("I will look.\n"), Part::Call { index: 0 }]), replied(vec![text("the answer")])],
+    );
+    assert_eq!(lines, "I will look.\n");
+}
+
+#[test]
+fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
+    let nudge =
+        || event(Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: String::new(), text: "go on".into() });
+    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2msent on: the reply was empty\u{1b}[0m\n");
+    assert_eq!(shown(Stream::Piped, &[nudge()]), "sent on: the reply was empty\n");
+}
+
+#[test]
+fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
+    let stream = [text_delta("hel"), text_delta("lo"), delta(DeltaBody::Cleared {})];
+    assert_eq!(shown(Stream::Piped, &stream), "");
+    let live = shown(Stream::Terminal, &stream);
+    let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
+    assert_eq!(live, line("hel") + &line("hello") + "\r\u{1b}[K");
+    let long = shown(Stream::Terminal, &[text_delta(&"ü".repeat(500))]);
+    assert_eq!(long.matches('ü').count(), 70);
+}
+
+// proves X4 at the terminal: what a model or a tool writes is shown, never obeyed
+#[test]
+fn names_arguments_results_and_streams_can_not_steer_the_terminal() {
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\r\u{202e}";
+    let arguments = serde_json::json!({ evil: evil, "n": [evil] }).to_string();
+    let lines = shown(
+        Stream::Piped,
+        &[
+            requested(0, evil, &arguments),
+            finished(0, OutcomeKind::ToolError, evil, 1),
+            failed(None, evil, NextAttempt::Retry { at: At(1) }),
+            event(Nudged { why: NudgeCause::Cycle, evidence: evil.into(), text: evil.into() }),
+            replied(vec![Part::Text { text: evil.into() }, Part::Call { index: 0 }]),
+        ],
+    );
+    assert!(!lines.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{lines:?}");
+    let live = shown(Stream::Terminal, &[text_delta(evil)]);
+    assert!(!live.contains("\u{1b}]") && !live.contains('\u{7}') && !live.contains('\u{9b}'), "{live:?}");
+}
+
+/// What both streams got at the end of a run.
+fn at_end(stream: Stream, ended: &RunEnded) -> (String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let progress = Progress::new(&mut err, Stream::Piped);
+    View::Answer { out: &mut out, stream, progress }.ended(ended).expect("it is written");
+    (String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"))
+}
+
+// proves the contract of `windlass run`: the answer alone on standard output
+#[test]
+fn the_answer_alone_goes_to_standard_output() {
+    let both = |reason, answer: &str| at_end(Stream::Piped, &ended(reason, answer, None));
+    assert_eq!(both(EndReason::Completed, "done"), ("done\n".into(), String::new()));
+    assert_eq!(both(EndReason::Asked, "which?\n"), ("which?\n".into(), String::new()));
+    let (out, err) = both(EndReason::Unfinished, "half");
+    assert!(out == "half\n" && err.contains("not finished"));
+    for (reason, word) in [
+        (EndReason::Cancelled, "stopped"),
+        (EndReason::TurnCap, "--max-turns"),
+        (EndReason::BudgetSpent, "budget"),
+        (EndReason::Failed, "failed"),
+    ] {
+        let (out, err) = both(reason, "why");
+        assert!(out.is_empty() && err.contains(word) && err.ends_with("why\n"), "{out} {err}");
+    }
+    let failure = Failure::new(FailureClass::Auth, "the key was refused: check OPENAI_API_KEY");
+    let (out, err) = at_end(Stream::Piped, &ended(EndReason::Failed, "sorry", Some(failure)));
+    assert_eq!(
+        (out.as_str(), err.as_str()),
+        ("", "windlass: the run failed: the key was refused: check OPENAI_API_KEY\n")
+    );
+}
+
+#[test]
+fn the_answer_is_exact_in_a_pipe_and_harmless_on_a_terminal() {
+    let answer = ended(EndReason::Completed, "a\u{1b}[31m\tb\r\n", None);
+    assert_eq!(at_end(Stream::Piped, &answer).0, "a\u{1b}[31m\tb\r\n");
+    assert_eq!(at_end(Stream::Terminal, &answer).0, "a\u{fffd}[31m\tb\n");
+}
+
+// proves E1 at the command line: with --json every event is one line, and nothing else is there
+#[test]
+fn json_is_one_event_per_line_and_no_answer() {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut view = View::Json { out: &mut out, err: &mut err };
+    view.event(&text_delta("two\nlines\u{1b}")).expect("written");
+    view.event(&event(ended(EndReason::Completed, "done", None))).expect("written");
+    view.ended(&ended(EndReason::Completed, "done", None)).expect("written");
+    let lines: Vec<serde_json::Value> = String::from_utf8(out)
+        .expect("text")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("every line is JSON"))
+        .collect();
+    assert_eq!((lines.len(), &lines[0]["kind"], &lines[1]["kind"]), (2, &"TextDelta".into(), &"RunEnded".into()));
+    assert!(err.is_empty());
+}
+
+/// Standard output that fails in one way.
+struct Broken(io::ErrorKind);
+
+impl Write for Broken {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(self.0.into())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Err(self.0.into())
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
+    let done = ended(EndReason::Completed, "done", None);
+    for (kind, fine) in [(io::ErrorKind::BrokenPipe, true), (io::ErrorKind::StorageFull, false)] {
+        let progress = Progress::new(Broken(kind), Stream::Piped);
+        let mut view = View::Answer { out: Broken(kind), stream: Stream::Piped, progress };
+        view.event(&text_delta("x")).expect("progress is never an error");
+        assert_eq!(view.ended(&done).is_ok(), fine, "{kind}");
+        let mut view = View::Json { out: Broken(kind), err: Broken(kind) };
+        assert_eq!(view.event(&text_delta("x")).is_ok(), fine, "{kind}");
+    }
+}

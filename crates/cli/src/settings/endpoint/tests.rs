@@ -1,0 +1,157 @@
+use super::super::tests::Given;
+use super::ollama_url;
+
+const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
+
+/// `address, key` as resolved.
+fn endpoint(given: &Given) -> (String, String) {
+    let endpoint = given.settings().endpoint;
+    (endpoint.base_url.value, endpoint.api_key.map_or_else(String::new, |key| key.value.expose().to_owned()))
+}
+
+fn is(given: &Given, address: &str, key: &str) {
+    assert_eq!(endpoint(given), (address.to_owned(), key.to_owned()));
+}
+
+#[test]
+fn with_nothing_configured_the_error_says_what_to_set() {
+    let text = Given::nothing().error();
+    for hint in ["no model is configured", "OPENAI_API_KEY", "OPENAI_BASE_URL", "http://127.0.0.1:11434/v1"] {
+        assert!(text.contains(hint), "{text}");
+    }
+}
+
+#[test]
+fn the_address_follows_the_order_of_the_sources() {
+    let mut given = Given::nothing().env(&[KEY]);
+    is(&given, "https://api.openai.com/v1", "sk-environment");
+    given = given.user("base_url = 'https://user/v1/'");
+    is(&given, "https://user/v1", "sk-environment");
+    given = given.env(&[("OPENAI_BASE_URL", "https://variable/v1//")]);
+    is(&given, "https://variable/v1", "sk-environment");
+    given = given.env(&[("WINDLASS_BASE_URL", "https://ours/v1")]);
+    is(&given, "https://ours/v1", "sk-environment");
+    given = given.flags(|flags| flags.base_url = Some("https://flag/v1".into()));
+    is(&given, "https://flag/v1", "sk-environment");
+}
+
+#[test]
+fn a_local_server_needs_no_key() {
+    is(&Given::nothing().env(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]), "http://127.0.0.1:8080/v1", "");
+    is(&Given::nothing().env(&[("OLLAMA_HOST", "0.0.0.0")]), "http://127.0.0.1:11434/v1", "");
+}
+
+#[test]
+fn ollama_is_called_only_when_there_is_no_key_for_openai_and_gets_no_key_of_a_file() {
+    is(&Given::nothing().env(&[KEY, ("OLLAMA_HOST", "gpu:1")]), "https://api.openai.com/v1", "sk-environment");
+    let user = "api_key = 'sk-for-openai'";
+    is(&Given::nothing().env(&[("OLLAMA_HOST", "gpu:1")]).user(user), "http://gpu:1/v1", "");
+    let own = ("WINDLASS_API_KEY", "sk-ours");
+    is(&Given::nothing().env(&[("OLLAMA_HOST", "gpu:1"), own]), "http://gpu:1/v1", "sk-ours");
+}
+
+#[test]
+fn every_form_of_ollama_host_is_understood() {
+    for (text, url) in [
+        ("gpu", "http://gpu:11434/v1"),
+        ("gpu:80", "http://gpu/v1"),
+        ("gpu:8080", "http://gpu:8080/v1"),
+        ("127.0.0.1", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:9", "http://127.0.0.1:9/v1"),
+        (":9", "http://127.0.0.1:9/v1"),
+        ("::", "http://[::1]:11434/v1"),
+        ("[::1]:9", "http://[::1]:9/v1"),
+        ("http://gpu:11434/", "http://gpu:11434/v1"),
+        ("https://gpu/ollama", "https://gpu/ollama/v1"),
+        (" gpu ", "http://gpu:11434/v1"),
+    ] {
+        assert_eq!(ollama_url(text).as_deref(), Ok(url), "{text}");
+    }
+    for text in ["http://", "a b", "gpu:99999", "http://:x"] {
+        assert!(ollama_url(text).is_err(), "{text}");
+    }
+}
+
+// proves X1: the key of one server is not sent to another
+#[test]
+fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
+    let user = "base_url = 'https://groq/v1'\napi_key_env = 'GROQ_KEY'";
+    let env = [KEY, ("GROQ_KEY", "gsk-groq")];
+    is(&Given::nothing().env(&env).user(user), "https://groq/v1", "gsk-groq");
+    is(&Given::nothing().env(&env).user("base_url = 'https://u/v1'\napi_key = 'sk-file'"), "https://u/v1", "sk-file");
+    is(&Given::nothing().env(&env).user("api_key_env = 'GROQ_KEY'"), "https://api.openai.com/v1", "sk-environment");
+    is(&Given::nothing().user("api_key = 'sk-file'"), "https://api.openai.com/v1", "sk-file");
+    let ours = ("WINDLASS_API_KEY", "sk-ours");
+    is(&Given::nothing().env(&env).env(&[ours]).user(user), "https://groq/v1", "sk-ours");
+    assert_eq!(
+        Given::nothing().env(&[KEY]).user(user).error(),
+        "/home/me/.config/windlass/windlass.toml:2:15: the key should be in the variable GROQ_KEY, which is not set"
+    );
+}
+
+// proves X1, X2: a cloned project can't have the person's key or words sent elsewhere
+#[test]
+fn an_address_from_a_project_that_is_not_trusted_must_be_here_and_gets_no_key() {
+    let evil = "base_url = 'https://evil.example/v1'";
+    let text = Given::nothing().env(&[KEY]).project(evil).error();
+    assert!(text.contains("trusted = [\"/p\"]") && !text.contains("sk-environment"), "{text}");
+    Given::nothing().project(evil).error();
+    for here in ["http://127.0.0.1:11434/v1", "http://localhost:1/v1", "http://[::1]:1/v1"] {
+        let given = Given::nothing().env(&[KEY]).project(&format!("base_url = '{here}'"));
+        is(&given, here, "");
+        assert!(given.settings().notices[0].contains("OPENAI_API_KEY is not sent"));
+    }
+    for not_here in
+        ["http://127.0.0.1.evil/v1", "http://localhost.evil/v1", "http://127.0.0.1@evil/v1", "http://0.0.0.0/v1"]
+    {
+        Given::nothing().project(&format!("base_url = '{not_here}'")).error();
+    }
+    is(
+        &Given::nothing().env(&[KEY]).project(evil).user("trusted = ['/p']"),
+        "https://evil.example/v1",
+        "sk-environment",
+    );
+    let flag =
+        Given::nothing().env(&[KEY]).project(evil).flags(|flags| flags.base_url = Some("https://mine/v1".into()));
+    is(&flag, "https://mine/v1", "sk-environment");
+}
+
+// proves X1, X2
+#[test]
+fn a_project_that_is_not_trusted_can_not_choose_which_variable_is_sent() {
+    let project = "api_key_env = 'GITHUB_TOKEN'";
+    let given = || Given::nothing().env(&[("GITHUB_TOKEN", "ghp-secret"), ("OPENAI_BASE_URL", "https://h/v1")]);
+    assert!(given().project(project).error().contains("api_key_env"));
+    is(&given().project(project).user("trusted = ['/p']"), "https://h/v1", "ghp-secret");
+    is(&given().env(&[KEY]).project(project), "https://h/v1", "sk-environment");
+}
+
+// proves X1: no error shows a password or key
+#[test]
+fn an_address_that_can_not_be_called_is_refused_without_showing_it() {
+    for (url, hint) in [
+        ("http://me:hunter2@host/v1", "name or password"),
+        ("http://hunter2@host/v1", "name or password"),
+        ("ftp://host/hunter2", "http://"),
+        ("hunter2", "not an address"),
+        ("http://", "not an address"),
+        ("http://host:hunter2/", "not an address"),
+        ("http://host/v1?key=hunter2", "without ?"),
+    ] {
+        let text = Given::nothing().env(&[("OPENAI_BASE_URL", url)]).error();
+        assert!(text.starts_with("OPENAI_BASE_URL: ") && text.contains(hint), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    for key in ["two words", "line\nbreak", "schlüssel"] {
+        let text = Given::nothing().env(&[("OPENAI_API_KEY", key)]).error();
+        assert!(text.starts_with("OPENAI_API_KEY: this is not a key") && !text.contains(key), "{text}");
+    }
+    is(&Given::nothing().env(&[("OPENAI_API_KEY", "sk-x\n")]), "https://api.openai.com/v1", "sk-x");
+}
+
+#[test]
+fn a_key_that_travels_in_the_clear_is_worth_a_word() {
+    let notices = |url: &str| Given::nothing().env(&[KEY, ("OPENAI_BASE_URL", url)]).settings().notices;
+    assert!(notices("http://gpu/v1")[0].contains("unencrypted"));
+    assert!(notices("https://gpu/v1").is_empty() && notices("http://127.0.0.1/v1").is_empty());
+}

@@ -1,0 +1,75 @@
+//! What can be wrong with settings. Every text says where the value stands and what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::Origin;
+
+/// The settings can't be used as they are.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A value is wrong.
+    #[error("{origin}: {problem}")]
+    Wrong {
+        /// Where it stands.
+        origin: Origin,
+        /// A sentence.
+        problem: String,
+    },
+    /// A project's file asks for what only a trusted folder may have.
+    #[error(
+        "{origin}: {setting} is not taken from a project you have not trusted. Read the file; then take the line out, \
+         or trust the folder with `trusted = [{folder:?}]` in {user_file}"
+    )]
+    Untrusted {
+        /// Where it stands.
+        origin: Origin,
+        /// What it asks for.
+        setting: &'static str,
+        /// The project's folder.
+        folder: PathBuf,
+        /// Where trust is written down.
+        user_file: String,
+    },
+    /// A file is there but can't be read.
+    #[error("{}: the file can't be read: {problem}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+    /// The workspace is no folder.
+    #[error("{origin}: the workspace {} can't be used: {source}", path.display())]
+    Workspace {
+        /// Who named it.
+        origin: Origin,
+        /// What was named.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No server is known.
+    #[error(
+        "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server \
+         (e.g. http://127.0.0.1:11434/v1), or OLLAMA_HOST; or give --base-url; or write base_url and model in windlass.toml"
+    )]
+    NoServer,
+    /// A server, but no model.
+    #[error(
+        "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in windlass.toml"
+    )]
+    NoModel {
+        /// The server.
+        base_url: String,
+    },
+    /// There is nowhere to put things.
+    #[error("it is not known where to keep sessions: set HOME, or give --data-dir")]
+    NoDataDir,
+}
+
+impl SettingsError {
+    pub(super) fn wrong(origin: Origin, problem: impl Into<String>) -> Self {
+        Self::Wrong { origin, problem: problem.into() }
+    }
+}

@@ -1,0 +1,207 @@
+//! Settings: flags > environment > `windlass.toml` of the project > the user's own > defaults.
+//!
+//! The protocol: [`Sources::gather`] reads what is outside; [`Sources::place`] and
+//! [`Sources::resolve`] then decide, purely. Every value keeps its [`Origin`], so that whoever finds
+//! it wrong later can still say where it stands.
+//!
+//! What a project's file may not do until its folder is trusted is decided beside each value; why, in
+//! docs/decisions/0005-settings.md.
+
+mod endpoint;
+mod env;
+mod error;
+mod file;
+mod nearest;
+mod origin;
+mod permissions;
+mod sources;
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use windlass_machine::{PRESETS, preset};
+use windlass_vocab::{ModelName, Policy, PolicyPatch};
+
+pub use self::endpoint::{ApiKey, Endpoint};
+pub use self::env::Env;
+pub use self::error::SettingsError;
+pub use self::file::{SettingsFile, Whose};
+pub use self::origin::{Origin, Position, Sourced};
+pub use self::permissions::Permissions;
+pub use self::sources::Sources;
+use crate::args::{Durability, Mode};
+
+/// What the command line says. Absent means "not said here".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--data-dir`
+    pub data_dir: Option<PathBuf>,
+    /// `--model`
+    pub model: Option<String>,
+    /// `--base-url`
+    pub base_url: Option<String>,
+    /// `--preset`
+    pub preset: Option<String>,
+    /// `--workspace`
+    pub workspace: Option<PathBuf>,
+    /// `--max-turns`
+    pub max_turns: Option<u32>,
+    /// `--mode`
+    pub mode: Option<Mode>,
+    /// `--durability`
+    pub durability: Option<Durability>,
+    /// `--allow`, each
+    pub allow: Vec<String>,
+    /// `--deny`, each
+    pub deny: Vec<String>,
+}
+
+/// Where sessions are kept; all that the commands that call no model need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The folder the tools work in, without symlinks.
+    pub workspace: PathBuf,
+    /// Where sessions are kept; a whole path.
+    pub data_dir: Sourced<PathBuf>,
+    /// What a stored record outlives.
+    pub durability: Sourced<Durability>,
+}
+
+/// Everything a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where sessions are kept.
+    pub place: Place,
+    /// The server.
+    pub endpoint: Endpoint,
+    /// The model, if anybody named one: a resumed run knows its own.
+    pub model: Option<Sourced<ModelName>>,
+    /// The rules of a new run, resolved preset < user's file < project's file < variable < flag.
+    pub policy: Policy,
+    /// What calls are allowed.
+    pub permissions: Permissions,
+    /// Things a person should know, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Settings {
+    /// The model a new run needs.
+    pub fn model(&self) -> Result<&ModelName, SettingsError> {
+        let missing = || SettingsError::NoModel { base_url: self.endpoint.base_url.value.clone() };
+        self.model.as_ref().map(|model| &model.value).ok_or_else(missing)
+    }
+}
+
+impl Sources {
+    /// Decides where sessions are kept.
+    pub fn place(&self) -> Result<Place, SettingsError> {
+        Ok(Place { workspace: self.workspace.clone(), data_dir: self.data_dir()?, durability: self.durability()? })
+    }
+
+    /// Decides everything a run needs.
+    pub fn resolve(&self) -> Result<Settings, SettingsError> {
+        let (endpoint, notices) = endpoint::endpoint(self)?;
+        Ok(Settings {
+            place: self.place()?,
+            endpoint,
+            model: self.model()?,
+            policy: self.policy()?,
+            permissions: permissions::permissions(self)?,
+            notices,
+        })
+    }
+
+    fn data_dir(&self) -> Result<Sourced<PathBuf>, SettingsError> {
+        let variable = "WINDLASS_DATA_DIR";
+        let given = Sourced::flag("--data-dir", self.flags.data_dir.clone()).or_else(|| {
+            let path = self.env.raw(variable)?;
+            Some(Sourced::new(path.into(), Origin::Variable(variable.into())))
+        });
+        if let Some(given) = given {
+            return Ok(Sourced::new(self.cwd.join(given.value), given.origin));
+        }
+        for file in [&self.project, &self.user].into_iter().flatten() {
+            if let Some(path) = file.sourced(&file.settings.data_dir) {
+                if matches!(path.origin, Origin::Project(_)) && !self.trusts_project() {
+                    return Err(self.untrusted("the place of the journals (data_dir)", path.origin));
+                }
+                let whole = file.folder().join(sources::from_home(&path.value, &self.env));
+                return Ok(Sourced::new(whole, path.origin));
+            }
+        }
+        let default = self.env.windlass_folder("XDG_DATA_HOME", ".local/share").ok_or(SettingsError::NoDataDir)?;
+        Ok(Sourced::new(default, Origin::Default))
+    }
+
+    fn durability(&self) -> Result<Sourced<Durability>, SettingsError> {
+        let flag = Sourced::flag("--durability", self.flags.durability);
+        let variable = self.env.parsed("WINDLASS_DURABILITY", choice)?;
+        Ok(flag
+            .or(variable)
+            .or_else(|| self.in_files(|file| file.sourced(&file.settings.durability)))
+            .unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default)))
+    }
+
+    fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {
+        let flag = Sourced::flag("--model", self.flags.model.clone());
+        let variable = match self.env.text("WINDLASS_MODEL")? {
+            Some(model) => Some(model),
+            None => self.env.text("OPENAI_MODEL")?,
+        };
+        let named = flag.or(variable).or_else(|| self.in_files(|file| file.sourced(&file.settings.model)));
+        named.map(|model| model.try_map(check_model)).transpose()
+    }
+
+    fn policy(&self) -> Result<Policy, SettingsError> {
+        let flag = Sourced::flag("--preset", self.flags.preset.clone());
+        let variable = self.env.text("WINDLASS_PRESET")?;
+        let start = flag
+            .or(variable)
+            .or_else(|| self.in_files(|file| file.sourced(&file.settings.preset)))
+            .unwrap_or_else(|| Sourced::new("default".to_owned(), Origin::Default))
+            .try_map(|name| {
+                let unknown = || format!("there is no preset {name:?}; {}", nearest::nearest(&name, &PRESETS));
+                preset(&name).ok_or_else(unknown)
+            })?;
+        let turns = self.env.parsed("WINDLASS_MAX_TURNS", |text| match text.parse::<u32>() {
+            Ok(turns) if turns > 0 => Ok(turns),
+            Ok(_) | Err(_) => Err(format!("{text:?} is not a number of turns; write it like 20")),
+        })?;
+        let turn_cap = self.flags.max_turns.or(turns.map(|turns| turns.value));
+        let in_files = [&self.user, &self.project].into_iter().flatten();
+        let policy = in_files.fold(start.value, |policy, file| policy.with(&file.settings.policy));
+        Ok(policy.with(&PolicyPatch { turn_cap, ..PolicyPatch::default() }))
+    }
+
+    /// What the project's file says, or else the user's.
+    fn in_files<T>(&self, look: impl Fn(&SettingsFile) -> Option<Sourced<T>>) -> Option<Sourced<T>> {
+        [&self.project, &self.user].into_iter().flatten().find_map(look)
+    }
+}
+
+/// Makes the folder sessions are kept in, for nobody else to look into.
+pub fn create_data_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// One of the values a flag of this kind takes.
+fn choice<T: ValueEnum>(text: &str) -> Result<T, String> {
+    T::from_str(text, false).map_err(|_| {
+        let possible: Vec<_> = T::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+        let names: Vec<_> = possible.iter().map(clap::builder::PossibleValue::get_name).collect();
+        format!("{text:?} is not one of {}", names.join(", "))
+    })
+}
+
+fn check_model(name: String) -> Result<ModelName, String> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("this is not the name of a model".into());
+    }
+    Ok(ModelName(name))
+}
+
+#[cfg(test)]
+mod tests;

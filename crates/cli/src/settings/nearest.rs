@@ -1,0 +1,15 @@
+//! What a person probably meant.
+
+/// No name of ours is nearly as long.
+const LONGEST: usize = 60;
+
+/// A sentence part for a name that does not exist: the nearest right one, or all of them.
+pub(super) fn nearest(wrong: &str, right: &[&str]) -> String {
+    let length = wrong.chars().count();
+    // Half the letters wrong is no longer a slip of the finger.
+    let near = |name: &&&str| length <= LONGEST && strsim::damerau_levenshtein(wrong, name) <= length.max(2) / 2;
+    match right.iter().filter(near).min_by_key(|name| strsim::damerau_levenshtein(wrong, name)) {
+        Some(name) => format!("did you mean {name:?}?"),
+        None => format!("what may stand here: {}", right.join(", ")),
+    }
+}

@@ -1,0 +1,70 @@
+//! What calls are allowed, from all sources together (T8, X2).
+//!
+//! Rules add up; the mode of the strongest source counts. A project that is not trusted may only
+//! tighten: forbid more, ask more, be stricter than the person's own settings.
+
+use toml::Spanned;
+
+use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
+use crate::args::Mode;
+
+/// What calls are allowed. Deny wins over ask, ask over allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// How calls are judged that no rule names.
+    pub mode: Sourced<Mode>,
+    /// Rules that allow.
+    pub allow: Vec<Sourced<String>>,
+    /// Rules that ask.
+    pub ask: Vec<Sourced<String>>,
+    /// Rules that forbid.
+    pub deny: Vec<Sourced<String>>,
+}
+
+pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
+    let Sources { flags: given, project, user, .. } = sources;
+    if let Some(file) = project
+        && let Some(rule) = file.settings.permissions.allow.first()
+        && !sources.trusts_project()
+    {
+        return Err(sources.untrusted("a rule that allows calls", file.origin(rule)));
+    }
+    let mode = mode(sources)?;
+    let flags = |name: &'static str, rules: &[String]| -> Vec<Sourced<String>> {
+        rules.iter().map(|rule| Sourced::new(rule.clone(), Origin::Flag(name))).collect()
+    };
+    let mut permissions = Permissions {
+        mode,
+        allow: flags("--allow", &given.allow),
+        ask: Vec::new(),
+        deny: flags("--deny", &given.deny),
+    };
+    for file in [project, user].into_iter().flatten() {
+        let rules = &file.settings.permissions;
+        let placed = |rule: &Spanned<String>| Sourced::new(rule.get_ref().clone(), file.origin(rule));
+        permissions.allow.extend(rules.allow.iter().map(placed));
+        permissions.ask.extend(rules.ask.iter().map(placed));
+        permissions.deny.extend(rules.deny.iter().map(placed));
+    }
+    Ok(permissions)
+}
+
+fn mode(sources: &Sources) -> Result<Sourced<Mode>, SettingsError> {
+    let Sources { flags, env, project, user, .. } = sources;
+    if let Some(mode) = Sourced::flag("--mode", flags.mode) {
+        return Ok(mode);
+    }
+    if let Some(mode) = env.parsed("WINDLASS_MODE", super::choice)? {
+        return Ok(mode);
+    }
+    let in_file =
+        |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.permissions.mode));
+    let own = in_file(user).unwrap_or(Sourced::new(Mode::default(), Origin::Default));
+    match in_file(project) {
+        Some(mode) if mode.value < own.value && !sources.trusts_project() => {
+            Err(sources.untrusted("a mode that asks less than yours", mode.origin))
+        }
+        Some(mode) => Ok(mode),
+        None => Ok(own),
+    }
+}

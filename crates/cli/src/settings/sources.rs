@@ -1,0 +1,148 @@
+//! Everything settings are made of, gathered from the outside world before anything is decided.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{Env, Flags, Origin, SettingsError, SettingsFile, Sourced, Whose};
+
+const FILE_NAME: &str = "windlass.toml";
+/// No settings file is nearly as long; a link to a device is.
+const LONGEST_FILE: u64 = 256 * 1024;
+
+/// What was said on the command line, in the environment and in the files.
+#[derive(Debug)]
+pub struct Sources {
+    /// The command line.
+    pub flags: Flags,
+    /// The environment.
+    pub env: Env,
+    /// The folder that relative paths of flags and variables start from.
+    pub cwd: PathBuf,
+    /// The folder the tools work in, without symlinks.
+    pub workspace: PathBuf,
+    /// The project's file, if it has one.
+    pub project: Option<SettingsFile>,
+    /// The user's file, if there is one.
+    pub user: Option<SettingsFile>,
+}
+
+impl Sources {
+    /// Finds the workspace and reads the files that count there.
+    pub fn gather(flags: Flags, env: Env, cwd: PathBuf) -> Result<Self, SettingsError> {
+        let workspace = workspace(&flags, &env, &cwd)?;
+        let user_path = user_file(&env);
+        let user = match &user_path {
+            Some(path) => read(path, Whose::User)?,
+            None => None,
+        };
+        let project = match find_project_file(&workspace, env.home().as_deref()) {
+            Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
+            Some(_) | None => None,
+        };
+        Ok(Self { flags, env, cwd, workspace, project, user })
+    }
+
+    /// Where the user's file is or would be, for people.
+    pub(super) fn user_file_for_people(&self) -> String {
+        user_file(&self.env)
+            .map_or_else(|| format!("~/.config/windlass/{FILE_NAME}"), |path| path.display().to_string())
+    }
+
+    /// Whether the user's file says that the project's file may be followed in everything.
+    pub(super) fn trusts_project(&self) -> bool {
+        let trusted = self.user.as_ref().and_then(|file| file.settings.trusted.as_ref());
+        match (&self.project, trusted) {
+            (Some(project), Some(trusted)) => {
+                trusted.get_ref().iter().any(|folder| from_home(folder, &self.env) == project.folder())
+            }
+            (None, _) | (_, None) => false,
+        }
+    }
+
+    /// The refusal of something that only a trusted project may set.
+    pub(super) fn untrusted(&self, setting: &'static str, origin: Origin) -> SettingsError {
+        let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
+        SettingsError::Untrusted { origin, setting, folder, user_file: self.user_file_for_people() }
+    }
+}
+
+/// `path` with `~` at its start replaced.
+pub(super) fn from_home(path: &Path, env: &Env) -> PathBuf {
+    match (path.strip_prefix("~"), env.home()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        (Ok(_), None) | (Err(_), _) => path.to_owned(),
+    }
+}
+
+fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsError> {
+    let variable = "WINDLASS_WORKSPACE";
+    let named = Sourced::flag("--workspace", flags.workspace.clone())
+        .or_else(|| env.raw(variable).map(|path| Sourced::new(path.into(), Origin::Variable(variable.into()))))
+        .unwrap_or_else(|| Sourced::new(cwd.to_owned(), Origin::Default));
+    let path = cwd.join(&named.value);
+    let found = path.canonicalize().and_then(|path| {
+        if path.is_dir() { Ok(path) } else { Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder")) }
+    });
+    found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
+}
+
+fn user_file(env: &Env) -> Option<PathBuf> {
+    env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
+}
+
+/// The nearest `windlass.toml` from the workspace up to the root of its repository, or else up to
+/// the home folder. Above those a file may be anybody's.
+fn find_project_file(workspace: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
+    let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
+    workspace
+        .ancestors()
+        .take_while(|folder| folder.starts_with(top))
+        .map(|folder| folder.join(FILE_NAME))
+        .find(|path| path.symlink_metadata().is_ok())
+}
+
+fn same_file(path: &Path, other: Option<&Path>) -> bool {
+    match (path.canonicalize(), other.map(Path::canonicalize)) {
+        (Ok(path), Some(Ok(other))) => path == other,
+        (Err(_), _) | (_, None | Some(Err(_))) => false,
+    }
+}
+
+/// Reads a file; `None` when there is none.
+fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+    let unreadable = |problem: &dyn std::fmt::Display| SettingsError::Unreadable {
+        path: path.to_owned(),
+        problem: problem.to_string(),
+    };
+    // Asked before opening: opening a pipe would wait for its writer.
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error)),
+    };
+    if !metadata.is_file() {
+        return Err(unreadable(&"it is not a plain file"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > LONGEST_FILE {
+        return Err(unreadable(&format!("it is longer than {} KiB", LONGEST_FILE / 1024)));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| unreadable(&format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))?;
+    let file = SettingsFile::parse(path, whose, &text)?;
+    if let Some(key) = &file.settings.api_key
+        && metadata.permissions().mode() & 0o077 != 0
+    {
+        let problem = format!("others can read this file and the key in it: run `chmod 600 {}`", path.display());
+        return Err(SettingsError::wrong(file.origin(key), problem));
+    }
+    Ok(Some(file))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! What was said: the history as it is sent, what is held back until the open turn is whole, and
+//! what the journal says about plan, grants and cost.
+//!
+//! The history is legal at every moment: a reply with calls enters it together with all its results,
+//! in call order (J10, L9), and words that arrive in mid-turn wait behind it. It only grows, except
+//! at a `Compacted`, which starts a new epoch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use windlass_vocab::{
+    CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
+    PinnedContext, PlanItem, Record, RunId, StopReason, Usage,
+};
+
+/// What was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Book {
+    /// The history that is sent.
+    pub history: Vec<Message>,
+    /// Messages before `history[0]` that are no longer sent.
+    pub dropped: u64,
+    /// Changes with every compaction and every new context.
+    pub epoch: u64,
+    /// The prefix and offer in force.
+    pub context: Option<Arc<PinnedContext>>,
+    /// The plan.
+    pub plan: Vec<PlanItem>,
+    /// What a person allowed for this session.
+    pub grants: Vec<Grant>,
+    /// What it all cost.
+    pub usage: Usage,
+    /// The run each message belongs to.
+    pub seen: HashMap<MessageId, RunId>,
+    /// How often the history was shortened.
+    pub compactions: u32,
+    /// Where in `history` the message stands that began the open run.
+    goal: Option<usize>,
+    turn: OpenTurn,
+    held: Vec<String>,
+    runs: u32,
+    open: bool,
+}
+
+/// How far the turn under way is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum OpenTurn {
+    #[default]
+    None,
+    /// The model was asked and has not answered.
+    Asked,
+    /// It asked for calls; some have no result yet.
+    Calls { parts: Vec<Part>, calls: Vec<CallInHistory>, results: Vec<Option<Message>> },
+}
+
+impl Book {
+    /// The text of an earlier result, if it is still sent.
+    #[must_use]
+    pub fn result(&self, wanted: CallId) -> Option<&str> {
+        self.history.iter().rev().find_map(|message| match message {
+            Message::Tool { call, text, .. } if *call == wanted => Some(text.as_str()),
+            Message::Tool { .. } | Message::User { .. } | Message::Assistant { .. } => None,
+        })
+    }
+
+    /// Where the message stands that began the open run.
+    #[must_use]
+    pub fn goal(&self) -> Option<usize> {
+        self.goal
+    }
+
+    pub(crate) fn apply(&mut self, record: &Record) {
+        match record {
+            Record::MessageAccepted(accepted) => {
+                self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
+                self.say(&accepted.text);
+            }
+            Record::RunStarted(_) => self.begin_run(),
+            Record::ContextPinned(pinned) => {
+                if let Some(context) = &pinned.context {
+                    self.context = Some(Arc::new(context.clone()));
+                    self.epoch += 1;
+                }
+            }
+            Record::TurnStarted(_) => self.turn = OpenTurn::Asked,
+            Record::ModelReplied(replied) => self.reply(replied),
+            Record::CallRequested(requested) => self.request(requested),
+            Record::CallFinished(finished) => self.finish(finished),
+            Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
+            Record::Nudged(nudged) => self.say(&nudged.text),
+            Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
+            Record::Compacted(compacted) => self.compact(compacted),
+            Record::AttemptFailed(failed) => self.usage += failed.usage.unwrap_or_default(),
+            Record::RunEnded(_) => {
+                self.close_turn();
+                self.goal = None;
+                self.open = false;
+            }
+            Record::SessionOpened(_)
+            | Record::SessionChanged(_)
+            | Record::LeaseTaken(_)
+            | Record::RunResumed(_)
+            | Record::CallStarted(_)
+            | Record::CallSettled(_)
+            | Record::QuestionAsked(_)
+            | Record::ToolWithheld(_)
+            | Record::CancelAsked(_)
+            | Record::Unknown(_) => {}
+        }
+    }
+
+    fn begin_run(&mut self) {
+        self.runs += 1;
+        self.open = true;
+        // The newest of the person's words is what the run is about; a retry has its words from before.
+        self.goal = self.history.iter().rposition(|message| matches!(message, Message::User { .. }));
+    }
+
+    /// Adds words of the user's role, or holds them until the open turn is whole.
+    fn say(&mut self, text: &str) {
+        match self.turn {
+            OpenTurn::None => self.history.push(Message::User { text: text.to_owned() }),
+            OpenTurn::Asked | OpenTurn::Calls { .. } => self.held.push(text.to_owned()),
+        }
+    }
+
+    fn reply(&mut self, replied: &ModelReplied) {
+        self.usage += replied.usage;
+        let withheld = match replied.stop {
+            StopReason::Filtered | StopReason::Refused | StopReason::Error => true,
+            StopReason::Stop | StopReason::Calls | StopReason::Length => false,
+        };
+        let calls = replied.parts.iter().filter(|part| matches!(part, Part::Call { .. })).count();
+        if calls > 0 && !withheld {
+            let results = vec![None; calls];
+            self.turn = OpenTurn::Calls { parts: replied.parts.clone(), calls: Vec::with_capacity(calls), results };
+            return;
+        }
+        let says_something =
+            replied.parts.iter().any(|part| matches!(part, Part::Text { text } if !text.trim().is_empty()));
+        if says_something && !withheld {
+            self.history.push(Message::Assistant { parts: replied.parts.clone(), calls: Vec::new() });
+        }
+        self.close_turn();
+    }
+
+    fn request(&mut self, requested: &CallRequested) {
+        if let OpenTurn::Calls { calls, .. } = &mut self.turn {
+            calls.push(CallInHistory {
+                call: requested.call,
+                provider_id: requested.provider_id.clone(),
+                name: requested.name.clone(),
+                arguments: requested.arguments.clone(),
+            });
+        }
+    }
+
+    fn finish(&mut self, finished: &CallFinished) {
+        let OpenTurn::Calls { calls, results, .. } = &mut self.turn else { return };
+        let place = calls.iter().position(|call| call.call == finished.call);
+        let Some((call, slot)) = place.and_then(|at| Some((calls.get(at)?, results.get_mut(at)?))) else { return };
+        *slot = Some(Message::Tool {
+            call: call.call,
+            provider_id: call.provider_id.clone(),
+            name: call.name.clone(),
+            outcome: finished.outcome,
+            text: finished.text.clone(),
+        });
+        if results.iter().all(Option::is_some) {
+            self.close_turn();
+        }
+    }
+
+    /// Moves the whole turn into the history, then the words held behind it.
+    fn close_turn(&mut self) {
+        if let OpenTurn::Calls { parts, calls, results } = std::mem::take(&mut self.turn) {
+            self.history.push(Message::Assistant { parts, calls });
+            self.history.extend(results.into_iter().flatten());
+        }
+        self.history.extend(self.held.drain(..).map(|text| Message::User { text }));
+    }
+
+    fn compact(&mut self, compacted: &Compacted) {
+        self.epoch += 1;
+        self.compactions += 1;
+        let gone = usize::try_from(compacted.through.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
+        let gone = gone.min(self.history.len());
+        // The words that began the open run stay, whatever their age: without them nothing makes sense.
+        let kept_goal = self.goal.filter(|goal| *goal < gone).map(|goal| self.history[goal].clone());
+        self.history.drain(..gone);
+        self.dropped = self.dropped.max(compacted.through);
+        self.goal = self.goal.and_then(|goal| goal.checked_sub(gone));
+        if let Some(goal) = kept_goal {
+            self.history.insert(0, goal);
+            self.dropped = self.dropped.saturating_sub(1);
+            self.goal = Some(0);
+        }
+        if let Some(chars) = compacted.result_chars {
+            self.shrink_results(chars);
+        }
+    }
+
+    fn shrink_results(&mut self, chars: u32) {
+        for message in &mut self.history {
+            if let Message::Tool { text, .. } = message {
+                let limit = usize::try_from(chars).unwrap_or(usize::MAX);
+                if let Some((cut, _)) = text.char_indices().nth(limit) {
+                    text.truncate(cut);
+                    text.push_str(crate::texts::SHRUNK);
+                }
+            }
+        }
+    }
+}

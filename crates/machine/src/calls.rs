@@ -1,0 +1,188 @@
+//! The calls of a reply: which may start, which are answered without running, what follows when all
+//! have their results.
+
+use windlass_vocab::{
+    CallFinished, CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, Guard,
+    NudgeCause, OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Verdict,
+};
+
+use crate::control::{Call, CallState, Run};
+use crate::draft::Draft;
+use crate::guard::Finding;
+use crate::texts;
+
+const APPROVAL: [QuestionOption; 5] =
+    [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Always, QuestionOption::Edit];
+
+impl Draft<'_> {
+    /// Records the calls of a reply, answers those that can't run, and starts those that can.
+    pub(crate) fn take_calls(&mut self, calls: Vec<PreparedCall>) {
+        let Some((run, turn)) = self.run().map(|run| (run.id, run.turn)) else { return };
+        for (index, prepared) in (0u32..).zip(calls) {
+            let call = CallId { run, turn, index };
+            self.push(requested(call, call.effect_id(self.state.session), prepared));
+        }
+        let requests: Vec<_> =
+            self.run().map(Run::calls).unwrap_or_default().iter().map(|call| call.request.clone()).collect();
+        for request in requests {
+            self.judge_call(&request);
+        }
+        self.go_on_with_calls();
+    }
+
+    /// Answers a call that must not run, or asks about one that may not run yet.
+    fn judge_call(&mut self, request: &CallRequested) {
+        let call = request.call;
+        match &request.verdict {
+            Verdict::Unknown { reason } => self.finish(call, OutcomeKind::Unknown, reason),
+            Verdict::Invalid { reason } => self.finish(call, OutcomeKind::InvalidArguments, reason),
+            Verdict::Deny { reason } => self.finish(call, OutcomeKind::Denied, reason),
+            Verdict::Allow | Verdict::Ask => {
+                let refusal = request.tool.as_ref().and_then(|tool| self.run()?.watch.refusal(tool));
+                if let Some(reason) = refusal {
+                    self.finish(call, OutcomeKind::Denied, reason.as_ref());
+                } else if let Some(earlier) = self.earlier_result(request) {
+                    self.push(earlier);
+                } else if request.verdict == Verdict::Ask {
+                    self.ask_approval(call, request.preview.clone());
+                }
+            }
+        }
+    }
+
+    /// The result of an identical read-only call with no effect since.
+    fn earlier_result(&self, request: &CallRequested) -> Option<CallFinished> {
+        let run = self.run()?;
+        if !run.policy().guards.contains(&Guard::RepeatedRead) {
+            return None;
+        }
+        let earlier = run.watch.earlier_read(request)?;
+        let text = self.state.book.result(earlier)?.to_owned();
+        Some(CallFinished {
+            call: request.call,
+            outcome: OutcomeKind::Ok,
+            text,
+            cut: None,
+            took_ms: 0,
+            answered_from: Some(earlier),
+            structured: None,
+        })
+    }
+
+    fn ask_approval(&mut self, call: CallId, preview: Option<Preview>) {
+        if !self.is_attended() {
+            let text = texts::nobody_to_ask(preview.as_ref().and_then(|preview| preview.rule.as_deref()));
+            return self.finish(call, OutcomeKind::Denied, text);
+        }
+        let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
+        self.push(QuestionAsked {
+            question: self.control.next_question(),
+            kind: QuestionKind::Approval { call },
+            preview,
+            options: APPROVAL.to_vec(),
+            expires: Some(self.at.plus_ms(wait)),
+            default: QuestionOption::No,
+        });
+    }
+
+    /// Starts what may start now; with every result in, closes the turn.
+    pub(crate) fn go_on_with_calls(&mut self) {
+        let Some(run) = self.run() else { return };
+        if run.calls().iter().all(Call::is_finished) {
+            return self.close_turn();
+        }
+        for (call, edited) in startable(run) {
+            self.push(CallStarted { call, arguments: edited });
+        }
+    }
+
+    /// A call has its result: the run ends if it was a loop-ending one that succeeded, else goes on.
+    pub(crate) fn call_finished(&mut self, call: CallId, outcome: OutcomeKind, text: &str) {
+        let ending =
+            self.run().and_then(|run| run.calls().iter().find(|known| known.request.call == call)?.request.ending);
+        if let (Some(ending), OutcomeKind::Ok) = (ending, outcome) {
+            self.cancel_calls(texts::SIBLING_ENDED);
+            let reason = match ending {
+                Ending::Completed => EndReason::Completed,
+                Ending::Asked => EndReason::Asked,
+                Ending::Conversed => EndReason::Conversed,
+            };
+            return self.end(reason, text, None);
+        }
+        self.go_on_with_calls();
+    }
+
+    /// All results are in: the guards look at the turn, then the next one starts.
+    fn close_turn(&mut self) {
+        let Some(run) = self.run() else { return };
+        for finding in run.watch.findings(run.policy(), run.calls()) {
+            match finding {
+                Finding::SameErrors => {
+                    let failure = Failure::new(FailureClass::Internal, texts::FIVE_ERRORS);
+                    return self.end(EndReason::Failed, texts::FIVE_ERRORS, Some(failure));
+                }
+                Finding::Withhold(withheld) => self.push(withheld),
+                Finding::ErrorTurns => self.nudge(NudgeCause::ErrorTurns, "two turns of errors", texts::ERROR_TURNS),
+                Finding::Cycle => self.nudge(NudgeCause::Cycle, "the same calls, the same results", texts::CYCLE),
+                Finding::Pause => return self.pause(),
+            }
+        }
+        self.next_turn();
+    }
+
+    fn pause(&mut self) {
+        if !self.is_attended() {
+            return self.wrap_up(NudgeCause::Halt, texts::HALT);
+        }
+        self.push(QuestionAsked {
+            question: self.control.next_question(),
+            kind: QuestionKind::Cycle,
+            preview: Some(Preview { title: texts::CYCLE.to_owned(), body: String::new(), rule: None }),
+            options: vec![QuestionOption::Once, QuestionOption::No],
+            expires: None,
+            default: QuestionOption::No,
+        });
+    }
+}
+
+fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: PreparedCall) -> CallRequested {
+    CallRequested {
+        call,
+        provider_id: prepared.provider_id,
+        name: prepared.name,
+        tool: prepared.tool,
+        arguments: prepared.arguments,
+        raw: prepared.raw,
+        repairs: prepared.repairs,
+        effect: prepared.effect,
+        effect_id,
+        ending: prepared.ending,
+        repeatable: prepared.repeatable,
+        verdict: prepared.verdict,
+        preview: prepared.preview,
+    }
+}
+
+/// The calls that may start now (L9). A loop-ending call waits for those before it.
+fn startable(run: &Run) -> Vec<(CallId, Option<windlass_vocab::Json>)> {
+    let mut start = Vec::new();
+    let mut all_before_finished = true;
+    for call in run.calls() {
+        let reads = call.request.effect == EffectClass::ReadOnly && call.request.ending.is_none();
+        let may = match run.policy().parallel {
+            Parallel::Off => all_before_finished,
+            Parallel::On => all_before_finished || call.request.ending.is_none(),
+            Parallel::Safe => all_before_finished || reads,
+        };
+        if let (true, CallState::Ready { edited }) = (may, &call.state) {
+            start.push((call.request.call, edited.clone()));
+        }
+        if !call.is_finished() {
+            all_before_finished = false;
+            if run.policy().parallel == Parallel::Safe && !reads {
+                break;
+            }
+        }
+    }
+    start
+}

@@ -1,0 +1,417 @@
+//! Where the loop stands: small, so that deciding can work on a copy.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_vocab::{
+    At, AttemptFailed, Attendance, CallId, CallRequested, Json, ModelName, ModelReplied, NextAttempt, Nudge,
+    NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
+    RunId, RunStarted, SessionOpened, Settlement, StopBy, ToolName, TurnId, TurnMode, TurnStarted, Usage,
+};
+
+use crate::guard::Watch;
+
+/// Where the loop stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Control {
+    /// How the session was opened.
+    pub opened: Option<Arc<SessionOpened>>,
+    /// Its title.
+    pub title: Option<Arc<str>>,
+    /// The lease it is written under.
+    pub epoch: u64,
+    /// Runs so far.
+    pub runs: u32,
+    /// Questions so far.
+    pub questions: u32,
+    /// The open run.
+    pub run: Option<Run>,
+    /// How the last run ended.
+    pub last: Option<(RunId, Arc<RunEnded>)>,
+    /// Set when the journal holds a record of a newer version: it may be read, not written.
+    pub unknown: Option<Arc<str>>,
+}
+
+/// An open run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// Its rules and models.
+    pub started: Arc<RunStarted>,
+    /// When it must be over.
+    pub deadline: Option<At>,
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
+    /// The turn under way.
+    pub turn: TurnId,
+    /// What is waited for.
+    pub phase: Phase,
+    /// A question that holds up the whole run.
+    pub parked: Option<Arc<QuestionAsked>>,
+    /// A stop that was asked for.
+    pub stop: Option<StopBy>,
+    /// Messages taken up since the turn began.
+    pub unseen: u32,
+    /// Resumes since anything was achieved.
+    pub idle_resumes: u32,
+    /// Empty replies in a row.
+    pub empties: u32,
+    /// Continuations of replies that were cut off.
+    pub continued: u32,
+    /// The answer so far: the last reply's text, joined to those that were cut off before it.
+    pub answer: String,
+    /// Set while a reply that was cut off is being continued.
+    continuing: bool,
+    /// The tools called.
+    pub tools: BTreeSet<ToolName>,
+    /// What it cost.
+    pub usage: Usage,
+    /// What the progress guards have seen.
+    pub watch: Watch,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The prefix and the offer.
+    Pinning,
+    /// A model's reply.
+    Modelling(Attempt),
+    /// The calls of a reply.
+    Calling(Vec<Call>),
+    /// Nothing: a decision is in the making. Never the phase at the end of a batch of an open run.
+    Between,
+}
+
+/// A model call that is owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Its number in the turn, from 1.
+    pub number: u32,
+    /// Its number with this model, from 1; whole answers and shortenings don't count.
+    pub tries: u32,
+    /// The model's place in the chain.
+    pub model: usize,
+    /// What the turn is for.
+    pub mode: TurnMode,
+    /// Set when it must not stream.
+    pub whole: bool,
+    /// When it may begin.
+    pub not_before: Option<At>,
+    /// How often the history was shortened for this turn.
+    pub shortened: u32,
+}
+
+/// A call of the turn under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What was asked for.
+    pub request: Arc<CallRequested>,
+    /// How far it is.
+    pub state: CallState,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallState {
+    /// May run when its turn comes.
+    Ready {
+        /// Arguments a person put in place of the model's.
+        edited: Option<Json>,
+    },
+    /// A person is asked, for approval or settlement.
+    Asking(Arc<QuestionAsked>),
+    /// May have started.
+    Started {
+        /// See `Ready`.
+        edited: Option<Json>,
+    },
+    /// The tool is asked whether it took place.
+    Verifying,
+    /// Has its result.
+    Finished(OutcomeKind),
+}
+
+impl Call {
+    /// Whether it has its result.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state, CallState::Finished(_))
+    }
+}
+
+impl Run {
+    fn new(started: &RunStarted) -> Self {
+        Self {
+            id: started.run,
+            started: Arc::new(started.clone()),
+            deadline: started.deadline,
+            attendance: started.attendance,
+            turn: TurnId(0),
+            phase: Phase::Pinning,
+            parked: None,
+            stop: None,
+            unseen: 0,
+            idle_resumes: 0,
+            empties: 0,
+            continued: 0,
+            answer: String::new(),
+            continuing: false,
+            tools: BTreeSet::new(),
+            usage: Usage::default(),
+            watch: Watch::default(),
+        }
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.started.policy
+    }
+
+    /// The model at this place of the chain.
+    #[must_use]
+    pub fn model(&self, place: usize) -> ModelName {
+        self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
+    }
+
+    /// The calls of the turn under way.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        match &self.phase {
+            Phase::Calling(calls) => calls,
+            Phase::Pinning | Phase::Modelling(_) | Phase::Between => &[],
+        }
+    }
+
+    fn call(&mut self, wanted: CallId) -> Option<&mut Call> {
+        match &mut self.phase {
+            Phase::Calling(calls) => calls.iter_mut().find(|call| call.request.call == wanted),
+            Phase::Pinning | Phase::Modelling(_) | Phase::Between => None,
+        }
+    }
+
+    fn apply(&mut self, record: &Record) {
+        match record {
+            Record::MessageAccepted(_) => self.unseen += 1,
+            Record::RunResumed(resumed) => {
+                self.idle_resumes += 1;
+                self.attendance = resumed.attendance;
+                self.deadline = resumed.deadline.or(self.deadline);
+            }
+            Record::ContextPinned(_) => {
+                self.idle_resumes = 0;
+                self.phase = Phase::Between;
+            }
+            Record::TurnStarted(started) => self.begin_turn(started),
+            Record::AttemptFailed(failed) => self.attempt_failed(failed),
+            Record::ModelReplied(replied) => self.replied(replied),
+            Record::CallRequested(requested) => self.request(requested),
+            Record::CallStarted(started) => self.move_call(started.call, |state| match state {
+                CallState::Ready { edited } | CallState::Started { edited } => CallState::Started { edited },
+                CallState::Asking(_) | CallState::Verifying => CallState::Started { edited: None },
+                CallState::Finished(outcome) => CallState::Finished(outcome),
+            }),
+            Record::CallSettled(settled) => self.move_call(settled.call, |state| match settled.settlement {
+                Settlement::RunAgain => CallState::Started { edited: None },
+                Settlement::Verify => CallState::Verifying,
+                Settlement::Interrupt | Settlement::Ask => state,
+            }),
+            Record::CallFinished(finished) => {
+                self.idle_resumes = 0;
+                self.move_call(finished.call, |_| CallState::Finished(finished.outcome));
+                if let Phase::Calling(calls) = &self.phase {
+                    self.watch.call_finished(calls, finished);
+                }
+            }
+            Record::QuestionAsked(asked) => self.ask(asked),
+            Record::QuestionAnswered(answered) => self.answer(answered),
+            Record::Nudged(nudged) => {
+                self.watch.nudged(nudged.why);
+                match nudged.why {
+                    NudgeCause::Reply(Nudge::Empty) => self.empties += 1,
+                    NudgeCause::Reply(Nudge::CutOff) => {
+                        self.continued += 1;
+                        self.continuing = true;
+                    }
+                    NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall)
+                    | NudgeCause::ErrorTurns
+                    | NudgeCause::Cycle
+                    | NudgeCause::TurnCap
+                    | NudgeCause::Summarise
+                    | NudgeCause::Halt => {}
+                }
+            }
+            Record::ToolWithheld(withheld) => self.watch.withheld(withheld),
+            Record::CancelAsked(asked) => self.stop = Some(asked.by),
+            Record::SessionOpened(_)
+            | Record::SessionChanged(_)
+            | Record::LeaseTaken(_)
+            | Record::RunStarted(_)
+            | Record::PlanChanged(_)
+            | Record::Compacted(_)
+            | Record::RunEnded(_)
+            | Record::Unknown(_) => {}
+        }
+    }
+
+    fn replied(&mut self, replied: &ModelReplied) {
+        self.idle_resumes = 0;
+        self.usage += replied.usage;
+        self.phase = Phase::Between;
+        let before = self.answer.len();
+        for part in &replied.parts {
+            if let Part::Text { text } = part {
+                self.answer.push_str(text);
+            }
+        }
+        if !self.answer[before..].trim().is_empty() {
+            self.empties = 0;
+        }
+    }
+
+    fn begin_turn(&mut self, started: &TurnStarted) {
+        if !std::mem::take(&mut self.continuing) {
+            self.answer.clear();
+        }
+        self.turn = started.turn;
+        self.unseen = 0;
+        self.phase = Phase::Modelling(Attempt {
+            number: 1,
+            tries: 1,
+            model: 0,
+            mode: started.mode,
+            whole: false,
+            not_before: None,
+            shortened: 0,
+        });
+    }
+
+    fn attempt_failed(&mut self, failed: &AttemptFailed) {
+        self.usage += failed.usage.unwrap_or_default();
+        let Phase::Modelling(attempt) = &mut self.phase else { return };
+        attempt.number += 1;
+        attempt.not_before = None;
+        match &failed.next {
+            NextAttempt::Retry { at } => {
+                attempt.tries += 1;
+                attempt.whole = false;
+                attempt.not_before = Some(*at);
+            }
+            NextAttempt::Model { .. } => {
+                attempt.model += 1;
+                attempt.tries = 1;
+                attempt.whole = false;
+            }
+            NextAttempt::Whole => attempt.whole = true,
+            NextAttempt::Shorter => attempt.shortened += 1,
+            NextAttempt::End => self.phase = Phase::Between,
+        }
+    }
+
+    fn request(&mut self, requested: &CallRequested) {
+        self.empties = 0;
+        self.continued = 0;
+        self.tools.extend(requested.tool.clone());
+        let call = Call { request: Arc::new(requested.clone()), state: CallState::Ready { edited: None } };
+        match &mut self.phase {
+            Phase::Calling(calls) => calls.push(call),
+            Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
+        }
+    }
+
+    fn move_call(&mut self, wanted: CallId, change: impl FnOnce(CallState) -> CallState) {
+        if let Some(call) = self.call(wanted) {
+            call.state = change(call.state.clone());
+        }
+    }
+
+    fn ask(&mut self, asked: &QuestionAsked) {
+        match asked.kind {
+            QuestionKind::Approval { call } | QuestionKind::Settlement { call } => {
+                self.move_call(call, |_| CallState::Asking(Arc::new(asked.clone())));
+            }
+            QuestionKind::Cycle => {
+                self.watch.asked();
+                self.parked = Some(Arc::new(asked.clone()));
+            }
+            QuestionKind::Stuck => self.parked = Some(Arc::new(asked.clone())),
+        }
+    }
+
+    fn answer(&mut self, answered: &QuestionAnswered) {
+        self.idle_resumes = 0;
+        if self.parked.as_ref().is_some_and(|asked| asked.question == answered.question) {
+            self.parked = None;
+        }
+        let asked_about = self.calls().iter().find_map(|call| match &call.state {
+            CallState::Asking(asked) if asked.question == answered.question => Some(call.request.call),
+            CallState::Asking(_)
+            | CallState::Ready { .. }
+            | CallState::Started { .. }
+            | CallState::Verifying
+            | CallState::Finished(_) => None,
+        });
+        if let Some(call) = asked_about {
+            self.move_call(call, |_| CallState::Ready { edited: answered.answer.arguments.clone() });
+        }
+    }
+}
+
+impl Control {
+    /// The next question's number.
+    #[must_use]
+    pub fn next_question(&self) -> QuestionId {
+        QuestionId(self.questions + 1)
+    }
+
+    /// Folds one record in.
+    pub fn apply(&mut self, record: &Record) {
+        match record {
+            Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
+            Record::SessionChanged(changed) => {
+                if let Some(title) = &changed.title {
+                    self.title = Some(title.as_str().into());
+                }
+            }
+            Record::LeaseTaken(taken) => self.epoch = taken.epoch,
+            Record::RunStarted(started) => {
+                self.runs = started.run.0;
+                self.run = Some(Run::new(started));
+            }
+            Record::RunEnded(ended) => {
+                if let Some(run) = self.run.take() {
+                    self.last = Some((run.id, Arc::new(ended.clone())));
+                }
+            }
+            Record::QuestionAsked(asked) => {
+                self.questions = asked.question.0;
+                self.in_run(record);
+            }
+            Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
+            Record::MessageAccepted(_)
+            | Record::RunResumed(_)
+            | Record::ContextPinned(_)
+            | Record::TurnStarted(_)
+            | Record::AttemptFailed(_)
+            | Record::ModelReplied(_)
+            | Record::CallRequested(_)
+            | Record::CallStarted(_)
+            | Record::CallSettled(_)
+            | Record::CallFinished(_)
+            | Record::QuestionAnswered(_)
+            | Record::Nudged(_)
+            | Record::ToolWithheld(_)
+            | Record::PlanChanged(_)
+            | Record::Compacted(_)
+            | Record::CancelAsked(_) => self.in_run(record),
+        }
+    }
+
+    fn in_run(&mut self, record: &Record) {
+        if let Some(run) = &mut self.run {
+            run.apply(record);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A batch in the making: records so far, and where the loop would stand after them.
+
+use windlass_vocab::{
+    At, Attendance, CallFinished, CallId, EndReason, Failure, NudgeCause, Nudged, OutcomeKind, Record, RunEnded,
+    TurnMode, TurnStarted,
+};
+
+use crate::control::{Control, Phase, Run};
+use crate::state::State;
+use crate::texts;
+
+/// A batch in the making.
+pub(crate) struct Draft<'a> {
+    /// The state before the input.
+    pub(crate) state: &'a State,
+    /// Where the loop stands after `records`.
+    pub(crate) control: Control,
+    /// When the input came.
+    pub(crate) at: At,
+    /// The batch.
+    pub(crate) records: Vec<Record>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(state: &'a State, at: At) -> Self {
+        Self { state, control: state.control.clone(), at, records: Vec::new() }
+    }
+
+    /// Adds a record and takes it into account.
+    pub(crate) fn push(&mut self, record: impl Into<Record>) {
+        let record = record.into();
+        self.control.apply(&record);
+        self.records.push(record);
+    }
+
+    /// The open run.
+    pub(crate) fn run(&self) -> Option<&Run> {
+        self.control.run.as_ref()
+    }
+
+    pub(crate) fn is_attended(&self) -> bool {
+        self.run().is_some_and(|run| run.attendance == Attendance::Attended)
+    }
+
+    /// Records a result that no tool gave.
+    pub(crate) fn finish(&mut self, call: CallId, outcome: OutcomeKind, text: impl Into<String>) {
+        self.push(CallFinished {
+            call,
+            outcome,
+            text: text.into(),
+            cut: None,
+            took_ms: 0,
+            answered_from: None,
+            structured: None,
+        });
+    }
+
+    /// Ends the run. Calls without a result get `cancelled` first, so that the history stays whole.
+    pub(crate) fn end(&mut self, reason: EndReason, answer: impl Into<String>, failure: Option<Failure>) {
+        self.cancel_calls(texts::CANCELLED_CALL);
+        let Some(run) = self.run() else { return };
+        let (tools, turns, usage) = (run.tools.clone(), run.turn.0, run.usage);
+        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, usage });
+    }
+
+    pub(crate) fn cancel_calls(&mut self, text: &str) {
+        let open: Vec<CallId> = self
+            .run()
+            .map(Run::calls)
+            .unwrap_or_default()
+            .iter()
+            .filter(|call| !call.is_finished())
+            .map(|call| call.request.call)
+            .collect();
+        for call in open {
+            self.finish(call, OutcomeKind::Cancelled, text);
+        }
+    }
+
+    pub(crate) fn nudge(&mut self, why: NudgeCause, evidence: impl Into<String>, text: &str) {
+        self.push(Nudged { why, evidence: evidence.into(), text: text.to_owned() });
+    }
+
+    /// Starts the next turn with tools if there are any, or does what the policy says at the cap.
+    pub(crate) fn next_turn(&mut self) {
+        let Some(run) = self.run() else { return };
+        if run.turn.0 < run.policy().turn_cap {
+            return self.start_turn(self.usual_mode());
+        }
+        match run.policy().at_cap {
+            windlass_vocab::AtCap::Fail => {
+                let failure = Failure::new(windlass_vocab::FailureClass::Internal, texts::CAP_REACHED);
+                self.end(EndReason::TurnCap, texts::CAP_REACHED, Some(failure));
+            }
+            windlass_vocab::AtCap::WrapUp => self.wrap_up(NudgeCause::TurnCap, texts::TURN_CAP),
+        }
+    }
+
+    /// One last turn without tools.
+    pub(crate) fn wrap_up(&mut self, why: NudgeCause, text: &str) {
+        self.nudge(why, "", text);
+        self.start_turn(TurnMode::WrapUp);
+    }
+
+    pub(crate) fn start_turn(&mut self, mode: TurnMode) {
+        let Some(turn) = self.run().map(|run| run.turn.next()) else { return };
+        self.push(TurnStarted { turn, mode });
+    }
+
+    /// With tools where any are offered (L1).
+    fn usual_mode(&self) -> TurnMode {
+        // A context pinned by this very batch is not in the book yet.
+        let pinned = self.records.iter().find_map(|record| match record {
+            Record::ContextPinned(pinned) => pinned.context.as_ref(),
+            _ => None,
+        });
+        let offer = pinned.or(self.state.book.context.as_deref()).map(|context| context.offer.len());
+        if offer.unwrap_or(0) == 0 { TurnMode::Talk } else { TurnMode::Tools }
+    }
+
+    pub(crate) fn is_calling(&self) -> bool {
+        self.run().is_some_and(|run| matches!(run.phase, Phase::Calling(_)))
+    }
+}

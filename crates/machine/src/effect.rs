@@ -1,0 +1,150 @@
+//! What is owed to the outside, read off the state. The driver starts what is outstanding and not
+//! running, and aborts what is running and no longer outstanding.
+
+use std::sync::Arc;
+
+use windlass_vocab::{
+    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, RunId, Steering, TurnId, TurnMode,
+};
+
+use crate::control::{Call, CallState, Phase, Run};
+use crate::state::State;
+
+/// One try of one model call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttemptKey {
+    /// Its run.
+    pub run: RunId,
+    /// Its turn.
+    pub turn: TurnId,
+    /// Its number in the turn, from 1.
+    pub attempt: u32,
+}
+
+/// Something owed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Take the next message from the inbox.
+    Receive,
+    /// Gather prefix and offer.
+    Pin(RunId),
+    /// Call a model.
+    CallModel {
+        /// Which try this is.
+        key: AttemptKey,
+        /// Which model.
+        model: ModelName,
+        /// What the turn is for.
+        mode: TurnMode,
+        /// Set when it must not stream.
+        whole: bool,
+        /// When it may begin.
+        not_before: Option<At>,
+    },
+    /// Say what an aborted model call had streamed.
+    HandBack(AttemptKey),
+    /// Run a call.
+    RunCall {
+        /// What was asked for.
+        request: Arc<CallRequested>,
+        /// Arguments a person put in place of the model's.
+        edited: Option<Json>,
+    },
+    /// Ask the tool whether a call took place.
+    VerifyCall(Arc<CallRequested>),
+    /// Ask a person.
+    Ask(Arc<QuestionAsked>),
+}
+
+/// What makes two effects the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EffectKey {
+    /// See [`Effect::Receive`].
+    Receive,
+    /// See [`Effect::Pin`].
+    Pin(RunId),
+    /// See [`Effect::CallModel`].
+    CallModel(AttemptKey),
+    /// See [`Effect::HandBack`].
+    HandBack(AttemptKey),
+    /// See [`Effect::RunCall`].
+    RunCall(CallId),
+    /// See [`Effect::VerifyCall`].
+    VerifyCall(CallId),
+    /// See [`Effect::Ask`].
+    Ask(QuestionId),
+}
+
+impl Effect {
+    /// What makes it the same as another.
+    #[must_use]
+    pub fn key(&self) -> EffectKey {
+        match self {
+            Self::Receive => EffectKey::Receive,
+            Self::Pin(run) => EffectKey::Pin(*run),
+            Self::CallModel { key, .. } => EffectKey::CallModel(*key),
+            Self::HandBack(key) => EffectKey::HandBack(*key),
+            Self::RunCall { request, .. } => EffectKey::RunCall(request.call),
+            Self::VerifyCall(request) => EffectKey::VerifyCall(request.call),
+            Self::Ask(asked) => EffectKey::Ask(asked.question),
+        }
+    }
+}
+
+/// What is owed now.
+#[must_use]
+pub fn outstanding(state: &State) -> Vec<Effect> {
+    let Some(run) = &state.control.run else {
+        return if state.control.opened.is_some() { vec![Effect::Receive] } else { Vec::new() };
+    };
+    let mut owed = Vec::new();
+    if run.stop.is_none() && run.policy().steering == Steering::Inject {
+        owed.push(Effect::Receive);
+    }
+    if let Some(question) = &run.parked {
+        owed.push(Effect::Ask(Arc::clone(question)));
+        return owed;
+    }
+    match &run.phase {
+        Phase::Pinning => owed.push(Effect::Pin(run.id)),
+        Phase::Modelling(attempt) => {
+            let key = AttemptKey { run: run.id, turn: run.turn, attempt: attempt.number };
+            owed.push(if run.stop.is_some() {
+                Effect::HandBack(key)
+            } else {
+                Effect::CallModel {
+                    key,
+                    model: run.model(attempt.model),
+                    mode: attempt.mode,
+                    whole: attempt.whole,
+                    not_before: attempt.not_before,
+                }
+            });
+        }
+        Phase::Calling(calls) => owed.extend(calls.iter().filter_map(owed_for)),
+        Phase::Between => {}
+    }
+    owed
+}
+
+fn owed_for(call: &Call) -> Option<Effect> {
+    match &call.state {
+        CallState::Started { edited } => {
+            Some(Effect::RunCall { request: Arc::clone(&call.request), edited: edited.clone() })
+        }
+        CallState::Asking(question) => Some(Effect::Ask(Arc::clone(question))),
+        CallState::Verifying => Some(Effect::VerifyCall(Arc::clone(&call.request))),
+        CallState::Ready { .. } | CallState::Finished(_) => None,
+    }
+}
+
+impl Run {
+    /// The attempt under way, if a model is being called.
+    #[must_use]
+    pub fn attempt_key(&self) -> Option<AttemptKey> {
+        match &self.phase {
+            Phase::Modelling(attempt) => Some(AttemptKey { run: self.id, turn: self.turn, attempt: attempt.number }),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+        }
+    }
+}

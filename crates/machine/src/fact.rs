@@ -1,0 +1,146 @@
+//! Inputs: what the outside tells the machine.
+
+use windlass_vocab::{
+    Answer, AnsweredBy, At, Attendance, CallId, Cut, Failure, Json, LeaseTaken, MessageId, ModelName, OutcomeKind,
+    Part, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged, SessionOpened, StopBy, StopReason,
+    Usage,
+};
+
+use crate::AttemptKey;
+
+/// A fact and when it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// When.
+    pub at: At,
+    /// What.
+    pub fact: Fact,
+}
+
+/// The terms a run is begun under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The rules, resolved.
+    pub policy: Policy,
+    /// The agent's name.
+    pub agent: String,
+    /// The models to try, in order.
+    pub chain: Vec<ModelName>,
+    /// When it must be over.
+    pub deadline: Option<At>,
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
+}
+
+/// A call's result, already cut to what the model sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// How it came out.
+    pub outcome: OutcomeKind,
+    /// The text the model sees.
+    pub text: String,
+    /// What was left out.
+    pub cut: Option<Cut>,
+    /// How long it took.
+    pub took_ms: u64,
+    /// Structure beside the text.
+    pub structured: Option<Json>,
+    /// The plan after the call, if the call changed it.
+    pub plan: Option<Vec<PlanItem>>,
+}
+
+/// What a tool says about a call that may have taken place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// It did, and this is its result.
+    Done(Finished),
+    /// It did not.
+    NotDone,
+    /// It can't tell.
+    Unknown,
+}
+
+/// Something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The session was opened, by the writer that takes it.
+    Opened(SessionOpened, LeaseTaken),
+    /// Its title or key changed.
+    Changed(SessionChanged),
+    /// A writer took it.
+    LeaseTaken(LeaseTaken),
+    /// A message is there to be taken up.
+    Message {
+        /// The sender's id for it.
+        message_id: MessageId,
+        /// What it says.
+        text: String,
+        /// The terms of the run it begins, if it begins one.
+        terms: Box<Terms>,
+    },
+    /// A person wants another try at the run that ended badly.
+    Retried(Box<Terms>),
+    /// This process took up what another left.
+    Resumed {
+        /// Whether a person can be asked now.
+        attendance: Attendance,
+        /// A new deadline.
+        deadline: Option<At>,
+    },
+    /// The prefix and the offer were gathered.
+    Pinned(PinnedContext),
+    /// A model call failed.
+    Failed {
+        /// Which.
+        attempt: AttemptKey,
+        /// How.
+        failure: Failure,
+        /// What it is charged.
+        usage: Option<Usage>,
+    },
+    /// A model answered.
+    Replied {
+        /// Which attempt.
+        attempt: AttemptKey,
+        /// What it said; calls by index.
+        parts: Vec<Part>,
+        /// Why it stopped.
+        stop: StopReason,
+        /// What it cost.
+        usage: Usage,
+        /// The calls, by index.
+        calls: Vec<PreparedCall>,
+    },
+    /// A model call was aborted; this had been streamed.
+    HandedBack {
+        /// Which attempt.
+        attempt: AttemptKey,
+        /// The text so far.
+        text: String,
+    },
+    /// A call has its result.
+    CallDone {
+        /// Which.
+        call: CallId,
+        /// The result.
+        finished: Finished,
+    },
+    /// A tool says whether a call took place.
+    CallVerified {
+        /// Which.
+        call: CallId,
+        /// What it says.
+        verified: Verified,
+    },
+    /// A question was answered, or its time ran out.
+    Answered {
+        /// Which.
+        question: QuestionId,
+        /// How.
+        answer: Answer,
+        /// By whom.
+        by: AnsweredBy,
+    },
+    /// A stop was asked for.
+    Stopped(StopBy),
+}

@@ -1,0 +1,55 @@
+//! The loop, as three pure functions.
+//!
+//! ```text
+//! decide(&State, Input{at, fact}) -> Vec<Record>   what an input means
+//! apply(&mut State, &Record)                       the fold; the only writer of State
+//! outstanding(&State) -> Vec<Effect>               what is now owed to the outside
+//! ```
+//!
+//! Data goes one way: input → decide → batch of records → journal → apply → outstanding → effects →
+//! input. The first record of a batch is the input's own fact; the rest is what follows from it. The
+//! policy of an open run is part of its state, because `RunStarted` holds it.
+//!
+//! Resuming is nothing special: fold the journal, ask what is outstanding. There is no clock here, no
+//! randomness and no environment; time comes in with the input and ids derive from position.
+//!
+//! ```
+//! use windlass_machine::{Effect, Fact, Input, State, apply, decide, outstanding};
+//! use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
+//!
+//! let mut state = State::new("01890000-0000-7000-8000-000000000000".parse::<SessionId>()?);
+//! let opened = SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: "".into() };
+//! let taken = LeaseTaken { epoch: 1, holder: "here:1".into() };
+//! for record in decide(&state, Input { at: At(0), fact: Fact::Opened(opened, taken) }) {
+//!     apply(&mut state, &record);
+//! }
+//! assert_eq!(outstanding(&state), vec![Effect::Receive]);
+//! # Ok::<(), windlass_vocab::ParseIdError>(())
+//! ```
+
+mod book;
+mod calls;
+mod context;
+mod control;
+mod draft;
+mod effect;
+mod fact;
+mod guard;
+mod judge;
+mod machine;
+mod presets;
+mod prune;
+mod recall;
+mod retry;
+mod settle;
+mod state;
+mod texts;
+
+pub use context::legal;
+pub use control::{Call, CallState, Control, Phase, Run};
+pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
+pub use fact::{Fact, Finished, Input, Terms, Verified};
+pub use machine::decide;
+pub use presets::{PRESETS, preset};
+pub use recall::recall;
+pub use state::{State, apply};

@@ -1,0 +1,332 @@
+//! `decide`: what an input means. A fact that no longer fits (a reply to an attempt that was given
+//! up, an answer to a question that expired) means nothing and makes no records.
+
+use windlass_vocab::{
+    Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, CancelAsked, ContextPinned, EndReason,
+    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, Nudge, NudgeCause,
+    OutcomeKind, Part, PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId,
+    QuestionKind, QuestionOption, Record, RunId, RunStarted, Settlement, Steering, StopBy, StopReason, TurnMode, Usage,
+};
+
+use crate::control::{Attempt, CallState, Phase, Run};
+use crate::draft::Draft;
+use crate::fact::{Fact, Finished, Input, Terms, Verified};
+use crate::judge::{Judgement, judge};
+use crate::retry::next_attempt;
+use crate::state::State;
+use crate::{AttemptKey, prune, texts};
+
+/// What an input means: a batch of records, the first being the input's own fact; empty when the
+/// input means nothing (any more).
+#[must_use]
+pub fn decide(state: &State, input: Input) -> Vec<Record> {
+    let mut draft = Draft::new(state, input.at);
+    if state.control.unknown.is_some() {
+        return Vec::new();
+    }
+    match input.fact {
+        Fact::Opened(opened, taken) => {
+            draft.push(opened);
+            draft.push(taken);
+        }
+        Fact::Changed(changed) => draft.push(changed),
+        Fact::LeaseTaken(taken) => draft.push(taken),
+        Fact::Message { message_id, text, terms } => draft.message(message_id, text, *terms),
+        Fact::Retried(terms) => draft.retry(*terms),
+        Fact::Resumed { attendance, deadline } => draft.resume(attendance, deadline),
+        Fact::Pinned(context) => draft.pin(context),
+        Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
+        Fact::Replied { attempt, parts, stop, usage, calls } => draft.reply(attempt, parts, stop, usage, calls),
+        Fact::HandedBack { attempt, text } => draft.hand_back(attempt, text),
+        Fact::CallDone { call, finished } => draft.call_done(call, finished),
+        Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
+        Fact::Answered { question, answer, by } => draft.answer(question, answer, by),
+        Fact::Stopped(by) => draft.stop(by),
+    }
+    draft.records
+}
+
+impl Draft<'_> {
+    /// A message begins a run, or joins the open one where the policy says so (L7).
+    fn message(&mut self, message_id: MessageId, text: String, terms: Terms) {
+        if self.control.opened.is_none() || self.state.book.seen.contains_key(&message_id) {
+            return;
+        }
+        let joins = self.run().map(|run| run.policy().steering == Steering::Inject && run.stop.is_none());
+        if joins == Some(false) {
+            return;
+        }
+        self.push(MessageAccepted { message_id, text });
+        if joins.is_none() {
+            self.start_run(terms, None);
+        }
+    }
+
+    fn start_run(&mut self, terms: Terms, retry_of: Option<RunId>) {
+        self.push(RunStarted {
+            run: RunId(self.control.runs).next(),
+            policy: terms.policy,
+            agent: terms.agent,
+            chain: terms.chain,
+            deadline: terms.deadline,
+            attendance: terms.attendance,
+            retry_of,
+        });
+    }
+
+    /// Another try at a run that ended badly, on the same history (J3).
+    fn retry(&mut self, terms: Terms) {
+        let Some((last, ended)) = self.control.last.clone().filter(|_| self.run().is_none()) else { return };
+        match ended.reason {
+            EndReason::Failed
+            | EndReason::TurnCap
+            | EndReason::BudgetSpent
+            | EndReason::Unfinished
+            | EndReason::Cancelled => self.start_run(terms, Some(last)),
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed => {}
+        }
+    }
+
+    fn pin(&mut self, context: PinnedContext) {
+        if !self.run().is_some_and(|run| matches!(run.phase, Phase::Pinning)) {
+            return;
+        }
+        let same = self.state.book.context.as_deref() == Some(&context);
+        self.push(ContextPinned { context: (!same).then_some(context) });
+        self.next_turn();
+    }
+
+    /// The attempt a fact speaks of, if it is the one under way.
+    fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
+        let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
+        match &run.phase {
+            Phase::Modelling(attempt) => Some((run, attempt)),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+        }
+    }
+
+    fn fail(&mut self, key: AttemptKey, failure: Failure, usage: Option<Usage>) {
+        let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
+        let mode = attempt.mode;
+        let shorter = if failure.class == FailureClass::Overflow { prune::shorten(&self.state.book) } else { None };
+        let next = match shorter {
+            Some(_) => NextAttempt::Shorter,
+            None => next_attempt(self.state.session, run, attempt, &failure, self.at),
+        };
+        let ends = next == NextAttempt::End;
+        let model = run.model(attempt.model);
+        self.push(AttemptFailed { attempt: key.attempt, model, failure: failure.clone(), next, usage });
+        if let Some(compacted) = shorter {
+            self.push(compacted);
+        } else if ends && mode == TurnMode::WrapUp {
+            self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(failure));
+        } else if ends {
+            self.end(EndReason::Failed, failure.message.clone(), Some(failure));
+        }
+    }
+
+    fn reply(
+        &mut self,
+        key: AttemptKey,
+        mut parts: Vec<Part>,
+        stop: StopReason,
+        usage: Usage,
+        mut calls: Vec<PreparedCall>,
+    ) {
+        let Some((run, attempt)) = self.current(key) else { return };
+        if run.stop.is_some() {
+            return self.hand_back(key, text_of(&parts));
+        }
+        let (mode, model) = (attempt.mode, run.model(attempt.model));
+        let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
+        if mode != TurnMode::Tools || withheld {
+            // Nothing was offered, so there is nothing to call.
+            parts.retain(|part| !matches!(part, Part::Call { .. }));
+            calls.clear();
+        }
+        let text = text_of(&parts);
+        self.push(ModelReplied { attempt: key.attempt, model, parts, stop, usage, cost: None, partial: false });
+        if withheld {
+            let failure = Failure::new(FailureClass::Filtered, withheld_message(stop, &text));
+            return self.end(EndReason::Failed, text, Some(failure));
+        }
+        if !calls.is_empty() {
+            return self.take_calls(calls);
+        }
+        match mode {
+            TurnMode::WrapUp => {
+                let text = if text.trim().is_empty() { texts::NOTHING_TO_SAY.to_owned() } else { text };
+                self.end(EndReason::Unfinished, text, None);
+            }
+            TurnMode::Tools | TurnMode::Talk => self.judge_text(stop, &text),
+        }
+    }
+
+    /// A reply without calls: the answer, or a reason to go on.
+    fn judge_text(&mut self, stop: StopReason, text: &str) {
+        let Some(run) = self.run() else { return };
+        match judge(run, stop, text) {
+            // Words that came in the meantime are unanswered yet (L7).
+            Judgement::Complete if run.unseen > 0 => self.next_turn(),
+            Judgement::Complete => {
+                let answer = run.answer.clone();
+                self.end(EndReason::Completed, answer, None);
+            }
+            Judgement::Nudge(nudge) => {
+                let (evidence, text) = match nudge {
+                    Nudge::Empty => ("no text and no call", texts::EMPTY),
+                    Nudge::CutOff => ("stopped by the length limit", texts::CUT_OFF),
+                    Nudge::NoToolCall => ("no tool call", texts::NO_TOOL_CALL),
+                    Nudge::Incomplete | Nudge::Deflection => ("", ""),
+                };
+                self.nudge(NudgeCause::Reply(nudge), evidence, text);
+                self.next_turn();
+            }
+            Judgement::Summarise => self.wrap_up(NudgeCause::Summarise, texts::SUMMARISE),
+        }
+    }
+
+    /// What an aborted model call had streamed; the run ends (L8).
+    fn hand_back(&mut self, key: AttemptKey, text: String) {
+        let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
+        let model = run.model(attempt.model);
+        if !text.trim().is_empty() {
+            self.push(ModelReplied {
+                attempt: key.attempt,
+                model,
+                parts: vec![Part::Text { text: text.clone() }],
+                stop: StopReason::Stop,
+                usage: Usage::default(),
+                cost: None,
+                partial: true,
+            });
+        }
+        self.end(EndReason::Cancelled, text, None);
+    }
+
+    fn call_done(&mut self, call: CallId, finished: Finished) {
+        let Some(edited) = self.running(call) else { return };
+        let text = match edited {
+            Some(arguments) => texts::edited(arguments.as_str()) + &finished.text,
+            None => finished.text,
+        };
+        let outcome = finished.outcome;
+        self.push(CallFinished {
+            call,
+            outcome,
+            text: text.clone(),
+            cut: finished.cut,
+            took_ms: finished.took_ms,
+            answered_from: None,
+            structured: finished.structured,
+        });
+        if let Some(items) = finished.plan {
+            self.push(PlanChanged { items });
+        }
+        self.call_finished(call, outcome, &text);
+    }
+
+    /// The edited arguments of a call that may be running or be verified; `None` if it is neither.
+    fn running(&self, call: CallId) -> Option<Option<windlass_vocab::Json>> {
+        let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
+        match &found.state {
+            CallState::Started { edited } => Some(edited.clone()),
+            CallState::Verifying => Some(None),
+            CallState::Ready { .. } | CallState::Asking(_) | CallState::Finished(_) => None,
+        }
+    }
+
+    fn call_verified(&mut self, call: CallId, verified: Verified) {
+        let known = self.run().and_then(|run| run.calls().iter().find(|known| known.request.call == call));
+        let Some(known) = known.filter(|known| known.state == CallState::Verifying).cloned() else { return };
+        match verified {
+            Verified::Done(finished) => return self.call_done(call, finished),
+            Verified::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
+            Verified::Unknown => self.settle_by_policy(&known.request),
+        }
+        self.go_on_with_calls();
+    }
+
+    fn answer(&mut self, question: QuestionId, answer: Answer, by: AnsweredBy) {
+        let Some(asked) = self.pending(question) else { return };
+        if !asked.options.contains(&answer.option) {
+            return;
+        }
+        let rule = asked.preview.as_ref().and_then(|preview| preview.rule.clone());
+        let grant = match answer.option {
+            QuestionOption::Session | QuestionOption::Always => rule.map(|rule| Grant { rule }),
+            QuestionOption::No
+            | QuestionOption::Once
+            | QuestionOption::Edit
+            | QuestionOption::RunAgain
+            | QuestionOption::Interrupt => None,
+        };
+        let option = answer.option;
+        self.push(QuestionAnswered { question, answer, by, grant });
+        match (asked.kind, option) {
+            (QuestionKind::Approval { call }, QuestionOption::No) => {
+                let text = match by {
+                    AnsweredBy::Person => texts::REFUSED_BY_PERSON,
+                    AnsweredBy::Expiry => texts::NOBODY_ANSWERED,
+                };
+                self.finish(call, OutcomeKind::Denied, text);
+                self.go_on_with_calls();
+            }
+            (QuestionKind::Settlement { call }, QuestionOption::Interrupt) => {
+                self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                self.go_on_with_calls();
+            }
+            (QuestionKind::Settlement { call }, _) => {
+                self.push(CallSettled { call, settlement: Settlement::RunAgain });
+                self.go_on_with_calls();
+            }
+            (QuestionKind::Approval { .. }, _) => self.go_on_with_calls(),
+            (QuestionKind::Cycle, QuestionOption::Once) => self.next_turn(),
+            (QuestionKind::Cycle, _) => self.wrap_up(NudgeCause::Halt, texts::HALT),
+            (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
+            (QuestionKind::Stuck, _) => {
+                let failure = Failure::new(FailureClass::Internal, "The run made no progress and was given up.");
+                self.end(EndReason::Failed, failure.message.clone(), Some(failure));
+            }
+        }
+    }
+
+    /// The question with this number, if it waits for an answer.
+    fn pending(&self, question: QuestionId) -> Option<QuestionAsked> {
+        let run = self.run()?;
+        let of_calls = run.calls().iter().filter_map(|call| match &call.state {
+            CallState::Asking(asked) => Some(asked),
+            CallState::Ready { .. } | CallState::Started { .. } | CallState::Verifying | CallState::Finished(_) => None,
+        });
+        run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
+    }
+
+    /// A stop acts at once; a model call under way first hands back what it had streamed (L8).
+    fn stop(&mut self, by: StopBy) {
+        let Some(run) = self.run().filter(|run| run.stop.is_none()) else { return };
+        let hands_back = matches!(run.phase, Phase::Modelling(_)) && run.parked.is_none();
+        self.push(CancelAsked { by });
+        if !hands_back {
+            self.end(EndReason::Cancelled, "", None);
+        }
+    }
+}
+
+fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        Part::Thinking { .. } | Part::Call { .. } => None,
+    });
+    texts.collect()
+}
+
+fn withheld_message(stop: StopReason, text: &str) -> String {
+    let what = match stop {
+        StopReason::Filtered => "The provider's filter withheld the answer",
+        StopReason::Refused => "The model refused",
+        StopReason::Error | StopReason::Stop | StopReason::Calls | StopReason::Length => {
+            "The provider reported an error as its answer"
+        }
+    };
+    if text.trim().is_empty() { format!("{what}.") } else { format!("{what}: {text}") }
+}

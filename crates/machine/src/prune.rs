@@ -1,0 +1,68 @@
+//! Shortening the history when it no longer fits (C6): the oldest turns go first, always between
+//! turns; when nothing older is left, long results are cut. The words that began the run stay.
+
+use windlass_vocab::{Compacted, CompactionMethod, Message, Part};
+
+use crate::book::Book;
+
+/// What is kept of each result once whole turns can no longer be dropped, ever shorter.
+const SHRINK_TO: [u32; 3] = [2_000, 500, 100];
+
+/// The next shortening, or nothing when there is no more to shorten.
+pub(crate) fn shorten(book: &Book) -> Option<Compacted> {
+    let epoch = book.compactions + 1;
+    if let Some(cut) = oldest_half(book) {
+        let through = book.dropped + u64::try_from(cut).unwrap_or(0);
+        return Some(Compacted { epoch, method: CompactionMethod::Pruned, through, result_chars: None });
+    }
+    let longest = book.history.iter().map(result_chars).max().unwrap_or(0);
+    // A result that was cut before is longer than its limit by the note about it.
+    let limit = SHRINK_TO.into_iter().find(|limit| longest > u64::from(*limit) + 100)?;
+    Some(Compacted { epoch, method: CompactionMethod::Shrunk, through: book.dropped, result_chars: Some(limit) })
+}
+
+/// Where to cut so that at most half remains; `None` when only the goal and the last turn are left.
+fn oldest_half(book: &Book) -> Option<usize> {
+    let history = &book.history;
+    let sizes: Vec<usize> = history.iter().map(size).collect();
+    let total: usize = sizes.iter().sum();
+    let first_droppable = usize::from(book.goal() == Some(0));
+    // What remains must begin with a person's words: the goal, if it is among what goes, or others.
+    let boundaries = (first_droppable + 1..history.len()).filter(|at| match history[*at] {
+        Message::User { .. } => true,
+        Message::Assistant { .. } => book.goal().is_some_and(|goal| goal < *at),
+        Message::Tool { .. } => false,
+    });
+    let mut last = None;
+    for cut in boundaries {
+        last = Some(cut);
+        if sizes[cut..].iter().sum::<usize>() * 2 <= total {
+            break;
+        }
+    }
+    last
+}
+
+fn size(message: &Message) -> usize {
+    match message {
+        Message::User { text } | Message::Tool { text, .. } => text.len(),
+        Message::Assistant { parts, calls } => {
+            let said: usize = parts.iter().map(part_size).sum();
+            said + calls.iter().map(|call| call.name.len() + call.arguments.as_str().len()).sum::<usize>()
+        }
+    }
+}
+
+fn part_size(part: &Part) -> usize {
+    match part {
+        Part::Text { text } | Part::Thinking { text, .. } => text.len(),
+        Part::Call { .. } => 0,
+    }
+}
+
+fn result_chars(message: &Message) -> u64 {
+    match message {
+        Message::Tool { text, .. } => u64::try_from(text.chars().count()).unwrap_or(u64::MAX),
+        Message::User { .. } | Message::Assistant { .. } => 0,
+    }
+}

@@ -1,0 +1,147 @@
+//! The way back: from a recorded batch to the input that caused it, so that a journal can be decided
+//! again and the difference shown.
+
+use windlass_vocab::{CallFinished, CallRequested, ModelReplied, PreparedCall, Record, RunStarted};
+
+use crate::AttemptKey;
+use crate::control::CallState;
+use crate::fact::{Fact, Finished, Terms, Verified};
+use crate::state::State;
+
+/// The fact that `batch` was the answer to, given the state before it. `None` for a batch no input
+/// of this version causes.
+#[must_use]
+pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
+    let run = state.control.run.as_ref();
+    match batch.first()? {
+        Record::SessionOpened(opened) => match batch.get(1) {
+            Some(Record::LeaseTaken(taken)) => Some(Fact::Opened(opened.clone(), taken.clone())),
+            _ => None,
+        },
+        Record::SessionChanged(changed) => Some(Fact::Changed(changed.clone())),
+        Record::LeaseTaken(taken) => Some(Fact::LeaseTaken(taken.clone())),
+        Record::MessageAccepted(accepted) => {
+            let started = batch.get(1).and_then(started).or_else(|| run.map(|run| run.started.as_ref()))?;
+            Some(Fact::Message {
+                message_id: accepted.message_id.clone(),
+                text: accepted.text.clone(),
+                terms: Box::new(terms(started)),
+            })
+        }
+        Record::RunStarted(started) => Some(Fact::Retried(Box::new(terms(started)))),
+        Record::RunResumed(resumed) => {
+            Some(Fact::Resumed { attendance: resumed.attendance, deadline: resumed.deadline })
+        }
+        Record::ContextPinned(pinned) => {
+            let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
+            Some(Fact::Pinned(context))
+        }
+        Record::AttemptFailed(failed) => {
+            Some(Fact::Failed { attempt: run?.attempt_key()?, failure: failed.failure.clone(), usage: failed.usage })
+        }
+        Record::ModelReplied(replied) => Some(replied_fact(run?.attempt_key()?, replied, batch)),
+        Record::CallFinished(finished) => Some(finished_fact(state, finished, batch)),
+        Record::CallSettled(settled) => {
+            let verified = match settled.settlement {
+                windlass_vocab::Settlement::RunAgain => Verified::NotDone,
+                windlass_vocab::Settlement::Verify
+                | windlass_vocab::Settlement::Interrupt
+                | windlass_vocab::Settlement::Ask => Verified::Unknown,
+            };
+            Some(Fact::CallVerified { call: settled.call, verified })
+        }
+        Record::QuestionAnswered(answered) => {
+            Some(Fact::Answered { question: answered.question, answer: answered.answer.clone(), by: answered.by })
+        }
+        Record::CancelAsked(asked) => Some(Fact::Stopped(asked.by)),
+        Record::RunEnded(_) => Some(Fact::HandedBack { attempt: run?.attempt_key()?, text: String::new() }),
+        Record::TurnStarted(_)
+        | Record::CallRequested(_)
+        | Record::CallStarted(_)
+        | Record::QuestionAsked(_)
+        | Record::Nudged(_)
+        | Record::ToolWithheld(_)
+        | Record::PlanChanged(_)
+        | Record::Compacted(_)
+        | Record::Unknown(_) => None,
+    }
+}
+
+fn started(record: &Record) -> Option<&RunStarted> {
+    if let Record::RunStarted(started) = record { Some(started) } else { None }
+}
+
+fn terms(started: &RunStarted) -> Terms {
+    Terms {
+        policy: started.policy.clone(),
+        agent: started.agent.clone(),
+        chain: started.chain.clone(),
+        deadline: started.deadline,
+        attendance: started.attendance,
+    }
+}
+
+fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -> Fact {
+    if replied.partial {
+        let text = replied.parts.iter().filter_map(|part| match part {
+            windlass_vocab::Part::Text { text } => Some(text.as_str()),
+            windlass_vocab::Part::Thinking { .. } | windlass_vocab::Part::Call { .. } => None,
+        });
+        return Fact::HandedBack { attempt, text: text.collect() };
+    }
+    let calls = batch.iter().filter_map(|record| match record {
+        Record::CallRequested(requested) => Some(prepared(requested)),
+        _ => None,
+    });
+    Fact::Replied {
+        attempt,
+        parts: replied.parts.clone(),
+        stop: replied.stop,
+        usage: replied.usage,
+        calls: calls.collect(),
+    }
+}
+
+fn prepared(requested: &CallRequested) -> PreparedCall {
+    PreparedCall {
+        provider_id: requested.provider_id.clone(),
+        name: requested.name.clone(),
+        tool: requested.tool.clone(),
+        arguments: requested.arguments.clone(),
+        raw: requested.raw.clone(),
+        repairs: requested.repairs.clone(),
+        effect: requested.effect,
+        ending: requested.ending,
+        repeatable: requested.repeatable,
+        verdict: requested.verdict.clone(),
+        preview: requested.preview.clone(),
+    }
+}
+
+fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fact {
+    let plan = batch.get(1).and_then(|record| match record {
+        Record::PlanChanged(changed) => Some(changed.items.clone()),
+        _ => None,
+    });
+    let calls = state.control.run.as_ref().map(crate::Run::calls).unwrap_or_default();
+    let known = calls.iter().find(|known| known.request.call == finished.call).map(|known| &known.state);
+    // The note about edited arguments is put in front again by deciding.
+    let text = match known {
+        Some(CallState::Started { edited: Some(edited) }) => {
+            finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text)
+        }
+        _ => &finished.text,
+    };
+    let result = Finished {
+        outcome: finished.outcome,
+        text: text.to_owned(),
+        cut: finished.cut.clone(),
+        took_ms: finished.took_ms,
+        structured: finished.structured.clone(),
+        plan,
+    };
+    match known {
+        Some(CallState::Verifying) => Fact::CallVerified { call: finished.call, verified: Verified::Done(result) },
+        _ => Fact::CallDone { call: finished.call, finished: result },
+    }
+}

@@ -1,0 +1,48 @@
+//! What the machine says to models and people, as data.
+
+pub(crate) const EMPTY: &str =
+    "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
+pub(crate) const CUT_OFF: &str =
+    "Your last reply was cut off by the length limit. Continue exactly where it stopped, without repeating anything.";
+pub(crate) const NO_TOOL_CALL: &str = "Your last reply contained no tool call. Every reply must call a tool. \
+     When the job is done, call task_completion; to ask the person something, call ask_question; \
+     to just talk, call converse.";
+pub(crate) const SUMMARISE: &str = "You have given empty replies. Tools are no longer available. \
+     Say in plain text what was really done so far and what is not done.";
+pub(crate) const TURN_CAP: &str = "The limit of turns is reached and tools are no longer available. \
+     Say in plain text what is done, what is not done, and what you found out.";
+pub(crate) const HALT: &str = "You have been repeating the same steps with the same results and are stopped here. \
+     Tools are no longer available. Say in plain text what is done, what is not done, and what stands in the way.";
+pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but errors. Read the error messages, \
+     check names and arguments against the tool descriptions, and try a different way.";
+pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \
+     Doing so again will not help: use what you already know, or try something different.";
+
+pub(crate) const CAP_REACHED: &str = "Max tool iterations reached";
+pub(crate) const NOTHING_TO_SAY: &str = "The run was ended before it was finished, and the model gave no summary.";
+pub(crate) const CANCELLED_CALL: &str = "Cancelled before it finished.";
+pub(crate) const SIBLING_ENDED: &str = "Cancelled: another call of the same reply ended the run.";
+pub(crate) const REFUSED_BY_PERSON: &str =
+    "The person did not allow this call. Do not repeat it; find another way or ask.";
+pub(crate) const NOBODY_ANSWERED: &str = "Nobody answered in time, so this call was not allowed.";
+pub(crate) const INTERRUPTED: &str = "Interrupted by a crash: it may or may not have taken effect. \
+     Check the state of things before you do it again.";
+pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
+pub(crate) const FIVE_ERRORS: &str = "The same error came back five times in a row";
+
+pub(crate) fn nobody_to_ask(rule: Option<&str>) -> String {
+    let hint = rule.map(|rule| format!(" The person can allow it with: --allow '{rule}'")).unwrap_or_default();
+    format!("Not allowed: this call needs a person's approval and nobody is there to give it.{hint}")
+}
+
+pub(crate) fn withheld_after_failures(tool: &str) -> String {
+    format!("{tool} failed three times in a row and is withheld for the rest of this run. Use another way.")
+}
+
+pub(crate) fn withheld_in_cycle(tool: &str) -> String {
+    format!("{tool} is withheld for the rest of this run: it was called again and again with the same result.")
+}
+
+pub(crate) fn edited(arguments: &str) -> String {
+    format!("[The person changed the arguments to {arguments}]\n")
+}

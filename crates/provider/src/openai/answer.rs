@@ -1,0 +1,127 @@
+//! The body of a successful answer, whichever form it has.
+//!
+//! What was asked for and what the headers say are not to be relied on: a server may answer a stream
+//! request with one JSON body, or the other way round. The first bytes tell.
+
+use std::sync::Arc;
+
+use windlass_vocab::{Failure, FailureClass, Reply};
+
+use super::Endpoint;
+use super::chunk::Chunk;
+use super::classify::{WEB_PAGE, classify_report, looks_like_a_web_page};
+use super::draft::{Draft, OutOfResources};
+use super::stream::{ChatStream, Limits};
+use crate::Piece;
+
+/// An answer's body so far.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    endpoint: Arc<Endpoint>,
+    limits: Limits,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Nothing but white space so far.
+    Unknown,
+    /// A stream of events.
+    Stream(Box<ChatStream>),
+    /// One body; a web page too.
+    Whole(Vec<u8>),
+}
+
+impl Answer {
+    /// A body of which nothing has come yet.
+    #[must_use]
+    pub fn new(endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+        Self { endpoint, limits, form: Form::Unknown }
+    }
+
+    /// Takes bytes, cut anywhere; pieces go to `sink` where the body is a stream.
+    pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
+        if let Form::Unknown = self.form {
+            // A byte order mark before JSON is not worth a case: the stream reader takes `{` lines too.
+            let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) else { return Ok(()) };
+            self.form = match first {
+                b'{' | b'[' | b'<' => Form::Whole(Vec::new()),
+                _ => Form::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits))),
+            };
+        }
+        match &mut self.form {
+            Form::Unknown => Ok(()),
+            Form::Stream(stream) => stream.push(bytes, sink),
+            Form::Whole(body) if body.len() + bytes.len() > self.limits.answer_bytes => {
+                let said = "sent an answer longer than any reply should be; it was given up.";
+                Err(self.endpoint.failure(FailureClass::Protocol, said))
+            }
+            Form::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// The bytes are over: the reply, if it is whole.
+    pub fn finish(self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
+        match self.form {
+            Form::Unknown => {
+                let said = "closed the connection without an answer.";
+                Err(self.endpoint.failure(FailureClass::Transient, said))
+            }
+            Form::Stream(stream) => stream.finish(sink),
+            Form::Whole(body) => decode_whole(&self.endpoint, &body),
+        }
+    }
+
+    /// Whether the server said that nothing follows.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(&self.form, Form::Stream(stream) if stream.is_done())
+    }
+
+    /// Whether the reply is whole; at most usage is still to come.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(&self.form, Form::Stream(stream) if stream.is_finished())
+    }
+
+    /// Whether any piece of the reply has come.
+    #[must_use]
+    pub fn any_piece(&self) -> bool {
+        matches!(&self.form, Form::Stream(stream) if stream.any_piece())
+    }
+}
+
+/// The reply in a body that is not a stream.
+pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
+    if looks_like_a_web_page(body) {
+        return Err(endpoint.failure(FailureClass::Protocol, &format!("{WEB_PAGE}.")));
+    }
+    let text = String::from_utf8_lossy(body);
+    let chunk = match Chunk::read(&text) {
+        Ok(chunk) => chunk,
+        Err(error) if error.is_eof() => {
+            return Err(endpoint.failure(FailureClass::Transient, "broke off in the middle of the answer."));
+        }
+        Err(_) => return Err(foreign(endpoint, &text)),
+    };
+    if let Some(report) = chunk.reported(&text) {
+        return Err(classify_report(endpoint, &report));
+    }
+    if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
+        return Err(foreign(endpoint, &text));
+    }
+    let mut draft = Draft::default();
+    draft.add(&chunk, &mut |_| {});
+    draft.finish().map_err(|OutOfResources| {
+        endpoint.failure(FailureClass::Transient, "ran out of resources in the middle of the answer.")
+    })
+}
+
+fn foreign(endpoint: &Endpoint, text: &str) -> Failure {
+    let start = endpoint.quote(&text[..text.floor_char_boundary(8192)]);
+    let said = format!("gave an answer that is not of this API: {start}. Check the base URL (often it ends in /v1).");
+    endpoint.failure(FailureClass::Protocol, &said)
+}

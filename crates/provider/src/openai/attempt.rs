@@ -1,0 +1,230 @@
+//! One attempt over the network: send, read, decode, with a limit on silence.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, Url};
+use tokio::time::timeout;
+use windlass_vocab::{Failure, FailureClass, Reply};
+
+use super::lost::lost;
+use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
+use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
+
+/// How much of a rejection's body is read.
+const REJECTION_BYTES: usize = 64 << 10;
+/// How long usage may trail a reply that is otherwise whole.
+const USAGE_WAIT: Duration = Duration::from_secs(2);
+/// How long a finished answer's connection is kept waiting for its formal end.
+const END_WAIT: Duration = Duration::from_secs(5);
+
+/// A model that can't be called as configured.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum OpenAiError {
+    /// The base URL makes no sense.
+    #[error("`{0}` is not a base URL; write it like http://localhost:11434/v1")]
+    BaseUrl(String),
+    /// The key has characters that no header can carry.
+    #[error("the API key has characters that can't be sent (a line break or a letter outside ASCII?); set it again")]
+    Key,
+    /// The HTTP client could not be set up.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+}
+
+/// A model behind an OpenAI-compatible server.
+#[derive(Debug)]
+pub struct OpenAiModel {
+    config: OpenAiConfig,
+    route: Arc<Route>,
+}
+
+/// What every attempt needs, ready made.
+#[derive(Debug)]
+struct Route {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    endpoint: Arc<Endpoint>,
+    limits: Limits,
+}
+
+impl OpenAiModel {
+    /// A model reached as `config` says, through `http`.
+    pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
+        let base = parse_base(&config.base_url).ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &config.api_key {
+            let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose())).map_err(|_| OpenAiError::Key)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
+        let client = http.for_scheme(base.scheme())?;
+        let route = Route { client, url: chat_url(base), headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        Ok(Self { config, route: Arc::new(route) })
+    }
+}
+
+fn parse_base(text: &str) -> Option<Url> {
+    let url = Url::parse(text.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+/// The base URL as people may see it: without credentials, query or fragment.
+fn shown(base: &Url) -> String {
+    let host = base.host_str().unwrap_or_default();
+    let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{host}{port}{}", base.scheme(), base.path().trim_end_matches('/'))
+}
+
+fn chat_url(mut base: Url) -> Url {
+    if !base.path().trim_end_matches('/').ends_with("/chat/completions")
+        && let Ok(mut path) = base.path_segments_mut()
+    {
+        path.pop_if_empty().extend(["chat", "completions"]);
+    }
+    base
+}
+
+impl Model for OpenAiModel {
+    fn attempt(
+        &self,
+        request: &ModelRequest<'_>,
+        segments: &mut Segments,
+        sink: Sink,
+    ) -> BoxFuture<'static, Result<Reply, Failure>> {
+        let body = encode(&self.config, request, segments);
+        let route = self.route.clone();
+        let patience = match request.delivery {
+            Delivery::Streamed => Patience::new(request.idle.first_ms, request.idle.next_ms),
+            Delivery::Whole => Patience::new(self.config.whole_wait_ms, self.config.whole_wait_ms),
+        };
+        Box::pin(async move { route.call(body?, patience, sink).await })
+    }
+}
+
+/// How long a server may say nothing.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// Before the first piece.
+    first: Duration,
+    /// After it.
+    next: Duration,
+}
+
+impl Patience {
+    fn new(first_ms: u64, next_ms: u64) -> Self {
+        Self { first: Duration::from_millis(first_ms), next: Duration::from_millis(next_ms) }
+    }
+
+    fn with(self, answer: &Answer) -> Duration {
+        match (answer.is_finished(), answer.any_piece()) {
+            (true, _) => self.next.min(USAGE_WAIT),
+            (false, true) => self.next,
+            (false, false) => self.first,
+        }
+    }
+}
+
+impl Route {
+    async fn call(&self, body: RequestBody, patience: Patience, mut sink: Sink) -> Result<Reply, Failure> {
+        let mut response = self.send(body, patience.first).await?;
+        let mut answer = Answer::new(self.endpoint.clone(), self.limits);
+        loop {
+            let limit = patience.with(&answer);
+            let failure = match timeout(limit, response.chunk()).await {
+                Ok(Ok(Some(bytes))) => {
+                    answer.push(&bytes, &mut *sink)?;
+                    if answer.is_done() {
+                        end(response).await;
+                        break;
+                    }
+                    continue;
+                }
+                Ok(Ok(None)) => break,
+                Ok(Err(error)) => lost(&self.endpoint, &error),
+                Err(_) => self.silent(limit),
+            };
+            // A reply that is whole is not lost because its connection ends badly.
+            if answer.is_finished() {
+                break;
+            }
+            return Err(Failure { first_byte: answer.any_piece(), ..failure });
+        }
+        answer.finish(&mut *sink)
+    }
+
+    async fn send(&self, body: RequestBody, limit: Duration) -> Result<Response, Failure> {
+        let sending = self
+            .client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(reqwest::Body::wrap(Halves([body.stable, body.closing])))
+            .send();
+        let response = match timeout(limit, sending).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),
+            Err(_) => return Err(self.silent(limit)),
+        };
+        if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
+    }
+
+    async fn rejected(&self, mut response: Response, limit: Duration) -> Failure {
+        let mut body = Vec::new();
+        while let Ok(Ok(Some(bytes))) = timeout(limit, response.chunk()).await {
+            body.extend_from_slice(&bytes);
+            if body.len() > REJECTION_BYTES {
+                break;
+            }
+        }
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let retry = RetryHeaders {
+            retry_after_ms: header("retry-after-ms"),
+            retry_after: header("retry-after"),
+            date: header("date"),
+        };
+        let status = response.status().as_u16();
+        classify(&self.endpoint, &Rejection { status, retry, location: header("location"), body: &body })
+    }
+
+    fn silent(&self, limit: Duration) -> Failure {
+        self.endpoint.failure(FailureClass::Transient, &format!("said nothing for {} s.", limit.as_secs_f64()))
+    }
+}
+
+/// Lets the connection go back to the pool: it can't while the body's formal end is unread, and that
+/// may come a moment after the last event. The reply does not wait for it.
+async fn end(mut response: Response) {
+    if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
+        return;
+    }
+    tokio::spawn(timeout(END_WAIT, async move { while let Ok(Some(_)) = response.chunk().await {} }));
+}
+
+/// A body of two parts, sent without joining them.
+struct Halves([Bytes; 2]);
+
+impl http_body::Body for Halves {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let next = self.get_mut().0.iter_mut().find(|part| !part.is_empty());
+        Poll::Ready(next.map(|part| Ok(Frame::data(std::mem::take(part)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.iter().all(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.iter().map(|part| part.len() as u64).sum())
+    }
+}

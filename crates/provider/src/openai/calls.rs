@@ -1,0 +1,122 @@
+//! Calls put together from their fragments.
+//!
+//! By the book a fragment names its call by `index`, and the first one carries the id. In practice
+//! servers leave out the index or the id, give every call index 0, repeat id and name in each
+//! fragment, or send whole calls one after the other with nothing to tell them apart. What decides:
+//! a new id is a new call; a known id is that call; without an id the index decides, else the last
+//! call goes on, unless the fragment names a tool and the call already has whole arguments.
+
+use std::borrow::Cow;
+
+use windlass_vocab::ReplyCall;
+
+use super::chunk::{CallDelta, FunctionDelta, Text, arguments, or_empty};
+use crate::Piece;
+
+/// The calls so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Calls {
+    open: Vec<OpenCall>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct OpenCall {
+    index: Option<u32>,
+    call: ReplyCall,
+}
+
+/// A fragment, read.
+struct Fragment<'f> {
+    index: Option<u32>,
+    id: &'f str,
+    name: &'f str,
+    arguments: Cow<'f, str>,
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Adds a fragment.
+    pub(super) fn add(&mut self, delta: &CallDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        let function = delta.function.as_ref();
+        self.add_fragment(
+            &Fragment {
+                index: delta.index,
+                id: or_empty(delta.id.as_ref()),
+                name: or_empty(function.and_then(|function| function.name.as_ref())),
+                arguments: arguments(function.and_then(|function| function.arguments)),
+            },
+            sink,
+        );
+    }
+
+    /// Adds a fragment of the one call the older form of the wire knows.
+    pub(super) fn add_function(&mut self, function: &FunctionDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        let name = function.name.as_ref().map_or("", |Text(name)| name);
+        let arguments = arguments(function.arguments);
+        self.add_fragment(&Fragment { index: Some(0), id: "", name, arguments }, sink);
+    }
+
+    fn add_fragment(&mut self, fragment: &Fragment<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        let place = self.place_of(fragment).unwrap_or_else(|| {
+            self.open.push(OpenCall { index: fragment.index, call: ReplyCall::default() });
+            self.open.len() - 1
+        });
+        let call = &mut self.open[place].call;
+        if call.provider_id.is_none() && !fragment.id.is_empty() {
+            call.provider_id = Some(fragment.id.to_owned());
+        }
+        let named_now = call.name.is_empty() && !fragment.name.is_empty();
+        if call.name != fragment.name {
+            call.name.push_str(fragment.name);
+        }
+        call.arguments.push_str(&fragment.arguments);
+        if named_now || !fragment.arguments.is_empty() {
+            let name = named_now.then_some(fragment.name);
+            sink(Piece::Call { index: u32::try_from(place).unwrap_or(u32::MAX), name, arguments: &fragment.arguments });
+        }
+    }
+
+    /// The place of the call that goes on with `fragment`; none when it begins another.
+    fn place_of(&self, fragment: &Fragment<'_>) -> Option<usize> {
+        let same_index = |open: &OpenCall| fragment.index.is_none() || open.index == fragment.index;
+        let latest = |fits: &dyn Fn(&OpenCall) -> bool| self.open.iter().rposition(fits);
+        if !fragment.id.is_empty() {
+            let known = latest(&|open| same_index(open) && open.call.provider_id.as_deref() == Some(fragment.id));
+            // An id may come after the name.
+            return known.or_else(|| {
+                latest(&same_index).filter(|place| {
+                    let call = &self.open[*place].call;
+                    call.provider_id.is_none() && (fragment.name.is_empty() || call.name.is_empty())
+                })
+            });
+        }
+        latest(&same_index).filter(|place| !fragment.begins_another_than(&self.open[*place].call))
+    }
+
+    /// The calls, in the order they began. An id given twice is dropped the second time: a history in
+    /// which two calls share one is not legal.
+    pub(super) fn finish(self) -> Vec<ReplyCall> {
+        let mut calls: Vec<ReplyCall> = Vec::with_capacity(self.open.len());
+        for OpenCall { mut call, .. } in self.open {
+            if calls.iter().any(|earlier| earlier.provider_id == call.provider_id) {
+                call.provider_id = None;
+            }
+            calls.push(call);
+        }
+        calls
+    }
+}
+
+impl Fragment<'_> {
+    /// Whether a fragment without id, at the place of `call`, is the start of another call.
+    fn begins_another_than(&self, call: &ReplyCall) -> bool {
+        if self.name.is_empty() || call.name.is_empty() || call.arguments.is_empty() {
+            return false;
+        }
+        let whole = || serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
+        self.name != call.name || (!self.arguments.is_empty() && whole())
+    }
+}

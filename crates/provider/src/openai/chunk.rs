@@ -1,0 +1,197 @@
+//! The answer's wire form: a chunk of a stream, or a whole body. One set of types reads both, since a
+//! whole body is a chunk whose `message` stands where a stream has `delta`.
+//!
+//! Servers differ in what they leave out or write in another type, so every field may be absent or
+//! null, and what is only useful (usage) or varies in type (content, arguments) is kept raw and read
+//! as far as it makes sense.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_vocab::Usage;
+
+use super::report::Report;
+
+/// A chunk of a stream, or a whole body.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow)]
+    object: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// One of the answers; only the first is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Choice<'a> {
+    pub(super) index: Option<u32>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) message: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+/// What a chunk adds to the answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) reasoning: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) refusal: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
+    #[serde(borrow)]
+    pub(super) function_call: Option<FunctionDelta<'a>>,
+}
+
+/// What a chunk adds to a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct CallDelta<'a> {
+    pub(super) index: Option<u32>,
+    #[serde(borrow)]
+    pub(super) id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) function: Option<FunctionDelta<'a>>,
+}
+
+/// The function of a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+/// A string that is borrowed where it has no escapes. (`Option<Cow<str>>` alone would always copy.)
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+impl<'a> Chunk<'a> {
+    /// Reads one JSON text.
+    pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The error it reports in place of an answer. `text` is what it was read from.
+    pub(super) fn reported(&self, text: &str) -> Option<Report> {
+        match self.error {
+            Some(error) => Report::of(&serde_json::from_str(error.get()).ok()?),
+            None if or_empty(self.object.as_ref()) == "error" => Report::read(text.as_bytes()),
+            None => None,
+        }
+    }
+}
+
+/// The text of an optional string; empty when it is absent.
+pub(super) fn or_empty<'t>(text: Option<&'t Text<'_>>) -> &'t str {
+    text.map_or("", |Text(text)| text.as_ref())
+}
+
+/// A value that should be a string: its text, or nothing where it is something else.
+pub(super) fn string<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+    let raw = raw.filter(|raw| raw.get().starts_with('"'))?;
+    serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
+}
+
+/// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.
+pub(super) fn arguments<'a>(raw: Option<&'a RawValue>) -> Cow<'a, str> {
+    match raw {
+        Some(raw) if !raw.get().starts_with('"') => Cow::Borrowed(raw.get()),
+        _ => string(raw).unwrap_or_default(),
+    }
+}
+
+/// A part of content that is a list.
+#[derive(Deserialize)]
+#[serde(default)]
+struct ContentPart {
+    text: Option<String>,
+    thinking: serde_json::Value,
+}
+
+impl Default for ContentPart {
+    fn default() -> Self {
+        Self { text: None, thinking: serde_json::Value::Null }
+    }
+}
+
+/// Content that is a list of parts instead of a string: its words and its thinking.
+pub(super) fn content_parts(raw: Option<&RawValue>) -> Option<(String, String)> {
+    let raw = raw.filter(|raw| raw.get().starts_with('['))?;
+    let parts: Vec<ContentPart> = serde_json::from_str(raw.get()).ok()?;
+    let (mut words, mut thinking) = (String::new(), String::new());
+    for part in parts {
+        words.push_str(&part.text.unwrap_or_default());
+        match part.thinking {
+            serde_json::Value::String(text) => thinking.push_str(&text),
+            serde_json::Value::Array(parts) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                thinking.extend(texts);
+            }
+            _ => {}
+        }
+    }
+    Some((words, thinking))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
+    prompt_cache_hit_tokens: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CompletionDetails {
+    reasoning_tokens: Option<u64>,
+}
+
+/// The count of tokens, where there is one that makes sense.
+pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
+    let wire: WireUsage = serde_json::from_str::<Option<_>>(raw?.get()).ok()??;
+    let (input, output) = (wire.prompt_tokens.unwrap_or(0), wire.completion_tokens.unwrap_or(0));
+    let cached = wire.prompt_tokens_details.and_then(|details| details.cached_tokens);
+    let reasoning = wire.completion_tokens_details.and_then(|details| details.reasoning_tokens);
+    (input + output > 0).then(|| Usage {
+        input,
+        output,
+        cached: cached.or(wire.prompt_cache_hit_tokens).unwrap_or(0),
+        reasoning: reasoning.unwrap_or(0),
+        calls: 1,
+        estimated: false,
+    })
+}

@@ -1,0 +1,172 @@
+//! Failures a server reports, sorted by what they mean for the run (M3), in sentences that say what
+//! to do.
+//!
+//! The protocol: an answer that is not a success becomes a [`Rejection`], plain data, and
+//! [`classify`] makes a failure of it. An error object inside a successful answer goes the same way,
+//! but where its words say nothing known it counts as passing: the request had been accepted.
+
+use windlass_vocab::{Failure, FailureClass};
+
+use super::Endpoint;
+use super::report::Report;
+use super::retry_after::{RetryHeaders, retry_after_ms};
+use super::wording::Words;
+
+/// An answer that is not a success.
+#[derive(Clone, Copy, Debug)]
+pub struct Rejection<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers that say when to come back.
+    pub retry: RetryHeaders<'a>,
+    /// The `location` header: where a redirect points.
+    pub location: Option<&'a str>,
+    /// The start of the body.
+    pub body: &'a [u8],
+}
+
+/// What a rejection means, and what to do.
+#[must_use]
+pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
+    let status = rejection.status;
+    let report = Report::read(rejection.body);
+    let web_page = report.is_none() && looks_like_a_web_page(rejection.body);
+    let said = match &report {
+        Some(report) => endpoint.quote(&report.message),
+        None if web_page => WEB_PAGE.to_owned(),
+        None => endpoint.quote(&String::from_utf8_lossy(rejection.body)),
+    };
+    let words = Words::of(&report.unwrap_or_else(|| Report { message: said.clone(), ..Report::default() }));
+    let class = if web_page { class_of_a_web_page(status) } else { class_of(status, &words) };
+    let sentence = if (300..400).contains(&status) {
+        redirected(endpoint, status, rejection.location)
+    } else {
+        sentence(endpoint, class, &Cause { status: Some(status), words: &words, said: &said })
+    };
+    Failure {
+        retry_after_ms: retry_after_ms(&rejection.retry),
+        status: Some(status),
+        ..endpoint.failure(class, &sentence)
+    }
+}
+
+/// What an error object inside a successful answer means.
+pub(super) fn classify_report(endpoint: &Endpoint, report: &Report) -> Failure {
+    let words = Words::of(report);
+    let class = match report.status {
+        Some(status) => class_of(status, &words),
+        None => class_by_words(&words).unwrap_or(FailureClass::Transient),
+    };
+    let said = endpoint.quote(&report.message);
+    let sentence = sentence(endpoint, class, &Cause { status: report.status, words: &words, said: &said });
+    Failure { status: report.status, ..endpoint.failure(class, &sentence) }
+}
+
+pub(super) const WEB_PAGE: &str =
+    "answered with a web page, not with the API; check the base URL (often it ends in /v1)";
+
+/// Whether a body is HTML.
+pub(super) fn looks_like_a_web_page(body: &[u8]) -> bool {
+    let start = body.trim_ascii_start();
+    let start = start.get(..start.len().min(64)).unwrap_or_default().to_ascii_lowercase();
+    ["<!doctype", "<html", "<head", "<body", "<?xml"].iter().any(|tag| start.starts_with(tag.as_bytes()))
+}
+
+fn class_of_a_web_page(status: u16) -> FailureClass {
+    if is_transient(status) { FailureClass::Transient } else { FailureClass::Protocol }
+}
+
+fn class_of(status: u16, words: &Words) -> FailureClass {
+    if words.say_overflow() {
+        return FailureClass::Overflow;
+    }
+    match status {
+        402 => FailureClass::Quota,
+        429 if words.say_quota() => FailureClass::Quota,
+        413 => FailureClass::Overflow,
+        401 => FailureClass::Auth,
+        403 if words.say_filtered() => FailureClass::Filtered,
+        403 if words.say_unknown_model() => FailureClass::BadRequest,
+        403 => FailureClass::Auth,
+        _ if is_transient(status) => FailureClass::Transient,
+        400..500 => class_by_words(words).unwrap_or(FailureClass::BadRequest),
+        _ => FailureClass::Protocol,
+    }
+}
+
+fn class_by_words(words: &Words) -> Option<FailureClass> {
+    let known = [
+        (words.say_overflow(), FailureClass::Overflow),
+        (words.say_quota(), FailureClass::Quota),
+        (words.say_filtered(), FailureClass::Filtered),
+        (words.say_transient(), FailureClass::Transient),
+        (words.say_auth(), FailureClass::Auth),
+        (words.say_unknown_model() || words.say_bad_request(), FailureClass::BadRequest),
+    ];
+    known.into_iter().find_map(|(said, class)| said.then_some(class))
+}
+
+/// 520 to 524 are a proxy's words for a dead or silent server behind it.
+fn is_transient(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 520..=524 | 529)
+}
+
+struct Cause<'a> {
+    status: Option<u16>,
+    words: &'a Words,
+    said: &'a str,
+}
+
+fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &Cause<'_>) -> String {
+    let status = cause.status.map(|status| format!(" ({status})")).unwrap_or_default();
+    if cause.said == WEB_PAGE {
+        return format!("{WEB_PAGE}{status}.");
+    }
+    let said = match cause.said {
+        "" => String::from("."),
+        said if said.ends_with(['.', '!', '?', '…']) => format!(": {said}"),
+        said => format!(": {said}."),
+    };
+    let model = &endpoint.model;
+    match class {
+        FailureClass::Transient if cause.status == Some(429) => format!("says: not so fast{status}{said}"),
+        FailureClass::Transient => format!("can't answer just now{status}{said}"),
+        FailureClass::Quota => {
+            format!("says the account has nothing left to spend{status}{said} Add credit or use another key.")
+        }
+        FailureClass::Auth if endpoint.key.is_none() => {
+            format!("wants a key and none was given{status}{said} Set OPENAI_API_KEY.")
+        }
+        FailureClass::Auth => format!("refused the key{status}{said} Set OPENAI_API_KEY to a key that is valid there."),
+        FailureClass::BadRequest if cause.words.say_unknown_model() => {
+            format!("has no model `{model}`{status}{said} Choose another with --model.")
+        }
+        FailureClass::BadRequest if cause.status == Some(404) => {
+            format!(
+                "has nothing at that address, or no model `{model}`{status}{said} \
+                 Check the base URL (often it ends in /v1) and the model's name."
+            )
+        }
+        FailureClass::BadRequest => format!("did not accept the request{status}{said}"),
+        FailureClass::Overflow => {
+            format!(
+                "says the request is longer than the window of `{model}`{status}{said} \
+                 Shorten it or use a model with a larger window."
+            )
+        }
+        FailureClass::Filtered => {
+            format!("withheld the answer by its content policy{status}{said} Put the request another way.")
+        }
+        FailureClass::Protocol | FailureClass::Store | FailureClass::Internal => {
+            format!("gave an answer that is not of this API{status}{said} Check the base URL (often it ends in /v1).")
+        }
+    }
+}
+
+fn redirected(endpoint: &Endpoint, status: u16, location: Option<&str>) -> String {
+    let to = location.map(|location| format!(" to {}", endpoint.quote(location))).unwrap_or_default();
+    format!(
+        "sends us on{to} ({status}); that is not followed, so that the key goes nowhere else. \
+         Set the base URL to the address meant."
+    )
+}

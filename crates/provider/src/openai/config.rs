@@ -1,0 +1,72 @@
+//! How a model is reached.
+
+use super::stream::Limits;
+use crate::Secret;
+
+/// A model behind an OpenAI-compatible server.
+#[derive(Clone, Debug)]
+pub struct OpenAiConfig {
+    /// Where the API begins, e.g. `http://localhost:11434/v1`.
+    pub base_url: String,
+    /// Sent to that address and nowhere else.
+    pub api_key: Option<Secret>,
+    /// The model's id on the wire.
+    pub model: String,
+    /// The name of the length limit.
+    pub length_field: LengthField,
+    /// Whether the model gets its earlier reasoning back.
+    pub return_reasoning: ReasoningReturn,
+    /// How much of an answer is kept.
+    pub limits: Limits,
+    /// How long an answer that does not stream may take, in milliseconds.
+    pub whole_wait_ms: u64,
+}
+
+/// The name of the length limit on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthField {
+    /// `max_tokens`, which nearly all servers know.
+    MaxTokens,
+    /// `max_completion_tokens`, which OpenAI's newer models insist on.
+    MaxCompletionTokens,
+}
+
+/// Whether a model gets its earlier reasoning back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasoningReturn {
+    /// It does not.
+    Never,
+    /// As the field `reasoning_content` of its messages.
+    Field,
+}
+
+impl OpenAiConfig {
+    /// The usual settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`,
+    /// and DeepSeek's gets reasoning back: its thinking models insist on it in a tool loop.
+    #[must_use]
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        let at = |host: &str| {
+            let (_, rest) = base_url.split_once("://").unwrap_or_default();
+            rest.split(['/', ':']).next().is_some_and(|found| found.eq_ignore_ascii_case(host))
+        };
+        let length_field = if at("api.openai.com") { LengthField::MaxCompletionTokens } else { LengthField::MaxTokens };
+        let return_reasoning = if at("api.deepseek.com") { ReasoningReturn::Field } else { ReasoningReturn::Never };
+        Self {
+            base_url,
+            api_key: None,
+            model: model.into(),
+            length_field,
+            return_reasoning,
+            limits: Limits::default(),
+            whole_wait_ms: 600_000,
+        }
+    }
+
+    /// The same with a key.
+    #[must_use]
+    pub fn with_key(mut self, key: Secret) -> Self {
+        self.api_key = Some(key);
+        self
+    }
+}

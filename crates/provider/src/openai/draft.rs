@@ -1,0 +1,199 @@
+//! The reply as far as it has come.
+//!
+//! The protocol: add chunks in order, then finish. Everything a chunk says goes to the sink as it is
+//! added; the reply at the end is the same however the chunks were delivered.
+
+use windlass_vocab::{Reply, StopReason, Usage};
+
+use super::calls::Calls;
+use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
+use crate::Piece;
+use crate::think::{Sorted, Think};
+
+/// The reply so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Draft {
+    words: String,
+    thinking: String,
+    refusal: String,
+    think: Think,
+    calls: Calls,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+    model: Option<String>,
+    any_piece: bool,
+    any_chunk: bool,
+    any_choice: bool,
+}
+
+/// Why the model stopped, as the wire says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finish {
+    /// A reason of ours.
+    Reason(StopReason),
+    /// The server ran out of room in the middle of the answer.
+    OutOfResources,
+    /// A word we don't know: the reply itself tells what it is.
+    Unknown,
+}
+
+/// The server gave up in the middle of the answer and says so as its finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OutOfResources;
+
+impl Draft {
+    /// Whether anything went to the sink.
+    pub(super) fn any_piece(&self) -> bool {
+        self.any_piece
+    }
+
+    /// Whether a chunk with choices came.
+    pub(super) fn any_choice(&self) -> bool {
+        self.any_choice
+    }
+
+    /// Whether all chunks that came were of another wire.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.any_chunk && !self.any_choice
+    }
+
+    /// Whether the server said why it stopped; only usage can follow.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Adds a chunk.
+    pub(super) fn add(&mut self, chunk: &Chunk<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        self.any_chunk = true;
+        if self.model.is_none() {
+            self.model = chunk.model.as_ref().map(|Text(model)| model.to_string()).filter(|model| !model.is_empty());
+        }
+        self.usage = chunk::usage(chunk.usage).or(self.usage);
+        self.any_choice |= chunk.choices.is_some();
+        let choices = chunk.choices.iter().flatten();
+        for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
+            self.add_choice(choice, sink);
+        }
+    }
+
+    fn add_choice(&mut self, choice: &Choice<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        let mut any = self.any_piece;
+        let mut noting = |piece: Piece<'_>| {
+            any = true;
+            sink(piece);
+        };
+        // Some servers repeat the whole message at the end of a stream of deltas.
+        let message = choice.message.as_ref().filter(|_| !self.any_piece);
+        if let Some(delta) = choice.delta.as_ref().or(message) {
+            self.add_delta(delta, &mut noting);
+        }
+        self.any_piece = any;
+        self.usage = chunk::usage(choice.usage).or(self.usage);
+        let finish = or_empty(choice.finish_reason.as_ref());
+        if !finish.is_empty() {
+            self.finish = Some(Finish::read(finish));
+        }
+    }
+
+    fn add_delta(&mut self, delta: &Delta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+        let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
+        let thought = reasoning.into_iter().filter_map(chunk::string).find(|text| !text.is_empty());
+        if let Some(text) = thought {
+            self.add_thinking(&text, sink);
+        }
+        if let Some(text) = chunk::string(delta.content) {
+            self.add_content(&text, sink);
+        } else if let Some((words, thinking)) = chunk::content_parts(delta.content) {
+            self.add_thinking(&thinking, sink);
+            self.add_content(&words, sink);
+        }
+        let refusal = or_empty(delta.refusal.as_ref());
+        if !refusal.is_empty() {
+            self.refusal.push_str(refusal);
+            sink(Piece::Text(refusal));
+        }
+        for call in delta.tool_calls.iter().flatten() {
+            self.calls.add(call, sink);
+        }
+        if let Some(function) = &delta.function_call {
+            self.calls.add_function(function, sink);
+        }
+    }
+
+    fn add_thinking(&mut self, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
+        if !text.is_empty() {
+            self.thinking.push_str(text);
+            sink(Piece::Thinking(text));
+        }
+    }
+
+    fn add_content(&mut self, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
+        let Self { think, thinking, words, .. } = self;
+        think.push(text, &mut |sorted| place(sorted, thinking, words, sink));
+    }
+
+    /// Hands over what was held back.
+    pub(super) fn flush(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
+        let Self { think, thinking, words, any_piece, .. } = self;
+        think.end(&mut |sorted| {
+            *any_piece = true;
+            place(sorted, thinking, words, sink);
+        });
+    }
+
+    /// The reply.
+    pub(super) fn finish(mut self) -> Result<Reply, OutOfResources> {
+        self.flush(&mut |_| {});
+        let stop = self.stop()?;
+        Ok(Reply {
+            text: if self.refusal.is_empty() { self.words } else { self.words + &self.refusal },
+            thinking: self.thinking,
+            signature: None,
+            calls: self.calls.finish(),
+            stop,
+            usage: self.usage,
+            model: self.model,
+        })
+    }
+
+    /// The reason, set right by the reply: many servers say "stop" beside calls, or "`tool_calls`" with none.
+    fn stop(&self) -> Result<StopReason, OutOfResources> {
+        let ended = if self.calls.is_empty() { StopReason::Stop } else { StopReason::Calls };
+        let said = match self.finish {
+            Some(Finish::OutOfResources) => return Err(OutOfResources),
+            Some(Finish::Reason(StopReason::Stop | StopReason::Calls) | Finish::Unknown) | None => ended,
+            Some(Finish::Reason(
+                reason @ (StopReason::Length | StopReason::Filtered | StopReason::Refused | StopReason::Error),
+            )) => reason,
+        };
+        Ok(if !self.refusal.is_empty() && said == StopReason::Stop { StopReason::Refused } else { said })
+    }
+}
+
+fn place(sorted: Sorted<'_>, thinking: &mut String, words: &mut String, sink: &mut dyn FnMut(Piece<'_>)) {
+    match sorted {
+        Sorted::Thinking(text) => {
+            thinking.push_str(text);
+            sink(Piece::Thinking(text));
+        }
+        Sorted::Words(text) => {
+            words.push_str(text);
+            sink(Piece::Text(text));
+        }
+    }
+}
+
+impl Finish {
+    fn read(word: &str) -> Self {
+        match word {
+            "stop" | "stop_sequence" | "end_turn" | "eos" => Self::Reason(StopReason::Stop),
+            "tool_calls" | "function_call" | "tool_use" => Self::Reason(StopReason::Calls),
+            "length" | "max_tokens" | "model_length" => Self::Reason(StopReason::Length),
+            "content_filter" | "sensitive" => Self::Reason(StopReason::Filtered),
+            "refusal" => Self::Reason(StopReason::Refused),
+            "error" => Self::Reason(StopReason::Error),
+            "insufficient_system_resource" => Self::OutOfResources,
+            _ => Self::Unknown,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The server a model is reached at, as it is named in sentences for people.
+
+use windlass_vocab::{Failure, FailureClass};
+
+use crate::Secret;
+
+/// The longest part of a foreign text that is quoted.
+const QUOTED_CHARS: usize = 300;
+
+/// The server and the model, for error texts. Knows the key only to keep it out of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The base URL without credentials.
+    pub base_url: String,
+    /// The model's id on the wire.
+    pub model: String,
+    /// The key sent, if any.
+    pub key: Option<Secret>,
+}
+
+impl Endpoint {
+    /// A foreign text made fit for a sentence: one line, no control characters, no key, not too long.
+    #[must_use]
+    pub fn quote(&self, text: &str) -> String {
+        let scrubbed = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
+        let visible = |c: char| if c.is_control() || is_invisible(c) { ' ' } else { c };
+        let mut quoted = String::new();
+        for word in scrubbed.chars().map(visible).collect::<String>().split_whitespace() {
+            let gap = if quoted.is_empty() { "" } else { " " };
+            quoted.extend([gap, word]);
+            if quoted.chars().nth(QUOTED_CHARS).is_some() {
+                return quoted.chars().take(QUOTED_CHARS).chain(['…']).collect();
+            }
+        }
+        quoted
+    }
+
+    /// A failure of this server. `said` follows "The server at URL".
+    pub(super) fn failure(&self, class: FailureClass, said: &str) -> Failure {
+        Failure::new(class, format!("The server at {} {said}", self.base_url))
+    }
+}
+
+/// Characters that reorder or hide text on a terminal.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
+}

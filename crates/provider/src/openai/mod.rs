@@ -1,0 +1,31 @@
+//! OpenAI Chat Completions: the wire of OpenAI and DeepSeek, and of local servers such as Ollama,
+//! llama.cpp, vLLM and LM Studio.
+//!
+//! The codec is pure: [`encode`] writes a request, [`ChatStream`] and [`decode_whole`] read an
+//! answer ([`Answer`] finds out which of the two it is), [`classify`] reads a rejection. Only
+//! [`OpenAiModel`] touches the network.
+
+mod answer;
+mod attempt;
+mod calls;
+mod chunk;
+mod classify;
+mod config;
+mod draft;
+mod endpoint;
+mod lost;
+mod report;
+mod request;
+mod retry_after;
+mod stream;
+mod wire;
+mod wording;
+
+pub use answer::{Answer, decode_whole};
+pub use attempt::{OpenAiError, OpenAiModel};
+pub use classify::{Rejection, classify};
+pub use config::{LengthField, OpenAiConfig, ReasoningReturn};
+pub use endpoint::Endpoint;
+pub use request::{RequestBody, encode};
+pub use retry_after::RetryHeaders;
+pub use stream::{ChatStream, Limits};

@@ -1,0 +1,48 @@
+//! What a server says when it fails. There is no one form: an object under `error`, a string there,
+//! `detail`, `message`, or a list around any of these.
+
+use serde_json::Value;
+
+/// A server's own account of a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Its type and code, as written.
+    pub(super) codes: Vec<String>,
+    /// Its words.
+    pub(super) message: String,
+    /// A status inside the body.
+    pub(super) status: Option<u16>,
+}
+
+impl Report {
+    /// Reads a body. Nothing when it is not JSON or says nothing about an error.
+    pub(super) fn read(body: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(body).ok()?;
+        let body = value.as_array().and_then(|list| list.first()).unwrap_or(&value);
+        let error = ["error", "detail"].into_iter().find_map(|key| body.get(key).filter(|error| !error.is_null()));
+        Self::of(error.unwrap_or(body))
+    }
+
+    /// Reads the value of an `error` field.
+    pub(super) fn of(error: &Value) -> Option<Self> {
+        let error = error.as_array().and_then(|list| list.first()).unwrap_or(error);
+        if let Some(message) = error.as_str() {
+            return (!message.is_empty()).then(|| Self { message: message.to_owned(), ..Self::default() });
+        }
+        let field = |key: &str| error.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let message = ["message", "msg", "detail", "error"].into_iter().find_map(field);
+        let codes: Vec<String> = ["code", "type"].into_iter().filter_map(field).map(str::to_owned).collect();
+        let number = ["code", "status"].into_iter().find_map(|key| error.get(key)?.as_u64());
+        let status = number.and_then(|number| u16::try_from(number).ok()).filter(|status| (400..600).contains(status));
+        if message.is_none() && codes.is_empty() && status.is_none() {
+            return None;
+        }
+        // What lies behind a gateway often says more than the gateway.
+        let behind = error.pointer("/metadata/raw").and_then(Value::as_str);
+        let message = match (message, behind) {
+            (Some(message), Some(behind)) => format!("{message}: {behind}"),
+            (message, behind) => message.or(behind).unwrap_or_default().to_owned(),
+        };
+        Some(Self { codes, message, status })
+    }
+}

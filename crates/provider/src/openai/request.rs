@@ -1,0 +1,86 @@
+//! The request body.
+//!
+//! The protocol: the stable part (model, tools, system message, each message of the history once) is
+//! kept in [`Segments`] and only ever grows at its end while the epoch holds; the volatile tail and
+//! the parameters close the body. So the bytes a provider caches stay the same from turn to turn, and
+//! history is never written out twice.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use windlass_vocab::{Failure, FailureClass, PinnedContext};
+
+use super::config::OpenAiConfig;
+use super::wire::{Parameters, WireMessage, WireTool};
+use crate::ModelRequest;
+use crate::segments::{SegmentKey, Segments};
+
+/// A request body in its two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestBody {
+    /// The part that is the same, and a prefix, in the next turn.
+    pub stable: Bytes,
+    /// The rest.
+    pub closing: Bytes,
+}
+
+/// Writes `request`, using what `segments` holds of it already.
+pub fn encode(
+    config: &OpenAiConfig,
+    request: &ModelRequest<'_>,
+    segments: &mut Segments,
+) -> Result<RequestBody, Failure> {
+    let key = SegmentKey { model: config.model.clone(), epoch: request.epoch };
+    let prefix = request.context.prefix.as_str();
+    let stable = segments.extend(
+        key,
+        request.history,
+        &mut |out| write_prefix(out, config, request.context),
+        &mut |out, place, message| {
+            if place > 0 || !prefix.is_empty() {
+                write_bytes(out, b",")?;
+            }
+            serde_json::to_writer(out, &WireMessage::of(message, config.return_reasoning))
+        },
+    );
+    let whole = stable.and_then(|stable| Ok(RequestBody { stable, closing: closing(config, request)? }));
+    whole.map_err(|error| {
+        Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
+    })
+}
+
+fn write_prefix(out: &mut dyn Write, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
+    write_bytes(out, b"{\"model\":")?;
+    serde_json::to_writer(&mut *out, &config.model)?;
+    if !context.offer.is_empty() {
+        let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
+        write_bytes(out, b",\"tools\":")?;
+        serde_json::to_writer(&mut *out, &tools)?;
+    }
+    write_bytes(out, b",\"messages\":[")?;
+    if context.prefix.is_empty() {
+        return Ok(());
+    }
+    serde_json::to_writer(out, &WireMessage::System { content: &context.prefix })
+}
+
+/// What follows the history: the tail, and the parameters.
+fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
+    let mut out = Vec::with_capacity(256 + request.tail.len());
+    if !request.tail.is_empty() {
+        if !(request.history.is_empty() && request.context.prefix.is_empty()) {
+            out.push(b',');
+        }
+        let reminder = format!("<reminder>\n{}\n</reminder>", request.tail);
+        serde_json::to_writer(&mut out, &WireMessage::User { content: &reminder })?;
+    }
+    out.extend_from_slice(b"],");
+    let parameters = serde_json::to_vec(&Parameters::of(config, request))?;
+    // The parameters are an object of their own: without its brace they go on with ours.
+    out.extend_from_slice(parameters.strip_prefix(b"{").unwrap_or_default());
+    Ok(out.into())
+}
+
+fn write_bytes(out: &mut dyn Write, bytes: &[u8]) -> serde_json::Result<()> {
+    out.write_all(bytes).map_err(serde_json::Error::io)
+}

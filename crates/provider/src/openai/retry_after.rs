@@ -1,0 +1,71 @@
+//! When a server says to come back: `retry-after-ms`, or `retry-after` in seconds or as a date.
+//! A date is measured from the answer's own `date`, so no clock of ours takes part.
+
+use windlass_vocab::At;
+
+/// The headers that matter, as sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetryHeaders<'a> {
+    /// `retry-after-ms`.
+    pub retry_after_ms: Option<&'a str>,
+    /// `retry-after`.
+    pub retry_after: Option<&'a str>,
+    /// `date`.
+    pub date: Option<&'a str>,
+}
+
+/// The wait asked for, in milliseconds. Nothing when none was asked for or it makes no sense.
+pub(super) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    if let Some(ms) = headers.retry_after_ms.and_then(number) {
+        return Some(whole(ms));
+    }
+    let retry_after = headers.retry_after?;
+    if let Some(seconds) = number(retry_after) {
+        return Some(whole(seconds * 1000.0));
+    }
+    let wait = http_date(retry_after)?.0 - http_date(headers.date?)?.0;
+    u64::try_from(wait).ok().or(Some(0))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and `as` saturates")]
+fn whole(ms: f64) -> u64 {
+    ms.ceil() as u64
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers are to send.
+fn http_date(text: &str) -> Option<At> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let mut parts = text.trim().split(' ').skip(1);
+    let (day, month, year, time) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let month = 1 + MONTHS.iter().position(|name| *name == month)?;
+    format!("{year}-{month:02}-{day}T{time}.000Z").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RetryHeaders, retry_after_ms};
+
+    // proves M3
+    #[test]
+    fn the_wait_is_read_from_milliseconds_seconds_or_a_date() {
+        let date = Some("Wed, 31 Dec 2025 23:59:50 GMT");
+        for (ms, after, expected) in [
+            (Some("250"), Some("9"), Some(250)),
+            (None, Some("2"), Some(2_000)),
+            (None, Some(" 1.5 "), Some(1_500)),
+            (None, Some("Thu, 01 Jan 2026 00:00:20 GMT"), Some(30_000)),
+            (None, Some("Wed, 31 Dec 2025 23:00:00 GMT"), Some(0)),
+            (None, Some("-1"), None),
+            (None, Some("soon"), None),
+            (None, Some("NaN"), None),
+            (None, Some("Thu, 99 Jan 2026 00:00:20 GMT"), None),
+            (None, None, None),
+        ] {
+            let headers = RetryHeaders { retry_after_ms: ms, retry_after: after, date };
+            assert_eq!(retry_after_ms(&headers), expected, "{headers:?}");
+        }
+        let no_date = RetryHeaders { retry_after: Some("Thu, 01 Jan 2026 00:00:20 GMT"), ..RetryHeaders::default() };
+        assert_eq!(retry_after_ms(&no_date), None);
+    }
+}

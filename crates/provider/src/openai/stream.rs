@@ -1,0 +1,206 @@
+//! A streamed answer, decoded from bytes as they come.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use windlass_provider::Piece;
+//! use windlass_provider::openai::{ChatStream, Endpoint, Limits};
+//!
+//! let endpoint = Endpoint { base_url: "http://localhost:8080/v1".into(), model: "m".into(), key: None };
+//! let mut stream = ChatStream::new(Arc::new(endpoint), Limits::default());
+//! let mut shown = String::new();
+//! let mut sink = |piece: Piece<'_>| if let Piece::Text(text) = piece { shown.push_str(text) };
+//! // Cut anywhere, here in the middle of a word.
+//! stream.push(br#"data: {"choices":[{"delta":{"content":"hel"#, &mut sink)?;
+//! stream.push(b"lo\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", &mut sink)?;
+//! let reply = stream.finish(&mut sink)?;
+//! assert_eq!((reply.text.as_str(), shown.as_str()), ("hello", "hello"));
+//! # Ok::<(), windlass_vocab::Failure>(())
+//! ```
+
+use std::sync::Arc;
+
+use windlass_vocab::{Failure, FailureClass, Reply};
+
+use super::Endpoint;
+use super::chunk::Chunk;
+use super::classify::classify_report;
+use super::draft::{Draft, OutOfResources};
+use super::report::Report;
+use crate::Piece;
+use crate::sse::{Sse, SseEvent, TooLong};
+
+/// How much of an answer is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one event of a stream.
+    pub event_bytes: usize,
+    /// Bytes of a whole answer, or of the words, thoughts and arguments of a stream together.
+    pub answer_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { event_bytes: 16 << 20, answer_bytes: 64 << 20 }
+    }
+}
+
+/// A streamed answer so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatStream {
+    endpoint: Arc<Endpoint>,
+    limits: Limits,
+    sse: Sse,
+    draft: Draft,
+    kept: usize,
+    done: bool,
+}
+
+/// Why a stream can't go on.
+enum Trouble {
+    TooLong,
+    NotJson(String),
+    Reported(Report),
+}
+
+impl From<TooLong> for Trouble {
+    fn from(_: TooLong) -> Self {
+        Self::TooLong
+    }
+}
+
+impl ChatStream {
+    /// A stream of which nothing has come yet.
+    #[must_use]
+    pub fn new(endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+        let sse = Sse::new(limits.event_bytes);
+        Self { endpoint, limits, sse, draft: Draft::default(), kept: 0, done: false }
+    }
+
+    /// Takes bytes, cut anywhere; pieces go to `sink`.
+    pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
+        let Self { sse, draft, kept, done, .. } = self;
+        let mut counting = |piece: Piece<'_>| {
+            *kept += size(piece);
+            sink(piece);
+        };
+        let read = sse.push(bytes, &mut |event| add_event(draft, done, event, &mut counting));
+        let read = if *kept > self.limits.answer_bytes { Err(Trouble::TooLong) } else { read };
+        read.map_err(|trouble| self.failure(trouble))
+    }
+
+    /// The bytes are over, by their end or by a lost connection: the reply, if it is whole.
+    pub fn finish(mut self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
+        let Self { sse, draft, done, .. } = &mut self;
+        match sse.end(&mut |event| add_event(draft, done, event, sink)) {
+            // Half an event is how a lost connection ends.
+            Ok(()) | Err(Trouble::TooLong | Trouble::NotJson(_)) => {}
+            Err(Trouble::Reported(report)) => return Err(self.failure(Trouble::Reported(report))),
+        }
+        self.draft.flush(sink);
+        if !self.is_finished() {
+            return Err(self.cut_short());
+        }
+        let Self { endpoint, draft, .. } = self;
+        let first_byte = draft.any_piece();
+        draft.finish().map_err(|OutOfResources| {
+            let said = "ran out of resources in the middle of the answer.";
+            Failure { first_byte, ..endpoint.failure(FailureClass::Transient, said) }
+        })
+    }
+
+    /// Whether the server said that nothing follows.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Whether the reply is whole; at most usage is still to come. A server may forget to say why it
+    /// stopped, or that nothing follows, but not both.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.draft.is_finished() || (self.done && self.draft.any_choice())
+    }
+
+    /// Whether any piece of the reply has come.
+    #[must_use]
+    pub fn any_piece(&self) -> bool {
+        self.draft.any_piece()
+    }
+
+    fn cut_short(&self) -> Failure {
+        let (class, said) = if self.draft.is_foreign() {
+            let said = "sent a stream that is not of this API; check the base URL (often it ends in /v1).";
+            (FailureClass::Protocol, said)
+        } else if self.any_piece() {
+            (FailureClass::Transient, "broke off in the middle of the answer.")
+        } else {
+            (FailureClass::Transient, "closed the connection without an answer.")
+        };
+        Failure { first_byte: self.any_piece(), ..self.endpoint.failure(class, said) }
+    }
+
+    fn failure(&self, trouble: Trouble) -> Failure {
+        let failure = match trouble {
+            Trouble::TooLong => {
+                let said = "sent an answer longer than any reply should be; it was given up.";
+                self.endpoint.failure(FailureClass::Protocol, said)
+            }
+            Trouble::NotJson(start) => {
+                let said = format!("sent an event that is not JSON: {}", self.endpoint.quote(&start));
+                self.endpoint.failure(FailureClass::Protocol, &said)
+            }
+            Trouble::Reported(report) => classify_report(&self.endpoint, &report),
+        };
+        Failure { first_byte: self.any_piece(), ..failure }
+    }
+}
+
+fn size(piece: Piece<'_>) -> usize {
+    match piece {
+        Piece::Text(text) | Piece::Thinking(text) => text.len(),
+        Piece::Call { arguments, .. } => arguments.len(),
+    }
+}
+
+fn add_event(
+    draft: &mut Draft,
+    done: &mut bool,
+    event: SseEvent<'_>,
+    sink: &mut dyn FnMut(Piece<'_>),
+) -> Result<(), Trouble> {
+    let data = event.data.trim_ascii();
+    if data == b"[DONE]" {
+        *done = true;
+    }
+    if data.is_empty() || *done {
+        return Ok(());
+    }
+    if event.name == b"error" {
+        let text = String::from_utf8_lossy(data);
+        let said = || Report { message: text.clone().into_owned(), ..Report::default() };
+        return Err(Trouble::Reported(Report::read(data).unwrap_or_else(said)));
+    }
+    // Some servers write half a character into an event; the rest of the reply is still good.
+    let text = String::from_utf8_lossy(data);
+    match add_json(draft, &text, sink) {
+        Err(Trouble::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
+        result => result,
+    }
+}
+
+/// Some servers leave out the blank lines, so that several events look like one.
+fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+    text.lines().try_for_each(|line| {
+        let event = SseEvent { name: b"", data: line.as_bytes() };
+        add_event(draft, done, event, sink)
+    })
+}
+
+fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+    let chunk = Chunk::read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
+    if let Some(report) = chunk.reported(text) {
+        return Err(Trouble::Reported(report));
+    }
+    draft.add(&chunk, sink);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! What servers' words mean. They are compared word by word, never as substrings: "generate" holds
+//! "rate" and is no rate limit. The lists are data; each line was seen from a real server.
+
+use super::report::Report;
+
+/// Words in lower case, one space between, one at each end; everything else is a space.
+pub(super) struct Words(String);
+
+impl Words {
+    pub(super) fn of(report: &Report) -> Self {
+        let mut words = String::from(" ");
+        for text in report.codes.iter().chain([&report.message]) {
+            for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+                words.push_str(&word.to_lowercase());
+                words.push(' ');
+            }
+        }
+        Self(words)
+    }
+
+    fn has(&self, phrase: &str) -> bool {
+        self.0.contains(&format!(" {phrase} "))
+    }
+
+    fn any(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.has(phrase))
+    }
+
+    /// The request is longer than the model's window.
+    pub(super) fn say_overflow(&self) -> bool {
+        let limit_too_large = self.any(&["max tokens", "max completion tokens"]) && self.has("is too large");
+        let over = self.any(&["context length", "context size", "context window", "model length"])
+            && self.any(&["exceed", "exceeds", "exceeded", "longer than", "greater than", "reached", "not enough"]);
+        !limit_too_large && (over || self.any(OVERFLOW))
+    }
+
+    /// The account has nothing left.
+    pub(super) fn say_quota(&self) -> bool {
+        self.any(QUOTA)
+    }
+
+    /// The provider withheld the answer.
+    pub(super) fn say_filtered(&self) -> bool {
+        self.any(FILTERED)
+    }
+
+    /// Too much at once, here or there; it will pass.
+    pub(super) fn say_transient(&self) -> bool {
+        self.any(TRANSIENT)
+    }
+
+    /// The key is missing or wrong.
+    pub(super) fn say_auth(&self) -> bool {
+        self.any(AUTH)
+    }
+
+    /// There is no such model.
+    pub(super) fn say_unknown_model(&self) -> bool {
+        self.any(UNKNOWN_MODEL)
+            || (self.has("model") && self.any(&["not found", "does not exist", "not exist", "not loaded"]))
+    }
+
+    /// The request itself is wrong.
+    pub(super) fn say_bad_request(&self) -> bool {
+        self.any(&["invalid request error", "bad request", "badrequesterror", "invalid argument"])
+    }
+}
+
+const OVERFLOW: &[&str] = &[
+    "context length exceeded",
+    "maximum context length",
+    "max context length",
+    "exceed context size",
+    "maximum model length",
+    "prompt is too long",
+    "prompt too long",
+    "input is too long",
+    "request too large",
+    "reduce the length of the messages",
+    "context the overflows",
+    "exceeds the maximum number of tokens",
+    "inputs must have less than",
+];
+
+const QUOTA: &[&str] = &[
+    "insufficient quota",
+    "exceeded your current quota",
+    "insufficient balance",
+    "insufficient credits",
+    "requires more credits",
+    "credit balance is too low",
+    "billing hard limit reached",
+    "billing not active",
+];
+
+const FILTERED: &[&str] = &[
+    "content filter",
+    "content policy",
+    "content policy violation",
+    "content management policy",
+    "responsibleaipolicyviolation",
+    "content exists risk",
+    "requires moderation",
+    "usage policies",
+];
+
+const TRANSIENT: &[&str] = &[
+    "rate limit",
+    "rate limits",
+    "rate limited",
+    "ratelimit",
+    "ratelimiterror",
+    "ratelimited",
+    "too many requests",
+    "overloaded",
+    "loading model",
+];
+
+const AUTH: &[&str] = &[
+    "invalid api key",
+    "incorrect api key",
+    "authentication error",
+    "authentication fails",
+    "unauthorized",
+    "no api key",
+    "no auth credentials",
+];
+
+const UNKNOWN_MODEL: &[&str] =
+    &["model not found", "model not exist", "supported api model names", "is not a valid model id", "invalid model"];

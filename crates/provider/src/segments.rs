@@ -1,0 +1,117 @@
+//! The request body's stable part.
+//!
+//! The protocol: a codec calls [`Segments::extend`] with the key of what it is about to send. While
+//! the key stays the same the bytes written before are kept and only new messages are appended; when
+//! it changes, or the history got shorter, everything is written afresh. The bytes are shared with the
+//! request in flight, not copied: the buffer grows in place once that request is over.
+
+use std::io::Write;
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+/// The part of a request body that never changes again: the prefix and each message once.
+#[derive(Debug, Default)]
+pub struct Segments {
+    key: Option<SegmentKey>,
+    stable: Bytes,
+    messages: usize,
+}
+
+/// What the stable bytes were written for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentKey {
+    /// The model they are sent to.
+    pub(crate) model: String,
+    /// The epoch of the history.
+    pub(crate) epoch: u64,
+}
+
+/// Writes one message, given its place in the history.
+pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut dyn Write, usize, &M) -> serde_json::Result<()>;
+
+impl Segments {
+    /// Brings the stable bytes up to `history` and hands them out: `prefix` writes the start when
+    /// there is none yet, `message` each message that has not been written.
+    pub(crate) fn extend<M>(
+        &mut self,
+        key: SegmentKey,
+        history: &[M],
+        prefix: &mut dyn FnMut(&mut dyn Write) -> serde_json::Result<()>,
+        message: WriteMessage<'_, M>,
+    ) -> serde_json::Result<Bytes> {
+        let fits = self.key.as_ref() == Some(&key) && history.len() >= self.messages;
+        let before = if fits { std::mem::take(self) } else { Self::default() };
+        // Until the new bytes are whole there are none: a failed write can't leave half a message.
+        *self = Self::default();
+        let mut written = BytesMut::from(before.stable).writer();
+        if !fits {
+            prefix(&mut written)?;
+        }
+        for (place, new) in history.iter().enumerate().skip(before.messages) {
+            message(&mut written, place, new)?;
+        }
+        let stable = written.into_inner().freeze();
+        *self = Self { key: Some(key), stable: stable.clone(), messages: history.len() };
+        Ok(stable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SegmentKey, Segments};
+
+    struct Count {
+        prefixes: usize,
+        messages: usize,
+    }
+
+    fn extend(segments: &mut Segments, count: &mut Count, epoch: u64, history: &[&str]) -> bytes::Bytes {
+        let key = SegmentKey { model: "m".into(), epoch };
+        let (mut prefixes, mut messages) = (0, 0);
+        let bytes = segments.extend(
+            key,
+            history,
+            &mut |out| {
+                prefixes += 1;
+                out.write_all(b"[").map_err(serde_json::Error::io)
+            },
+            &mut |out, _, text| {
+                messages += 1;
+                out.write_all(text.as_bytes()).map_err(serde_json::Error::io)
+            },
+        );
+        count.prefixes += prefixes;
+        count.messages += messages;
+        bytes.unwrap()
+    }
+
+    // proves M6
+    #[test]
+    fn each_message_is_written_once_while_the_epoch_holds() {
+        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        let history = ["a", "b", "c", "d"];
+        for turn in 1..=history.len() {
+            let bytes = extend(&mut segments, &mut count, 1, &history[..turn]);
+            assert_eq!(bytes, format!("[{}", history[..turn].concat()));
+        }
+        assert_eq!((count.prefixes, count.messages), (1, 4));
+    }
+
+    #[test]
+    fn a_new_epoch_or_a_shorter_history_is_written_afresh() {
+        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        extend(&mut segments, &mut count, 1, &["a", "b"]);
+        assert_eq!(extend(&mut segments, &mut count, 2, &["s", "b"]), "[sb");
+        assert_eq!(extend(&mut segments, &mut count, 2, &["s"]), "[s");
+        assert_eq!((count.prefixes, count.messages), (3, 5));
+    }
+
+    #[test]
+    fn bytes_in_flight_stay_as_they_are_when_the_history_grows() {
+        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        let in_flight = extend(&mut segments, &mut count, 1, &["a"]);
+        let next = extend(&mut segments, &mut count, 1, &["a", "b"]);
+        assert_eq!((&in_flight[..], &next[..]), (&b"[a"[..], &b"[ab"[..]));
+        assert_eq!(count.messages, 2);
+    }
+}

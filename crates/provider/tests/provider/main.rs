@@ -1,0 +1,68 @@
+//! The provider, seen from outside.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod any_bytes;
+mod awkward;
+mod network;
+mod recorded;
+mod rejections;
+mod requests;
+mod server;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_provider::Piece;
+use windlass_provider::openai::{ChatStream, Endpoint, Limits};
+use windlass_vocab::{Failure, Reply};
+
+fn endpoint() -> Endpoint {
+    Endpoint { base_url: "http://models.test/v1".into(), model: "m".into(), key: None }
+}
+
+fn stream() -> ChatStream {
+    ChatStream::new(Arc::new(endpoint()), Limits::default())
+}
+
+/// What went to a sink, joined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Shown {
+    text: String,
+    thinking: String,
+    /// Name and arguments by place.
+    calls: BTreeMap<u32, (String, String)>,
+}
+
+impl Shown {
+    fn add(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Text(text) => self.text.push_str(text),
+            Piece::Thinking(text) => self.thinking.push_str(text),
+            Piece::Call { index, name, arguments } => {
+                let call = self.calls.entry(index).or_default();
+                call.0.push_str(name.unwrap_or_default());
+                call.1.push_str(arguments);
+            }
+        }
+    }
+
+    /// Nothing of the reply may be missing from what was shown.
+    fn assert_covers(&self, reply: &Reply) {
+        assert_eq!((&self.text, &self.thinking), (&reply.text, &reply.thinking));
+        let arguments: Vec<&String> = self.calls.values().map(|(_, arguments)| arguments).collect();
+        assert_eq!(arguments, reply.calls.iter().map(|call| &call.arguments).collect::<Vec<_>>());
+    }
+}
+
+/// Decodes `pushes` one after the other.
+fn decode(pushes: &[&[u8]]) -> (Result<Reply, Failure>, Shown) {
+    let mut stream = stream();
+    let mut shown = Shown::default();
+    for bytes in pushes {
+        if let Err(failure) = stream.push(bytes, &mut |piece| shown.add(piece)) {
+            return (Err(failure), shown);
+        }
+    }
+    (stream.finish(&mut |piece| shown.add(piece)), shown)
+}

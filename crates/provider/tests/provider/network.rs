@@ -1,0 +1,276 @@
+//! The model over a real connection, with a server that misbehaves on cue.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+use windlass_provider::openai::{OpenAiConfig, OpenAiError, OpenAiModel};
+use windlass_provider::{
+    Delivery, HttpClient, HttpConfig, HttpError, Model, ModelRequest, Piece, Secret, Segments, Sink,
+};
+use windlass_vocab::{
+    Failure, FailureClass, MaxTokens, Message, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
+};
+
+use super::server::{Act, Server};
+
+fn http() -> HttpClient {
+    HttpClient::new(HttpConfig::default()).unwrap()
+}
+
+fn model(base_url: &str) -> OpenAiModel {
+    OpenAiModel::new(OpenAiConfig::new(base_url, "m").with_key(Secret::new("sk-secret\n")), &http()).unwrap()
+}
+
+/// What a call asks beside its words.
+struct Ask {
+    delivery: Delivery,
+    idle: StreamIdle,
+}
+
+const STREAMED: Ask = Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
+
+async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
+    let context = PinnedContext { prefix: "sys".into(), offer: vec![] };
+    let history = [Message::User { text: "hello".into() }];
+    let request = ModelRequest {
+        context: &context,
+        history: &history,
+        epoch: 0,
+        tail: "tail",
+        mode: TurnMode::Talk,
+        delivery: ask.delivery,
+        temperature_milli: None,
+        max_tokens: MaxTokens::ModelOwn,
+        reasoning: Reasoning::ModelOwn,
+        idle: ask.idle,
+    };
+    model.attempt(&request, &mut Segments::default(), sink).await
+}
+
+fn ignore() -> Sink {
+    Box::new(|_| {})
+}
+
+const TEXT: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+const END: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+fn head(status: &str, headers: &str) -> String {
+    format!("HTTP/1.1 {status}\r\n{headers}\r\n")
+}
+
+/// A whole HTTP answer with its length.
+fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!("{}{body}", head(status, &format!("{headers}content-length: {}\r\n", body.len()))).into()
+}
+
+fn chunk(body: &str) -> Vec<u8> {
+    format!("{:x}\r\n{body}\r\n", body.len()).into()
+}
+
+fn streaming_head() -> Vec<u8> {
+    head("200 OK", "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n").into()
+}
+
+// proves M4
+#[tokio::test]
+async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
+    let stream = || Act::Say(vec![streaming_head(), chunk(TEXT), chunk(END), b"0\r\n\r\n".to_vec()]);
+    let mut server = Server::start(vec![stream(), stream()]).await;
+    let model = model(&server.base_url());
+    for _ in 0..2 {
+        let pieces = Arc::new(Mutex::new(String::new()));
+        let kept = pieces.clone();
+        let sink: Sink = Box::new(move |piece| {
+            if let Piece::Text(text) = piece {
+                kept.lock().unwrap().push_str(text);
+            }
+        });
+        let reply = call(&model, &STREAMED, sink).await.unwrap();
+        assert_eq!((reply.text.as_str(), pieces.lock().unwrap().as_str()), ("Hi", "Hi"));
+        let request = server.requests.recv().await.unwrap();
+        assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
+        assert!(request.contains("authorization: Bearer sk-secret\r\n"), "{request}");
+        let body = request.split_once("\r\n\r\n").unwrap().1;
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["messages"][2]["content"], "<reminder>\ntail\n</reminder>");
+    }
+    assert_eq!(server.connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_whole_answer_is_read_in_either_form() {
+    let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
+    let whole = || Act::Say(vec![answer("200 OK", "content-type: application/json\r\n", body)]);
+    let events = Act::SayAndClose(format!("{}{TEXT}{END}", head("200 OK", "")).into());
+    let server = Server::start(vec![whole(), whole(), events]).await;
+    let model = model(&server.base_url());
+    let asked_whole = Ask { delivery: Delivery::Whole, ..STREAMED };
+    for ask in [&asked_whole, &STREAMED, &asked_whole] {
+        assert_eq!(call(&model, ask, ignore()).await.unwrap().text, "Hi");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_server_is_named_and_may_come_back() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Transient);
+    let expected = format!("Nothing answers at {url}. Is the server running, and is the address right?");
+    assert_eq!(failure.message, expected);
+}
+
+#[tokio::test]
+async fn an_unknown_host_is_named() {
+    let failure = call(&model("http://no-such-host.invalid/v1"), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Transient);
+    assert!(failure.message.contains("The host of http://no-such-host.invalid/v1 is not known"), "{failure}");
+}
+
+#[tokio::test]
+async fn tls_where_there_is_none_is_told_and_does_not_panic() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.ok();
+    });
+    let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol, "{failure}");
+    assert!(failure.message.contains("does not speak TLS there"), "{failure}");
+}
+
+// proves M4
+#[tokio::test]
+async fn a_reset_in_mid_stream_is_passing_and_says_that_words_had_come() {
+    let arrived = Arc::new(Notify::new());
+    let bytes = [streaming_head(), chunk(TEXT)].concat();
+    let server = Server::start(vec![Act::SayAndReset(bytes, arrived.clone())]).await;
+    let sink: Sink = Box::new(move |_| arrived.notify_one());
+    let failure = call(&model(&server.base_url()), &STREAMED, sink).await.unwrap_err();
+    assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true));
+    assert!(failure.message.contains("broke the connection"), "{failure}");
+}
+
+// proves M4
+#[tokio::test]
+async fn half_a_stream_is_passing_and_a_whole_one_is_not_lost_by_a_bad_end() {
+    let half = [streaming_head(), chunk(TEXT)].concat();
+    let finished = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let whole = [streaming_head(), chunk(TEXT), chunk(finished)].concat();
+    let server = Server::start(vec![Act::SayAndClose(half), Act::SayAndClose(whole)]).await;
+    let model = model(&server.base_url());
+    let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true), "{failure}");
+    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+}
+
+// proves M4
+#[tokio::test]
+async fn silence_is_passing_before_and_after_the_first_word() {
+    for (said, idle, first_byte) in [
+        (vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
+        (streaming_head(), StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
+        ([streaming_head(), chunk(TEXT)].concat(), StreamIdle { first_ms: 20_000, next_ms: 30 }, true),
+    ] {
+        let server = Server::start(vec![Act::SayAndHang(said)]).await;
+        let ask = Ask { idle, ..STREAMED };
+        let failure = call(&model(&server.base_url()), &ask, ignore()).await.unwrap_err();
+        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, first_byte));
+        assert_eq!(failure.message, format!("The server at {} said nothing for 0.03 s.", server.base_url()));
+    }
+}
+
+#[tokio::test]
+async fn a_closing_mark_ends_the_call_even_when_the_connection_stays_open() {
+    let bytes = [streaming_head(), chunk(TEXT), chunk(END)].concat();
+    let server = Server::start(vec![Act::SayAndHang(bytes)]).await;
+    assert_eq!(call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap().text, "Hi");
+}
+
+#[tokio::test]
+async fn html_is_known_for_what_it_is() {
+    let page = Act::Say(vec![answer("200 OK", "content-type: text/html\r\n", "\n<!DOCTYPE html><p>Welcome")]);
+    let server = Server::start(vec![page]).await;
+    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol);
+    assert!(failure.message.contains("answered with a web page, not with the API; check the base URL"), "{failure}");
+}
+
+#[tokio::test]
+async fn something_that_is_not_http_is_told() {
+    let server = Server::start(vec![Act::SayAndClose(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())]).await;
+    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol, "{failure}");
+    assert!(failure.message.contains("does not speak HTTP there"), "{failure}");
+}
+
+// proves M3
+#[tokio::test]
+async fn a_rate_limit_says_when_to_come_back() {
+    let body = r#"{"error":{"message":"Rate limit reached"}}"#;
+    let later = "date: Wed, 31 Dec 2025 23:59:50 GMT\r\nretry-after: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
+    let acts = ["retry-after: 7\r\n", "retry-after-ms: 250\r\n", later]
+        .map(|headers| Act::Say(vec![answer("429 Too Many Requests", headers, body)]));
+    let server = Server::start(acts.to_vec()).await;
+    let model = model(&server.base_url());
+    for wait in [7_000, 250, 10_000] {
+        let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
+        assert_eq!(
+            (failure.class, failure.status, failure.retry_after_ms),
+            (FailureClass::Transient, Some(429), Some(wait))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_given_up_at_the_cap() {
+    let limit = 200 << 20;
+    let mut server = Server::start(vec![Act::Flood { limit }]).await;
+    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol);
+    assert!(failure.message.contains("longer than any reply should be"), "{failure}");
+    // What was taken is the cap and what lay in socket buffers, far from all of it.
+    let taken = server.flooded.recv().await.unwrap();
+    assert!(taken < 40 << 20, "{taken} bytes were taken");
+}
+
+// proves X1
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_the_key_stays_home() {
+    let mut elsewhere = Server::start(vec![Act::Say(vec![])]).await;
+    let location = format!("location: {}/chat/completions\r\n", elsewhere.base_url());
+    let server = Server::start(vec![Act::Say(vec![answer("307 Temporary Redirect", &location, "")])]).await;
+    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol);
+    assert!(failure.message.contains("that is not followed"), "{failure}");
+    assert!(elsewhere.requests.try_recv().is_err());
+    assert_eq!(elsewhere.connections.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_with_the_form_to_use() {
+    for url in ["localhost:8080/v1", "", "/v1", "ftp://host/v1", "http://"] {
+        let error = OpenAiModel::new(OpenAiConfig::new(url, "m"), &http()).unwrap_err();
+        assert!(matches!(error, OpenAiError::BaseUrl(_)), "{url}: {error}");
+        assert!(error.to_string().contains("write it like http://localhost:11434/v1"));
+    }
+    let key = Secret::new("sk-\nsecret");
+    let error = OpenAiModel::new(OpenAiConfig::new("http://h/v1", "m").with_key(key), &http()).unwrap_err();
+    assert!(matches!(error, OpenAiError::Key), "{error}");
+    let proxy = HttpConfig { proxy: Some("::".into()), ..HttpConfig::default() };
+    assert!(matches!(HttpClient::new(proxy), Err(HttpError::Proxy { .. })));
+}
+
+#[tokio::test]
+async fn credentials_in_the_base_url_are_not_shown() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let failure =
+        call(&model(&format!("http://user:pass@{address}/v1/?key=abc")), &STREAMED, ignore()).await.unwrap_err();
+    assert!(failure.message.starts_with(&format!("Nothing answers at http://{address}/v1. ")), "{failure}");
+}

@@ -1,0 +1,198 @@
+//! Real answers, recorded. The recordings lie outside the project; without them these tests say so
+//! and prove nothing.
+//!
+//! "Cut at every byte" is proved without the quadratic work: the decoder is deterministic and its
+//! state can be compared, so for a cut inside an event it is enough that, from the state before the
+//! event, both halves lead to the state after it and show the same; all that follows is then equal.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Deserialize;
+use windlass_provider::openai::{ChatStream, Rejection, RetryHeaders, classify, decode_whole};
+use windlass_vocab::{FailureClass, StopReason};
+
+use super::{Shown, decode, endpoint, stream};
+
+#[derive(Deserialize)]
+struct Exchange {
+    when: When,
+    then: Then,
+}
+
+#[derive(Deserialize)]
+struct When {
+    path: String,
+}
+
+#[derive(Deserialize)]
+struct Then {
+    status: u16,
+    #[serde(default)]
+    header: Vec<Header>,
+    #[serde(default)]
+    body: String,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+struct Recording {
+    file: PathBuf,
+    status: u16,
+    is_stream: bool,
+    body: String,
+}
+
+fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            yaml_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "yaml") {
+            found.push(path);
+        }
+    }
+}
+
+/// All recorded answers of this wire; none, with a notice, when the recordings are absent.
+fn recordings() -> Vec<Recording> {
+    let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/streams");
+    let mut files = Vec::new();
+    for provider in ["openai", "deepseek"] {
+        yaml_files(&streams.join(provider), &mut files);
+    }
+    files.sort();
+    if files.is_empty() {
+        println!("skipped: no recorded streams beside the project");
+    }
+    files.iter().flat_map(read).collect()
+}
+
+fn read(file: &PathBuf) -> Vec<Recording> {
+    let text = std::fs::read_to_string(file).unwrap();
+    if !text.contains("chat/completions") {
+        return Vec::new();
+    }
+    let exchanges =
+        serde_norway::Deserializer::from_str(&text).map(|document| Exchange::deserialize(document).unwrap());
+    exchanges
+        .filter(|exchange| exchange.when.path.ends_with("chat/completions"))
+        .map(|Exchange { then, .. }| {
+            let is_stream = then.header.iter().any(|header| {
+                header.name.eq_ignore_ascii_case("content-type") && header.value.starts_with("text/event-stream")
+            });
+            Recording { file: file.clone(), status: then.status, is_stream, body: then.body }
+        })
+        .collect()
+}
+
+/// What `stream` shows when it takes `pushes`.
+fn push(stream: &mut ChatStream, pushes: &[&[u8]]) -> Shown {
+    let mut shown = Shown::default();
+    for bytes in pushes {
+        stream.push(bytes, &mut |piece| shown.add(piece)).unwrap();
+    }
+    shown
+}
+
+/// Cuts `body` at every byte of every event; gives the number of cuts.
+fn cut_everywhere(body: &[u8]) -> usize {
+    let mut before = stream();
+    let mut cuts = 0;
+    for event in events(body) {
+        let mut after = before.clone();
+        let shown = push(&mut after, &[event]);
+        for cut in 1..=event.len() {
+            let mut halves = before.clone();
+            let shown_by_halves = push(&mut halves, &[&event[..cut], &event[cut..]]);
+            let same = halves == after && shown_by_halves == shown;
+            assert!(same, "cut at {cut} of {}", String::from_utf8_lossy(event));
+            cuts += 1;
+        }
+        before = after;
+    }
+    cuts
+}
+
+/// The body in pieces that end with a blank line.
+fn events(body: &[u8]) -> Vec<&[u8]> {
+    let mut rest = body;
+    let mut events = Vec::new();
+    while let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") {
+        let (event, after) = rest.split_at(end + 2);
+        events.push(event);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        events.push(rest);
+    }
+    events
+}
+
+/// Decodes a stream whole, by bytes, by events and cut everywhere; gives the number of cuts.
+fn check(recording: &Recording) -> usize {
+    let (file, body) = (recording.file.display(), recording.body.as_bytes());
+    let (reply, shown) = decode(&[body]);
+    let whole = reply.unwrap_or_else(|failure| panic!("{file}: {failure}"));
+    shown.assert_covers(&whole);
+    let single: Vec<&[u8]> = body.chunks(1).collect();
+    assert_eq!(decode(&single), (Ok(whole.clone()), shown.clone()), "{file}");
+    assert_eq!(decode(&events(body)), (Ok(whole), shown), "{file}");
+    cut_everywhere(body)
+}
+
+// proves M1, M4
+#[test]
+fn recorded_streams_decode_the_same_wherever_they_are_cut() {
+    let mut streams = recordings();
+    streams.retain(|recording| recording.is_stream && recording.status == 200);
+    let bytes: usize = streams.iter().map(|recording| recording.body.len()).sum();
+    // The longest first, so that the threads end together.
+    streams.sort_by_key(|recording| std::cmp::Reverse(recording.body.len()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mine = std::iter::from_fn(|| streams.get(next.fetch_add(1, Ordering::Relaxed)));
+        mine.map(check).sum::<usize>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let cuts: usize = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    });
+    println!("{} recorded streams, {bytes} bytes, cut at each of {cuts} places", streams.len());
+    assert_eq!(cuts, bytes);
+}
+
+#[test]
+fn recorded_whole_answers_decode() {
+    let mut answers = 0;
+    for recording in recordings().iter().filter(|recording| !recording.is_stream && recording.status == 200) {
+        let reply = decode_whole(&endpoint(), recording.body.as_bytes())
+            .unwrap_or_else(|failure| panic!("{}: {failure}", recording.file.display()));
+        assert!(reply.usage.is_some() && reply.model.is_some(), "{}", recording.file.display());
+        answers += 1;
+    }
+    println!("{answers} recorded whole answers");
+}
+
+// proves M3, M9
+#[test]
+fn recorded_refusals_and_rejections_are_told_apart_from_answers() {
+    for recording in recordings() {
+        let said = recording.body.as_bytes();
+        if recording.status != 200 {
+            let rejection =
+                Rejection { status: recording.status, retry: RetryHeaders::default(), location: None, body: said };
+            let expected = if recording.status == 401 { FailureClass::Auth } else { FailureClass::BadRequest };
+            assert_eq!(classify(&endpoint(), &rejection).class, expected, "{}", recording.file.display());
+        } else if recording.file.ends_with("refusal_matrix/chat_streaming_raw_model_surfaces_refusal.yaml") {
+            let reply = decode(&[said]).0.unwrap();
+            assert_eq!(reply.stop, StopReason::Refused);
+            assert!(reply.text.starts_with("I'm"), "{}", reply.text);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The request body, byte by byte.
+
+use serde_json::{Value, json};
+use windlass_provider::openai::{LengthField, OpenAiConfig, ReasoningReturn, RequestBody, encode};
+use windlass_provider::{Delivery, ModelRequest, Segments};
+use windlass_vocab::{
+    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, OutcomeKind, Part, PinnedContext, Reasoning, RunId,
+    StreamIdle, ToolSpec, TurnId, TurnMode,
+};
+
+fn config() -> OpenAiConfig {
+    OpenAiConfig::new("http://models.test/v1", "m")
+}
+
+fn context(offer: Vec<ToolSpec>) -> PinnedContext {
+    PinnedContext { prefix: "You are \"it\".".into(), offer }
+}
+
+fn read_file() -> ToolSpec {
+    ToolSpec {
+        name: "local.read_file".into(),
+        wire_name: "local_read_file".into(),
+        description: "Reads.".into(),
+        schema: Json::parse(r#"{"type":"object","z":1.0,"a":[]}"#).unwrap(),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
+    }
+}
+
+fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelRequest<'a> {
+    ModelRequest {
+        context,
+        history,
+        epoch: 1,
+        tail: "",
+        mode: TurnMode::Tools,
+        delivery: Delivery::Streamed,
+        temperature_milli: None,
+        max_tokens: MaxTokens::ModelOwn,
+        reasoning: Reasoning::ModelOwn,
+        idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
+    }
+}
+
+fn call_id(index: u32) -> CallId {
+    CallId { run: RunId(1), turn: TurnId(2), index }
+}
+
+fn history() -> Vec<Message> {
+    let arguments = Json::parse(r#"{"path": "a"}"#).unwrap();
+    let call = |index, provider_id: Option<&str>, name: &str| CallInHistory {
+        call: call_id(index),
+        provider_id: provider_id.map(str::to_owned),
+        name: name.into(),
+        arguments: arguments.clone(),
+    };
+    let result = |index, provider_id: Option<&str>| Message::Tool {
+        call: call_id(index),
+        provider_id: provider_id.map(str::to_owned),
+        name: "read_file".into(),
+        outcome: OutcomeKind::Ok,
+        text: "A\n".into(),
+    };
+    vec![
+        Message::User { text: "Go.".into() },
+        Message::Assistant {
+            parts: vec![
+                Part::Thinking { text: "hm".into(), signature: None },
+                Part::Call { index: 0 },
+                Part::Call { index: 1 },
+            ],
+            calls: vec![call(0, Some("p1"), "read_file"), call(1, None, "no such tool!")],
+        },
+        result(0, Some("p1")),
+        result(1, None),
+        Message::Assistant {
+            parts: vec![Part::Text { text: "Do".into() }, Part::Text { text: "ne.".into() }],
+            calls: vec![],
+        },
+    ]
+}
+
+fn written(body: &RequestBody) -> String {
+    String::from_utf8([&body.stable[..], &body.closing[..]].concat()).unwrap()
+}
+
+fn json_of(config: &OpenAiConfig, request: &ModelRequest<'_>) -> Value {
+    let body = encode(config, request, &mut Segments::default()).unwrap();
+    serde_json::from_str(&written(&body)).unwrap()
+}
+
+#[test]
+fn a_request_has_the_wires_form() {
+    let (context, history) = (context(vec![read_file()]), history());
+    let request = ModelRequest { tail: "It is late.", ..request(&context, &history) };
+    let call = |id: &str, name: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": "{\"path\": \"a\"}"}});
+    assert_eq!(
+        json_of(&config(), &request),
+        json!({
+            "model": "m",
+            "tools": [{"type": "function", "function": {
+                "name": "local_read_file", "description": "Reads.", "parameters": {"type": "object", "z": 1.0, "a": []},
+            }}],
+            "messages": [
+                {"role": "system", "content": "You are \"it\"."},
+                {"role": "user", "content": "Go."},
+                {"role": "assistant", "content": null, "tool_calls": [call("p1", "read_file"), call("call_1_2_1", "no_such_tool_")]},
+                {"role": "tool", "tool_call_id": "p1", "content": "A\n"},
+                {"role": "tool", "tool_call_id": "call_1_2_1", "content": "A\n"},
+                {"role": "assistant", "content": "Done."},
+                {"role": "user", "content": "<reminder>\nIt is late.\n</reminder>"},
+            ],
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "tool_choice": "auto",
+        })
+    );
+}
+
+// proves M6
+#[test]
+fn each_turns_stable_bytes_begin_the_next_turns_body() {
+    let (context, history) = (context(vec![read_file()]), history());
+    let mut segments = Segments::default();
+    let mut before = String::new();
+    for turn in 0..=history.len() {
+        let request = ModelRequest { tail: "now", ..request(&context, &history[..turn]) };
+        let body = encode(&config(), &request, &mut segments).unwrap();
+        assert!(written(&body).starts_with(&before), "turn {turn}");
+        let afresh = encode(&config(), &request, &mut Segments::default()).unwrap();
+        assert_eq!(body, afresh, "turn {turn}");
+        before = String::from_utf8(body.stable.to_vec()).unwrap();
+    }
+}
+
+// proves M6
+#[test]
+fn what_was_sent_is_not_written_again() {
+    let context = context(vec![]);
+    let mut segments = Segments::default();
+    let mut history = vec![Message::User { text: "first".into() }];
+    encode(&config(), &request(&context, &history), &mut segments).unwrap();
+    // Against the contract on purpose: were the first message written again, this would show.
+    history[0] = Message::User { text: "other".into() };
+    history.push(Message::User { text: "second".into() });
+    let kept = written(&encode(&config(), &request(&context, &history), &mut segments).unwrap());
+    assert!(kept.contains("first") && !kept.contains("other") && kept.contains("second"), "{kept}");
+    let renewed = ModelRequest { epoch: 2, ..request(&context, &history) };
+    let renewed = written(&encode(&config(), &renewed, &mut segments).unwrap());
+    assert!(renewed.contains("other") && !renewed.contains("first"), "{renewed}");
+    let elsewhere = OpenAiConfig::new("http://models.test/v1", "another");
+    let request = ModelRequest { epoch: 2, ..request(&context, &history) };
+    assert!(written(&encode(&elsewhere, &request, &mut segments).unwrap()).contains(r#""model":"another""#));
+}
+
+// proves L5, M9
+#[test]
+fn tools_are_withheld_by_choice_so_that_the_prefix_holds() {
+    let (offering, bare, history) = (context(vec![read_file()]), context(vec![]), history());
+    for (context, mode, choice) in [
+        (&offering, TurnMode::Tools, json!("auto")),
+        (&offering, TurnMode::WrapUp, json!("none")),
+        (&offering, TurnMode::Talk, json!("none")),
+        (&bare, TurnMode::Talk, Value::Null),
+        (&bare, TurnMode::WrapUp, Value::Null),
+    ] {
+        let body = json_of(&config(), &ModelRequest { mode, ..request(context, &history) });
+        assert_eq!(body["tool_choice"], choice, "{mode:?}");
+        assert_eq!(body.get("tools").is_some(), !context.offer.is_empty());
+    }
+}
+
+#[test]
+fn parameters_are_sent_only_where_set() {
+    let (context, history) = (context(vec![]), history());
+    let set = ModelRequest {
+        delivery: Delivery::Whole,
+        temperature_milli: Some(100),
+        max_tokens: MaxTokens::Fixed(4096),
+        reasoning: Reasoning::Low,
+        ..request(&context, &history)
+    };
+    let parameters = |config: &OpenAiConfig| {
+        let mut body = json_of(config, &set);
+        let object = body.as_object_mut().unwrap();
+        object.remove("messages");
+        body
+    };
+    assert_eq!(
+        parameters(&config()),
+        json!({"model": "m", "stream": false, "temperature": 0.1, "max_tokens": 4096, "reasoning_effort": "low"})
+    );
+    let openai = OpenAiConfig::new("https://api.openai.com/v1", "m");
+    assert_eq!(openai.length_field, LengthField::MaxCompletionTokens);
+    assert_eq!(parameters(&openai)["max_completion_tokens"], json!(4096));
+    assert_eq!(parameters(&openai).get("max_tokens"), None);
+}
+
+// proves M5
+#[test]
+fn reasoning_is_returned_only_where_the_configuration_says_so() {
+    let (context, history) = (context(vec![]), history());
+    let reasoning = |config: &OpenAiConfig| {
+        json_of(config, &request(&context, &history))["messages"][2]["reasoning_content"].clone()
+    };
+    assert_eq!(reasoning(&config()), Value::Null);
+    assert_eq!(reasoning(&OpenAiConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
+    // Its thinking models refuse a tool loop without it.
+    assert_eq!(OpenAiConfig::new("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
+}
+
+#[test]
+fn a_body_without_system_text_or_history_is_still_json() {
+    let empty = PinnedContext { prefix: String::new(), offer: vec![] };
+    let silent = vec![Message::Assistant { parts: vec![], calls: vec![] }];
+    for (history, tail, messages) in [
+        (&[][..], "", json!([])),
+        (&[], "t", json!([{"role": "user", "content": "<reminder>\nt\n</reminder>"}])),
+        (&silent, "", json!([{"role": "assistant", "content": ""}])),
+    ] {
+        assert_eq!(json_of(&config(), &ModelRequest { tail, ..request(&empty, history) })["messages"], messages);
+    }
+}

@@ -1,0 +1,212 @@
+//! One model call as an effect: the request is put together from the state, pieces become deltas,
+//! and what was streamed is at hand if the call is aborted.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass_machine::{AttemptKey, Fact, State, legal};
+use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
+use windlass_tools::{Offer, Permissions, Secrets, StreamScrubber};
+use windlass_vocab::{
+    CallId, Delta, DeltaBody, Event, Failure, FailureClass, Grant, Message, ModelName, Part, PlanStatus, Reply,
+    TurnMode, Usage,
+};
+
+use crate::events::Events;
+use crate::outside::Outside;
+
+/// Segments of request bodies, one per model of the session.
+pub(crate) type SegmentsByModel = HashMap<ModelName, Segments>;
+
+/// What an attempt has streamed so far: the text to hand back if it is aborted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Streamed(Arc<Mutex<String>>);
+
+impl Streamed {
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What is asked of the model in this attempt.
+pub(crate) struct Asked {
+    pub(crate) key: AttemptKey,
+    pub(crate) model: ModelName,
+    pub(crate) mode: TurnMode,
+    pub(crate) delivery: Delivery,
+}
+
+/// Starts the call: the body is written out now, the rest happens when the future is polled.
+pub(crate) fn start(
+    outside: &Outside,
+    state: &State,
+    segments: &mut SegmentsByModel,
+    events: &Events,
+    asked: &Asked,
+    streamed: &Streamed,
+) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
+    let (Some(model), Some(run), Some(context)) =
+        (outside.models.model(&asked.model), &state.control.run, &state.book.context)
+    else {
+        let message = format!("The model `{}` of this run is not configured any more; name it again.", asked.model);
+        return Box::pin(std::future::ready(Err(Failure::new(FailureClass::BadRequest, message))));
+    };
+    let policy = run.policy();
+    let history = legal(&state.book.history);
+    let tail = plan_reminder(state);
+    let request = ModelRequest {
+        context,
+        history: &history,
+        epoch: state.book.epoch,
+        tail: &tail,
+        mode: asked.mode,
+        delivery: asked.delivery,
+        temperature_milli: match asked.mode {
+            TurnMode::Tools => policy.sampling.tool_temperature_milli,
+            TurnMode::Talk | TurnMode::WrapUp => policy.sampling.talk_temperature_milli,
+        },
+        max_tokens: policy.sampling.max_tokens,
+        reasoning: policy.reasoning,
+        idle: policy.stream_idle,
+    };
+    let sink = sink(outside, events.clone(), asked.key, streamed.clone());
+    model.attempt(&request, segments.entry(asked.model.clone()).or_default(), sink)
+}
+
+/// The plan, for this turn only.
+fn plan_reminder(state: &State) -> String {
+    if state.book.plan.is_empty() {
+        return String::new();
+    }
+    let mut lines = String::from("Your plan:");
+    for item in &state.book.plan {
+        let mark = match item.status {
+            PlanStatus::Open => "[ ]",
+            PlanStatus::Doing => "[~]",
+            PlanStatus::Done => "[x]",
+        };
+        lines.push_str(&format!("\n{mark} {}", item.step));
+    }
+    lines
+}
+
+/// A stream of one kind within an attempt.
+struct Channel {
+    scrubber: StreamScrubber,
+    offset: u64,
+}
+
+impl Channel {
+    fn new(secrets: &Secrets) -> Self {
+        Self { scrubber: secrets.stream(), offset: 0 }
+    }
+
+    /// The part of the fragment that is certain to hold no secret, and where it begins.
+    fn take(&mut self, fragment: &str) -> Option<(u64, String)> {
+        let clean = self.scrubber.push(fragment);
+        let at = self.offset;
+        self.offset += clean.len() as u64;
+        (!clean.is_empty()).then_some((at, clean))
+    }
+}
+
+fn sink(outside: &Outside, events: Events, key: AttemptKey, streamed: Streamed) -> Sink {
+    let secrets = Arc::clone(&outside.secrets);
+    let mut text = Channel::new(&secrets);
+    let mut thinking = Channel::new(&secrets);
+    let mut calls: HashMap<u32, Channel> = HashMap::new();
+    Box::new(move |piece| {
+        let (offset, body) = match piece {
+            Piece::Text(fragment) => {
+                let Some((at, clean)) = text.take(fragment) else { return };
+                streamed.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&clean);
+                (at, DeltaBody::TextDelta { text: clean })
+            }
+            Piece::Thinking(fragment) => {
+                let Some((at, clean)) = thinking.take(fragment) else { return };
+                (at, DeltaBody::ThinkingDelta { text: clean })
+            }
+            Piece::Call { index, name, arguments } => {
+                let channel = calls.entry(index).or_insert_with(|| Channel::new(&secrets));
+                let taken = channel.take(arguments);
+                if taken.is_none() && name.is_none() {
+                    return;
+                }
+                let (at, clean) = taken.unwrap_or((channel.offset, String::new()));
+                let call = CallId { run: key.run, turn: key.turn, index };
+                (at, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text: clean })
+            }
+        };
+        events.publish(|| Event::Delta(delta(key, offset, body)));
+    })
+}
+
+fn delta(key: AttemptKey, offset: u64, body: DeltaBody) -> Delta {
+    Delta { run: key.run, turn: key.turn, attempt: key.attempt, offset, body }
+}
+
+/// Tells subscribers to drop what this attempt has shown.
+pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
+    events.publish(|| Event::Delta(delta(key, 0, DeltaBody::Cleared {})));
+}
+
+/// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
+pub(crate) fn fact(
+    key: AttemptKey,
+    result: Result<Reply, Failure>,
+    state: &State,
+    offer: &Offer,
+    permissions: &Permissions,
+    streamed: &Streamed,
+) -> Fact {
+    match result {
+        Ok(reply) => replied(key, reply, state, offer, permissions),
+        Err(failure) => {
+            let usage = failure.first_byte.then(|| estimated(state, "", &streamed.text()));
+            Fact::Failed { attempt: key, failure, usage }
+        }
+    }
+}
+
+fn replied(key: AttemptKey, reply: Reply, state: &State, offer: &Offer, permissions: &Permissions) -> Fact {
+    let grants: &[Grant] = &state.book.grants;
+    let calls: Vec<_> = reply.calls.iter().map(|call| offer.prepare(call, permissions, grants)).collect();
+    let usage = reply.usage.unwrap_or_else(|| estimated(state, &reply.thinking, &reply.text));
+    let mut parts = Vec::with_capacity(2 + calls.len());
+    if !reply.thinking.is_empty() || reply.signature.is_some() {
+        parts.push(Part::Thinking { text: reply.thinking, signature: reply.signature });
+    }
+    if !reply.text.is_empty() {
+        parts.push(Part::Text { text: reply.text });
+    }
+    parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
+    Fact::Replied { attempt: key, parts, stop: reply.stop, usage: Usage { calls: 1, ..usage }, calls }
+}
+
+/// A count where the provider gives none: four bytes to a token.
+fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
+    let context = state.book.context.as_ref().map_or(0, |context| context.prefix.len());
+    let sent: usize = state.book.history.iter().map(bytes_of).sum::<usize>() + context;
+    let reasoning = (thinking.len() / 4) as u64;
+    Usage {
+        input: (sent / 4) as u64,
+        output: (text.len() / 4) as u64 + reasoning,
+        reasoning,
+        calls: 1,
+        estimated: true,
+        ..Usage::default()
+    }
+}
+
+fn bytes_of(message: &Message) -> usize {
+    match message {
+        Message::User { text } | Message::Tool { text, .. } => text.len(),
+        Message::Assistant { parts, calls } => {
+            let said = parts.iter().map(|part| match part {
+                Part::Text { text } => text.len(),
+                Part::Thinking { .. } | Part::Call { .. } => 0,
+            });
+            said.sum::<usize>() + calls.iter().map(|call| call.arguments.as_str().len()).sum::<usize>()
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One tool call as an effect: run it, cut its result to what the model sees, keep the rest.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use windlass_machine::{Fact, Finished, State, Verified};
+use windlass_tools::{CallContext, Offer, Verification, cut};
+use windlass_vocab::{
+    CallId, CallRequested, Cut, Delta, DeltaBody, Event, Hash, Json, Outcome, OutcomeKind, ResultCap, ToolName,
+};
+
+use crate::events::Events;
+use crate::outside::Outside;
+use crate::spilled::Spilled;
+
+/// What a call's end means, and contents to be stored with it.
+pub(crate) struct Ended {
+    pub(crate) fact: Fact,
+    pub(crate) blobs: Vec<Arc<[u8]>>,
+}
+
+/// Everything a call needs, taken from the state when it starts.
+pub(crate) struct Prepared {
+    pub(crate) offer: Offer,
+    pub(crate) tool: ToolName,
+    pub(crate) arguments: Json,
+    pub(crate) context: CallContext,
+    pub(crate) cap: ResultCap,
+    pub(crate) timeout: Duration,
+    pub(crate) outside: Arc<Outside>,
+}
+
+pub(crate) fn prepare(
+    outside: &Arc<Outside>,
+    state: &State,
+    offer: &Offer,
+    events: &Events,
+    request: &CallRequested,
+    edited: Option<&Json>,
+    cancel: CancellationToken,
+) -> Option<Prepared> {
+    let policy = state.control.run.as_ref()?.policy();
+    let spilled = Spilled { store: Arc::clone(&outside.store), session: state.session };
+    let context = CallContext {
+        session: state.session,
+        call: request.call,
+        effect_id: request.effect_id.clone(),
+        cancel,
+        progress: progress(outside, events.clone(), request.call),
+        spilled: Arc::new(spilled),
+    };
+    Some(Prepared {
+        offer: offer.clone(),
+        tool: request.tool.clone()?,
+        arguments: edited.unwrap_or(&request.arguments).clone(),
+        context,
+        cap: policy.result_cap,
+        timeout: Duration::from_millis(policy.tool_timeout_ms),
+        outside: Arc::clone(outside),
+    })
+}
+
+fn progress(outside: &Arc<Outside>, events: Events, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let secrets = Arc::clone(&outside.secrets);
+    Arc::new(move |text| {
+        events.publish(|| {
+            let body = DeltaBody::CallDelta { call, name: None, text: secrets.scrub(text).into_owned() };
+            Event::Delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body })
+        });
+    })
+}
+
+impl Prepared {
+    /// Runs the call to its end.
+    pub(crate) async fn run(self) -> Ended {
+        let call = self.context.call;
+        let begun = self.outside.clock.now();
+        let outcome = self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await;
+        let took_ms = self.outside.clock.now().ms_since(begun);
+        let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
+        Ended { fact: Fact::CallDone { call, finished }, blobs }
+    }
+
+    /// Asks the tool whether the call took place.
+    pub(crate) async fn verify(self) -> Ended {
+        let call = self.context.call;
+        let verification = self.offer.verify(&self.tool, self.context, &self.arguments, self.timeout).await;
+        let (verified, blobs) = match verification {
+            Verification::Done(outcome) => {
+                let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
+                (Verified::Done(finished), blobs)
+            }
+            Verification::NotDone => (Verified::NotDone, Vec::new()),
+            Verification::Unknown => (Verified::Unknown, Vec::new()),
+        };
+        Ended { fact: Fact::CallVerified { call, verified }, blobs }
+    }
+}
+
+/// A call that can't even be prepared still gets an answer.
+pub(crate) fn unprepared(call: CallId) -> Ended {
+    let outcome = OutcomeKind::Unknown;
+    let text = "This tool is no longer there.".to_owned();
+    let finished = Finished { outcome, text, cut: None, took_ms: 0, structured: None, plan: None };
+    Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
+}
+
+/// Secrets go before the result is cut, so that no half of one is left at the edge.
+fn finish(
+    outside: &Outside,
+    cap: ResultCap,
+    call: CallId,
+    outcome: Outcome,
+    took_ms: u64,
+) -> (Finished, Vec<Arc<[u8]>>) {
+    let text = match outside.secrets.scrub(&outcome.text) {
+        std::borrow::Cow::Borrowed(_) => outcome.text,
+        std::borrow::Cow::Owned(clean) => clean,
+    };
+    let (text, info) = cut(text, cap, call);
+    let mut blobs: Vec<Arc<[u8]>> = Vec::new();
+    let cut = info.map(|info| {
+        let blob = info.keep.map(|whole| {
+            let bytes: Arc<[u8]> = whole.into_bytes().into();
+            let hash: Hash = windlass_store::hash_of(&bytes);
+            blobs.push(bytes);
+            hash
+        });
+        Cut { total_chars: info.total_chars, shown_chars: info.shown_chars, blob }
+    });
+    let finished =
+        Finished { outcome: outcome.kind, text, cut, took_ms, structured: outcome.structured, plan: outcome.plan };
+    (finished, blobs)
+}

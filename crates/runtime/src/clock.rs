@@ -1,0 +1,68 @@
+//! Where time comes from. The machine has no clock; the driver asks this one.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use windlass_provider::BoxFuture;
+use windlass_vocab::At;
+
+/// A clock.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> At;
+
+    /// How long `span` of this clock takes in the world.
+    fn real(&self, span: Duration) -> Duration {
+        span
+    }
+}
+
+impl dyn Clock {
+    /// Waits until `at`.
+    pub(crate) fn until(&self, at: At) -> BoxFuture<'static, ()> {
+        let wait = self.real(Duration::from_millis(at.ms_since(self.now())));
+        Box::pin(tokio::time::sleep(wait))
+    }
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+fn system_now() -> At {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> At {
+        system_now()
+    }
+}
+
+/// A clock that runs faster than the world, so that tests of long waits are short.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy, Debug)]
+pub struct ScaledClock {
+    begun: At,
+    scale: u32,
+}
+
+#[cfg(debug_assertions)]
+impl ScaledClock {
+    /// A clock that shows the right time now and goes `scale` times as fast from here on.
+    #[must_use]
+    pub fn new(scale: u32) -> Self {
+        Self { begun: system_now(), scale: scale.max(1) }
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Clock for ScaledClock {
+    fn now(&self) -> At {
+        self.begun.plus_ms(system_now().ms_since(self.begun).saturating_mul(u64::from(self.scale)))
+    }
+
+    fn real(&self, span: Duration) -> Duration {
+        span / self.scale
+    }
+}

@@ -1,0 +1,285 @@
+//! The driver: starts what is outstanding and not running, aborts what is running and no longer
+//! outstanding, waits for the first of {effect finished, command, timer}, and goes round.
+//!
+//! It is the only writer of its session. Any error of the store ends it: what it holds in memory may
+//! then differ from the journal, and must be folded anew by whoever opens the session next.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
+use windlass_provider::{BoxFuture, Delivery};
+use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
+use windlass_tools::Offer;
+use windlass_vocab::{CallRequested, Event, Failure, Json, PinnedContext, Reply, RunId};
+
+use crate::attempt::{self, Asked, SegmentsByModel, Streamed};
+use crate::call::{self, Ended};
+use crate::events::Events;
+use crate::outside::{Agent, Outside};
+use crate::place::placed;
+use crate::scrub::scrub;
+use crate::session::{Command, SessionClosed, Standing, Taken};
+
+/// What an effect came to.
+enum Done {
+    Pinned(PinnedContext),
+    Model(AttemptKey, Result<Reply, Failure>),
+    HandedBack(AttemptKey, String),
+    Call(Ended),
+}
+
+/// An effect under way.
+struct Running {
+    cancel: CancellationToken,
+    streamed: Streamed,
+}
+
+/// The driver of one session.
+pub(crate) struct Driver {
+    pub(crate) outside: Arc<Outside>,
+    pub(crate) agent: Agent,
+    pub(crate) state: State,
+    pub(crate) writer: Writer,
+    pub(crate) lease: Lease,
+    pub(crate) events: Events,
+    pub(crate) standing: watch::Sender<Standing>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) owed: Vec<Effect>,
+    running: HashMap<EffectKey, Running>,
+    effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
+    segments: SegmentsByModel,
+    offer: Option<(RunId, Offer)>,
+    handed_back: Option<(AttemptKey, String)>,
+}
+
+/// The parts a driver is made of.
+pub(crate) struct Parts {
+    pub(crate) outside: Arc<Outside>,
+    pub(crate) agent: Agent,
+    pub(crate) state: State,
+    pub(crate) writer: Writer,
+    pub(crate) lease: Lease,
+    pub(crate) events: Events,
+    pub(crate) standing: watch::Sender<Standing>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) waiting: VecDeque<Waiting>,
+}
+
+impl Driver {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { outside, agent, state, writer, lease, events, standing, commands, waiting } = parts;
+        let owed = outstanding(&state);
+        Self {
+            outside,
+            agent,
+            state,
+            writer,
+            lease,
+            events,
+            standing,
+            commands,
+            waiting,
+            owed,
+            running: HashMap::new(),
+            effects: FuturesUnordered::new(),
+            segments: SegmentsByModel::default(),
+            offer: None,
+            handed_back: None,
+        }
+    }
+
+    /// Drives the session until it is closed or its store fails.
+    pub(crate) async fn drive(mut self) {
+        let why = match self.go_round().await {
+            Ok(()) => SessionClosed::Closed,
+            Err(error) => SessionClosed::Store(error),
+        };
+        let Self { lease, standing, events, effects, .. } = self;
+        // What was under way ends before the session can be claimed again.
+        drop(effects);
+        drop(lease);
+        standing.send_replace(Standing::Closed(why));
+        events.close();
+    }
+
+    async fn go_round(&mut self) -> Result<(), StoreError> {
+        loop {
+            self.abort_what_is_not_owed();
+            self.start_what_is_owed();
+            if self.owed.contains(&Effect::Receive) && self.take_waiting().await? == Taken::Yes {
+                continue;
+            }
+            self.announce();
+            let timer = self.timer();
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => match command {
+                    None | Some(Command::Close) => return Ok(()),
+                    Some(command) => self.obey(command).await?,
+                },
+                Some((key, done)) = self.effects.next(), if !self.effects.is_empty() => {
+                    if let (Some(running), Some(done)) = (self.running.remove(&key), done) {
+                        self.finished(done, &running).await?;
+                    }
+                }
+                () = timer => self.time_is_up().await?,
+            }
+        }
+    }
+
+    fn abort_what_is_not_owed(&mut self) {
+        let Self { owed, handed_back, running, .. } = self;
+        running.retain(|key, running| {
+            let stays = owed.iter().any(|effect| effect.key() == *key);
+            if !stays {
+                running.cancel.cancel();
+                if let EffectKey::CallModel(attempt) = key {
+                    *handed_back = Some((*attempt, running.streamed.text()));
+                }
+            }
+            stays
+        });
+    }
+
+    fn start_what_is_owed(&mut self) {
+        let fresh = self.owed.iter().filter(|effect| !self.running.contains_key(&effect.key()));
+        for effect in fresh.cloned().collect::<Vec<_>>() {
+            let running = Running { cancel: CancellationToken::new(), streamed: Streamed::default() };
+            let Some(future) = self.future_of(&effect, &running) else { continue };
+            let (key, cancel) = (effect.key(), running.cancel.clone());
+            self.running.insert(key, running);
+            self.effects.push(Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }));
+        }
+    }
+
+    fn future_of(&mut self, effect: &Effect, running: &Running) -> Option<BoxFuture<'static, Done>> {
+        match effect {
+            Effect::Receive | Effect::Ask(_) => None,
+            Effect::Pin(_) => Some(self.pin()),
+            Effect::CallModel { key, model, mode, whole, not_before } => {
+                let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
+                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery };
+                let (outside, state) = (&self.outside, &self.state);
+                let call = attempt::start(outside, state, &mut self.segments, &self.events, &asked, &running.streamed);
+                let wait = not_before.map(|at| outside.clock.until(at));
+                let key = *key;
+                Some(Box::pin(async move {
+                    if let Some(wait) = wait {
+                        wait.await;
+                    }
+                    Done::Model(key, call.await)
+                }))
+            }
+            Effect::HandBack(key) => {
+                let text = self.handed_back.take().filter(|(of, _)| of == key).map(|(_, text)| text);
+                let done = Done::HandedBack(*key, text.unwrap_or_default());
+                Some(Box::pin(std::future::ready(done)))
+            }
+            Effect::RunCall { request, edited } => {
+                let prepared = self.prepare_call(request, edited.as_ref(), running);
+                let call = request.call;
+                Some(Box::pin(async move {
+                    Done::Call(match prepared {
+                        Some(prepared) => prepared.run().await,
+                        None => call::unprepared(call),
+                    })
+                }))
+            }
+            Effect::VerifyCall(request) => {
+                let prepared = self.prepare_call(request, None, running);
+                let call = request.call;
+                Some(Box::pin(async move {
+                    Done::Call(match prepared {
+                        Some(prepared) => prepared.verify().await,
+                        None => call::unprepared(call),
+                    })
+                }))
+            }
+        }
+    }
+
+    fn prepare_call(
+        &mut self,
+        request: &CallRequested,
+        edited: Option<&Json>,
+        running: &Running,
+    ) -> Option<call::Prepared> {
+        let offer = self.offer();
+        call::prepare(&self.outside, &self.state, &offer, &self.events, request, edited, running.cancel.clone())
+    }
+
+    /// What the open run offers: one snapshot for the whole run.
+    fn offer(&mut self) -> Offer {
+        let Some(run) = &self.state.control.run else { return self.outside.registry.offer(&BTreeSet::new()) };
+        match &self.offer {
+            Some((of, offer)) if *of == run.id => offer.clone(),
+            Some(_) | None => {
+                let offer = self.outside.registry.offer(&run.policy().tools);
+                self.offer = Some((run.id, offer.clone()));
+                offer
+            }
+        }
+    }
+
+    fn pin(&mut self) -> BoxFuture<'static, Done> {
+        let offer = self.offer();
+        let instructions = self.agent.instructions.clone();
+        let started = self.state.control.run.as_ref().map(|run| Arc::clone(&run.started));
+        Box::pin(async move {
+            let specs = offer.specs().to_vec();
+            let offered = specs.len();
+            let gather = move || started.map(|run| instructions.prefix(&run.agent, &run.policy, offered));
+            let prefix = tokio::task::spawn_blocking(gather).await.ok().flatten().unwrap_or_default();
+            Done::Pinned(PinnedContext { prefix, offer: specs })
+        })
+    }
+
+    async fn finished(&mut self, done: Done, running: &Running) -> Result<(), StoreError> {
+        match done {
+            Done::Pinned(context) => self.step(Fact::Pinned(context)).await?,
+            Done::HandedBack(attempt, text) => self.step(Fact::HandedBack { attempt, text }).await?,
+            Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
+            Done::Model(key, result) => {
+                let clears = result.is_err() && !running.streamed.text().is_empty();
+                let offer = self.offer();
+                let permissions = Arc::clone(&self.agent.permissions);
+                let fact = attempt::fact(key, result, &self.state, &offer, &permissions, &running.streamed);
+                let taken = self.step(fact).await?;
+                if clears {
+                    attempt::publish_cleared(&self.events, key);
+                }
+                taken
+            }
+        };
+        Ok(())
+    }
+
+    pub(crate) async fn step(&mut self, fact: Fact) -> Result<Taken, StoreError> {
+        self.step_with(fact, Batch::default()).await
+    }
+
+    /// Decides, stores, applies, publishes: in this order.
+    pub(crate) async fn step_with(&mut self, mut fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
+        scrub(&self.outside.secrets, &mut fact);
+        let at = self.outside.clock.now();
+        let records = decide(&self.state, Input { at, fact });
+        if records.is_empty() {
+            return Ok(Taken::No);
+        }
+        let sealed = self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch })?;
+        let envelopes = sealed.envelopes.clone();
+        self.outside.store.append(sealed).await?;
+        for envelope in envelopes {
+            apply(&mut self.state, &envelope.record);
+            self.events.publish(|| Event::Record(envelope));
+        }
+        self.owed = outstanding(&self.state);
+        Ok(Taken::Yes)
+    }
+}

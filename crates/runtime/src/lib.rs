@@ -1,0 +1,32 @@
+//! The runtime: the only async part of Windlass.
+//!
+//! The protocol: a [`Runtime`] holds what sessions share (store, models, tools, clock). `open` claims
+//! a session, folds its journal and gives a [`Session`], a handle to its one live driver. The driver
+//! goes round: start what is outstanding and not running, abort what is running and no longer
+//! outstanding, wait for the first of {effect finished, command, timer}, decide, append, apply,
+//! publish. A run left unfinished by another process is taken up as soon as it is opened.
+//!
+//! Nothing is published and no effect starts before its records are stored.
+
+mod attempt;
+mod call;
+mod clock;
+mod commands;
+mod driver;
+mod events;
+mod outside;
+mod place;
+mod prefix;
+mod runtime;
+mod scrub;
+mod session;
+mod spilled;
+
+#[cfg(debug_assertions)]
+pub use clock::ScaledClock;
+pub use clock::{Clock, SystemClock};
+pub use events::Subscription;
+pub use outside::{Agent, Models, Outside};
+pub use prefix::Instructions;
+pub use runtime::{OpenError, Opening, Runtime};
+pub use session::{Sent, Session, SessionClosed, Standing, Stopped};

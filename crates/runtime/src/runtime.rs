@@ -1,0 +1,176 @@
+//! Opening sessions: claim, fold, take the lease in the log, take up what was left, start the driver.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+use windlass_machine::{Fact, State};
+use windlass_store::{Head, StoreError, Writer};
+use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
+
+use crate::driver::{Driver, Parts};
+use crate::events::Events;
+use crate::outside::{Agent, Outside};
+use crate::session::{Session, Standing};
+
+/// Which session is meant.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Whose.
+    pub owner: String,
+    /// Its key.
+    pub key: String,
+    /// The folder its tools work in, for a session that is opened for the first time.
+    pub workspace: Option<String>,
+}
+
+/// A session that can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It holds records of a newer version.
+    #[error(
+        "this session was written by a newer version of Windlass (it holds a `{kind}` record); it can be read, not continued"
+    )]
+    Newer {
+        /// The first kind that is not known.
+        kind: String,
+    },
+    /// Commands of the last process are still running.
+    #[error("commands that the last process started are still being ended: {why}")]
+    Survivors {
+        /// What is known of them.
+        why: String,
+    },
+}
+
+/// What sessions share, and the way to open them.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    outside: Arc<Outside>,
+}
+
+impl Runtime {
+    /// A runtime over this world.
+    #[must_use]
+    pub fn new(outside: Outside) -> Self {
+        Self { outside: Arc::new(outside) }
+    }
+
+    /// The world.
+    #[must_use]
+    pub fn outside(&self) -> &Arc<Outside> {
+        &self.outside
+    }
+
+    /// Opens a session, creating it if there is none with that key, and starts its driver. A run that
+    /// was left unfinished goes on at once.
+    pub async fn open(&self, opening: Opening, agent: Agent) -> Result<Session, OpenError> {
+        match self.outside.store.find(&opening.owner, &opening.key).await? {
+            Some(session) => self.open_existing(session, agent).await,
+            None => match self.create(&opening, agent.clone()).await {
+                // Somebody was faster; it is theirs to have created and ours to try to claim.
+                Err(OpenError::Store(StoreError::KeyTaken { .. })) => {
+                    let session = self.outside.store.find(&opening.owner, &opening.key).await?;
+                    self.open_existing(session.ok_or(StoreError::Missing)?, agent).await
+                }
+                created => created,
+            },
+        }
+    }
+
+    async fn create(&self, opening: &Opening, agent: Agent) -> Result<Session, OpenError> {
+        let session = SessionId(Uuid::now_v7());
+        let lease = self.outside.store.claim(session).await?;
+        let opened = SessionOpened {
+            owner: opening.owner.clone(),
+            key: opening.key.clone(),
+            workspace: opening.workspace.clone(),
+            parent: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let writer = Writer::new(session, Head::default(), nonce());
+        let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent);
+        driver.step(Fact::Opened(opened, taken(1))).await?;
+        tokio::spawn(driver.drive());
+        Ok(handle)
+    }
+
+    /// Opens the session with this id.
+    pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<Session, OpenError> {
+        let store = &self.outside.store;
+        let lease = store.claim(session).await?;
+        let head = store.head(session).await?;
+        let state = {
+            let records = store.read(session, 0).await?;
+            State::fold(session, records.iter().map(|envelope| &envelope.record))
+        };
+        if let Some(kind) = &state.control.unknown {
+            return Err(OpenError::Newer { kind: kind.to_string() });
+        }
+        let (attendance, deadline_ms) = (agent.attendance, agent.deadline_ms);
+        let (mut driver, handle) = self.driver(state, Writer::new(session, head, nonce()), lease, agent);
+        driver.step(Fact::LeaseTaken(taken(head.epoch + 1))).await?;
+        driver.waiting = store.waiting(session).await?.into();
+        if driver.state.control.run.is_some() {
+            self.outlive_survivors(session).await?;
+            let now: At = self.outside.clock.now();
+            let deadline = deadline_ms.map(|ms| now.plus_ms(ms));
+            driver.step(Fact::Resumed { attendance, deadline }).await?;
+        }
+        driver.announce();
+        tokio::spawn(driver.drive());
+        Ok(handle)
+    }
+
+    /// Nothing is run again while a command of the last process still runs (J4, T7).
+    async fn outlive_survivors(&self, session: SessionId) -> Result<(), OpenError> {
+        let Some(locks) = self.outside.guard_locks.clone() else { return Ok(()) };
+        let wait = move || windlass_tools::guard::wait_for_survivors(&locks, session, PATIENCE);
+        match tokio::task::spawn_blocking(wait).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(OpenError::Survivors { why: error.to_string() }),
+            Err(error) => Err(OpenError::Survivors { why: error.to_string() }),
+        }
+    }
+
+    fn driver(&self, state: State, writer: Writer, lease: windlass_store::Lease, agent: Agent) -> (Driver, Session) {
+        let (commands, receiver) = mpsc::channel(16);
+        let (standing, watcher) = watch::channel(Standing::Idle);
+        let events = Events::default();
+        let handle = Session { id: state.session, commands, events: events.clone(), standing: watcher };
+        let driver = Driver::new(Parts {
+            outside: Arc::clone(&self.outside),
+            agent,
+            state,
+            writer,
+            lease,
+            events,
+            standing,
+            commands: receiver,
+            waiting: Default::default(),
+        });
+        (driver, handle)
+    }
+
+    /// The folder tools of this session work in, as its journal says.
+    pub async fn workspace_of(&self, session: SessionId) -> Result<Option<Box<Path>>, StoreError> {
+        let row = self.outside.store.row(session).await?;
+        Ok(row.and_then(|row| row.workspace).map(|dir| Path::new(&dir).into()))
+    }
+}
+
+/// How long a guard may take to end what it started.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
+fn taken(epoch: u64) -> LeaseTaken {
+    LeaseTaken { epoch, holder: format!("pid {}", std::process::id()) }
+}
+
+/// Tells this writer's records from any other's.
+fn nonce() -> u64 {
+    Uuid::now_v7().as_u64_pair().1
+}

@@ -1,0 +1,92 @@
+//! Secrets are replaced before anything becomes a record (X1): every fact passes here first.
+
+use std::borrow::Cow;
+
+use windlass_machine::{Fact, Finished, Verified};
+use windlass_tools::Secrets;
+use windlass_vocab::{Failure, Json, Part, PreparedCall, Preview, Verdict};
+
+/// Replaces every known secret in a fact.
+pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
+    match fact {
+        Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
+        Fact::Pinned(context) => scrub_text(secrets, &mut context.prefix),
+        Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
+        Fact::Replied { parts, calls, .. } => {
+            for part in parts {
+                match part {
+                    Part::Text { text } | Part::Thinking { text, .. } => scrub_text(secrets, text),
+                    Part::Call { .. } => {}
+                }
+            }
+            calls.iter_mut().for_each(|call| scrub_call(secrets, call));
+        }
+        Fact::CallDone { finished, .. } | Fact::CallVerified { verified: Verified::Done(finished), .. } => {
+            scrub_finished(secrets, finished);
+        }
+        Fact::Answered { answer, .. } => {
+            if let Some(arguments) = &mut answer.arguments {
+                scrub_json(secrets, arguments);
+            }
+        }
+        Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
+        | Fact::Opened(..)
+        | Fact::Changed(_)
+        | Fact::LeaseTaken(_)
+        | Fact::Retried(_)
+        | Fact::Resumed { .. }
+        | Fact::Stopped(_) => {}
+    }
+}
+
+fn scrub_text(secrets: &Secrets, text: &mut String) {
+    if let Cow::Owned(clean) = secrets.scrub(text) {
+        *text = clean;
+    }
+}
+
+fn scrub_failure(secrets: &Secrets, failure: &mut Failure) {
+    scrub_text(secrets, &mut failure.message);
+}
+
+/// JSON text with a secret replaced is still JSON: a placeholder has no character that JSON escapes.
+fn scrub_json(secrets: &Secrets, json: &mut Json) {
+    if let Cow::Owned(clean) = secrets.scrub(json.as_str()) {
+        *json = Json::parse(&clean).unwrap_or_default();
+    }
+}
+
+fn scrub_preview(secrets: &Secrets, preview: &mut Preview) {
+    scrub_text(secrets, &mut preview.title);
+    scrub_text(secrets, &mut preview.body);
+    if let Some(rule) = &mut preview.rule {
+        scrub_text(secrets, rule);
+    }
+}
+
+fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
+    scrub_text(secrets, &mut call.name);
+    scrub_json(secrets, &mut call.arguments);
+    if let Some(raw) = &mut call.raw {
+        scrub_text(secrets, raw);
+    }
+    match &mut call.verdict {
+        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason } => {
+            scrub_text(secrets, reason);
+        }
+        Verdict::Allow | Verdict::Ask => {}
+    }
+    if let Some(preview) = &mut call.preview {
+        scrub_preview(secrets, preview);
+    }
+}
+
+fn scrub_finished(secrets: &Secrets, finished: &mut Finished) {
+    scrub_text(secrets, &mut finished.text);
+    if let Some(structured) = &mut finished.structured {
+        scrub_json(secrets, structured);
+    }
+    for item in finished.plan.iter_mut().flatten() {
+        scrub_text(secrets, &mut item.step);
+    }
+}

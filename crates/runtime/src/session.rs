@@ -1,0 +1,159 @@
+//! The handle to a live session. Cheap to clone; the driver lives until the last handle is dropped
+//! or `close` is called. A run that is open then stays open and goes on when the session is opened
+//! again.
+
+use tokio::sync::{mpsc, oneshot, watch};
+use windlass_store::StoreError;
+use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
+
+use crate::events::{Events, Subscription};
+
+/// The session's driver is gone: closed, fenced off, or its store failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SessionClosed {
+    /// The store failed, or another process took the session.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// It was closed.
+    #[error("the session is closed")]
+    Closed,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Taken up by this run: it began one, or joined the open one.
+    TakenUp(RunId),
+    /// It waits in the inbox.
+    Queued,
+    /// Its id was known: it belongs to this run and was not added again (J6).
+    Known(RunId),
+}
+
+/// What a stop did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Runs stopped: one or none.
+    pub runs: u32,
+    /// Waiting messages dropped.
+    pub dropped: usize,
+}
+
+/// Where a session stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No run is open and nothing waits.
+    Idle,
+    /// A run is open and something is under way.
+    Working,
+    /// A run is open and only a person can move it.
+    Waiting(Vec<QuestionAsked>),
+    /// The driver is gone.
+    Closed(SessionClosed),
+}
+
+/// What is asked of a driver.
+pub(crate) enum Command {
+    Send { message_id: MessageId, text: String, reply: oneshot::Sender<Sent> },
+    Stop { by: StopBy, reply: oneshot::Sender<Stopped> },
+    Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Taken> },
+    Retry { reply: oneshot::Sender<Option<RunId>> },
+    Close,
+}
+
+/// Whether something asked was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Yes,
+    No,
+}
+
+/// A live session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) events: Events,
+    pub(crate) standing: watch::Receiver<Standing>,
+}
+
+impl Session {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Every event from now on.
+    #[must_use]
+    pub fn events(&self) -> Subscription {
+        self.events.subscribe()
+    }
+
+    /// Gives it a message; answers once the message is stored, one way or the other.
+    pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<Sent, SessionClosed> {
+        let text = text.into();
+        self.ask(|reply| Command::Send { message_id, text, reply }).await
+    }
+
+    /// Stops the open run and drops what waits (L8).
+    pub async fn stop(&self, by: StopBy) -> Result<Stopped, SessionClosed> {
+        self.ask(|reply| Command::Stop { by, reply }).await
+    }
+
+    /// Answers a question; `false` when it no longer waits or offers no such answer.
+    pub async fn answer(&self, question: QuestionId, answer: Answer) -> Result<bool, SessionClosed> {
+        Ok(self.ask(|reply| Command::Answer { question, answer, reply }).await? == Taken::Yes)
+    }
+
+    /// Another try at a run that ended badly; `None` when there is none.
+    pub async fn retry(&self) -> Result<Option<RunId>, SessionClosed> {
+        self.ask(|reply| Command::Retry { reply }).await
+    }
+
+    /// Where it stands now.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.standing.borrow().clone()
+    }
+
+    /// Waits until it is idle, waits for a person, or is closed.
+    pub async fn settled(&self) -> Standing {
+        let mut standing = self.standing.clone();
+        let settled = standing.wait_for(|standing| !matches!(standing, Standing::Working)).await;
+        settled.map_or(Standing::Closed(SessionClosed::Closed), |standing| standing.clone())
+    }
+
+    /// Waits until only a person can move the session, or it is closed.
+    pub async fn stuck(&self) -> Standing {
+        let mut standing = self.standing.clone();
+        let stuck = standing.wait_for(|standing| matches!(standing, Standing::Waiting(_) | Standing::Closed(_))).await;
+        stuck.map_or(Standing::Closed(SessionClosed::Closed), |standing| standing.clone())
+    }
+
+    /// Lets go of the session: the lease is free when this returns. An open run stays open.
+    pub async fn close(self) {
+        let mut standing = self.standing.clone();
+        if self.commands.send(Command::Close).await.is_ok() {
+            let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
+        }
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionClosed> {
+        let (reply, answer) = oneshot::channel();
+        if self.commands.send(command(reply)).await.is_ok()
+            && let Ok(answer) = answer.await
+        {
+            return Ok(answer);
+        }
+        Err(self.why_closed().await)
+    }
+
+    async fn why_closed(&self) -> SessionClosed {
+        let mut standing = self.standing.clone();
+        match standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await.as_deref() {
+            Ok(Standing::Closed(why)) => why.clone(),
+            Ok(Standing::Idle | Standing::Working | Standing::Waiting(_)) | Err(_) => SessionClosed::Closed,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Messages that wait.
+
+use std::sync::Arc;
+
+use super::{Checked, append, batch, open, same, sample, session};
+use crate::{Batch, Put, Store};
+
+// proves J6
+pub(super) async fn messages_wait_in_order_and_once(store: &Arc<dyn Store>) -> Checked {
+    let messages = ["m3", "m1", "m2"].map(|id| sample::waiting(id, "hello"));
+    for message in &messages {
+        same!(store.put(session(1), message.clone()).await?, Put::Added);
+    }
+    same!(store.put(session(1), sample::waiting("m1", "again")).await?, Put::AlreadyThere);
+    same!(store.put(session(2), sample::waiting("m1", "elsewhere")).await?, Put::Added);
+    same!(store.waiting(session(1)).await?, messages);
+    Ok(())
+}
+
+// proves J6, J1
+pub(super) async fn a_message_taken_up_never_comes_back(store: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(store, 1, "notes").await?;
+    for id in ["m1", "m2", "m3"] {
+        store.put(session(1), sample::waiting(id, "hello")).await?;
+    }
+    append(store, &mut writer, batch([sample::accepted("m1", "hello")])).await?;
+    append(store, &mut writer, Batch { takes: vec!["m2".into()], ..batch([sample::lease(1)]) }).await?;
+    same!(store.waiting(session(1)).await?, [sample::waiting("m3", "hello")]);
+    same!(store.put(session(1), sample::waiting("m1", "hello")).await?, Put::AlreadyThere);
+    append(store, &mut writer, batch([sample::accepted("m4", "straight in")])).await?;
+    same!(store.put(session(1), sample::waiting("m4", "straight in")).await?, Put::AlreadyThere);
+    same!(store.waiting(session(1)).await?.len(), 1);
+    Ok(())
+}
+
+pub(super) async fn waiting_messages_can_be_dropped(store: &Arc<dyn Store>) -> Checked {
+    for id in ["m1", "m2"] {
+        store.put(session(1), sample::waiting(id, "hello")).await?;
+    }
+    store.put(session(2), sample::waiting("m1", "hello")).await?;
+    same!(store.drop_waiting(session(1)).await?, 2);
+    same!(store.drop_waiting(session(1)).await?, 0);
+    same!(store.waiting(session(2)).await?.len(), 1);
+    same!(store.put(session(1), sample::waiting("m1", "hello")).await?, Put::Added);
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! What every store must do. One suite, run against each implementation:
+//!
+//! ```
+//! # tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(async {
+//! use windlass_store::{MemoryStore, conformance};
+//!
+//! conformance::check_all(|| Box::new(MemoryStore::new())).await.unwrap();
+//! # });
+//! ```
+
+mod inbox;
+mod log;
+mod ownership;
+pub mod sample;
+mod transfer;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use windlass_vocab::{At, Record, SessionId};
+
+use crate::{Batch, Entry, Head, Sealed, Store, StoreError, Writer};
+
+/// A rule a store does not keep.
+#[derive(Debug, thiserror::Error)]
+#[error("the store does not conform: {check}: {why}")]
+pub struct NotConforming {
+    /// The rule, as the name of its check.
+    pub check: &'static str,
+    /// What was seen instead.
+    pub why: String,
+}
+
+type Checked = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// Fails the check unless both are equal.
+macro_rules! same {
+    ($left:expr, $right:expr) => {{
+        let (left, right) = (&$left, &$right);
+        if left != right {
+            return Err(format!("{} is {left:?}, not {right:?}", stringify!($left)).into());
+        }
+    }};
+}
+
+/// Fails the check unless the condition holds.
+macro_rules! holds {
+    ($condition:expr) => {
+        if !$condition {
+            return Err(concat!("not so: ", stringify!($condition)).into());
+        }
+    };
+}
+
+use {holds, same};
+
+macro_rules! checks {
+    ($make:expr; $($file:ident::$check:ident($($store:ident),+);)*) => {
+        $(
+            $(let $store: Arc<dyn Store> = Arc::from($make());)+
+            $file::$check($(&$store),+).await
+                .map_err(|error| NotConforming { check: stringify!($check), why: error.to_string() })?;
+        )*
+    };
+}
+
+/// Holds the stores that `make` makes, each empty, to every rule.
+pub async fn check_all(make: impl Fn() -> Box<dyn Store>) -> Result<(), NotConforming> {
+    checks! { make;
+        log::a_batch_is_read_back_as_it_was_sealed(store);
+        log::reading_goes_on_from_any_record(store);
+        log::an_unknown_session_is_empty(store);
+        log::a_stale_writer_is_refused(store);
+        log::a_refused_batch_leaves_nothing_behind(store);
+        log::the_same_batch_again_is_no_conflict(store);
+        log::a_conflict_harms_nobody_else(store);
+        log::a_long_body_leaves_its_line_unseen(store);
+        log::contents_are_stored_with_their_batch(store);
+        log::a_record_of_unknown_kind_survives(store);
+        log::a_key_belongs_to_one_session_of_its_owner(store);
+        log::a_session_can_change_its_key(store);
+        log::rows_are_a_fold_of_the_journal(store);
+        log::the_session_that_changed_last_comes_first(store);
+        ownership::a_session_has_one_owner(store);
+        ownership::a_removed_session_leaves_nothing(store);
+        ownership::contents_stay_while_another_session_has_them(store);
+        inbox::messages_wait_in_order_and_once(store);
+        inbox::a_message_taken_up_never_comes_back(store);
+        inbox::waiting_messages_can_be_dropped(store);
+        transfer::a_journal_moves_byte_for_byte(from, to);
+        transfer::a_session_is_not_brought_in_twice(store);
+        transfer::a_taken_key_is_refused_or_replaced(from, to);
+        transfer::a_restored_journal_is_all_or_nothing(from, to);
+    }
+    Ok(())
+}
+
+/// The n-th session of a check.
+fn session(n: u8) -> SessionId {
+    let mut bytes = [0x01, 0x98, 0xf3, 0xa0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 0];
+    bytes[15] = n;
+    SessionId(uuid::Uuid::from_bytes(bytes))
+}
+
+/// A batch of records that belong to no run.
+fn batch(records: impl IntoIterator<Item = Record>) -> Batch {
+    Batch { at: At(1_000), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
+}
+
+/// Appends and hands back what was appended.
+async fn append(store: &Arc<dyn Store>, writer: &mut Writer, batch: Batch) -> Result<Sealed, StoreError> {
+    let sealed = writer.seal(batch)?;
+    store.append(sealed.clone()).await?;
+    Ok(sealed)
+}
+
+/// A session of `ada` that is open under `key`.
+async fn open(store: &Arc<dyn Store>, n: u8, key: &str) -> Result<Writer, StoreError> {
+    let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
+    append(store, &mut writer, batch([sample::opened("ada", key), sample::lease(1)])).await?;
+    Ok(writer)
+}
+
+/// The same session with a record of every kind, under the key `tidy-notes`.
+async fn live(store: &Arc<dyn Store>, n: u8) -> Result<Vec<Sealed>, StoreError> {
+    let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
+    let mut sealed = Vec::new();
+    for batch in sample::every_kind(session(n)) {
+        sealed.push(append(store, &mut writer, batch).await?);
+    }
+    Ok(sealed)
+}

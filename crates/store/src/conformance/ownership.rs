@@ -1,0 +1,59 @@
+//! Owning and removing.
+
+use std::sync::Arc;
+
+use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, hash_of};
+
+// proves J5
+pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
+    let lease = store.claim(session(1)).await?;
+    same!(lease.session(), session(1));
+    holds!(matches!(store.claim(session(1)).await, Err(StoreError::Busy { .. })));
+    let other = store.claim(session(2)).await?;
+    drop(lease);
+    let again = store.claim(session(1)).await?;
+    holds!(matches!(store.claim(session(2)).await, Err(StoreError::Busy { .. })));
+    drop((again, other));
+    Ok(())
+}
+
+pub(super) async fn a_removed_session_leaves_nothing(store: &Arc<dyn Store>) -> Checked {
+    live(store, 1).await?;
+    let lease = store.claim(session(1)).await?;
+    holds!(matches!(store.remove(session(1)).await, Err(StoreError::Busy { .. })));
+    drop(lease);
+    store.put(session(1), sample::waiting("m9", "hello")).await?;
+    store.remove(session(1)).await?;
+    same!(store.head(session(1)).await?, Head::default());
+    same!(store.read(session(1), 0).await?, []);
+    same!(store.find("ada", "tidy-notes").await?, None);
+    same!(store.waiting(session(1)).await?, []);
+    same!(store.remove(session(1)).await, Err(StoreError::Missing));
+    same!(store.put(session(1), sample::waiting("m1", "new life")).await?, Put::Added);
+    live(store, 1).await?;
+    store.claim(session(1)).await?;
+    Ok(())
+}
+
+pub(super) async fn contents_stay_while_another_session_has_them(store: &Arc<dyn Store>) -> Checked {
+    let small: Arc<[u8]> = b"small"[..].into();
+    let large: Arc<[u8]> = vec![1; 9 * 1024 * 1024].into();
+    let lonely: Arc<[u8]> = b"lonely"[..].into();
+    let body = "x".repeat(BODY_LIMIT);
+    for n in [1, 2] {
+        let mut writer = open(store, n, &format!("s{n}")).await?;
+        let mut blobs = vec![Arc::clone(&small), Arc::clone(&large)];
+        blobs.extend((n == 1).then(|| Arc::clone(&lonely)));
+        append(store, &mut writer, Batch { blobs, ..batch([sample::accepted("m1", &body)]) }).await?;
+    }
+    store.remove(session(1)).await?;
+    same!(store.blob(hash_of(&lonely)).await?, None);
+    holds!(store.blob(hash_of(&small)).await?.is_some());
+    holds!(store.blob(hash_of(&large)).await? == Some(Arc::clone(&large)));
+    same!(store.read(session(2), 0).await?.len(), 3);
+    store.remove(session(2)).await?;
+    same!(store.blob(hash_of(&small)).await?, None);
+    holds!(store.blob(hash_of(&large)).await?.is_none());
+    Ok(())
+}

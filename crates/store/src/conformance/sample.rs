@@ -1,0 +1,285 @@
+//! Records to fill journals with: one of every kind.
+
+use std::collections::BTreeSet;
+
+use windlass_vocab::{
+    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallRequested, CallSettled,
+    CallStarted, CancelAsked, Compacted, CompactionMethod, ContextPinned, Cut, Dialect, EffectClass, EndReason, EndsBy,
+    Failure, FailureClass, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
+    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part,
+    PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
+    QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
+    RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, Spill, Steering, StopBy, StopReason,
+    StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode, TurnStarted, UnfinishedCall, Unknown,
+    Usage, Verdict, WithheldFor,
+};
+
+use crate::{Batch, Entry};
+
+/// The first record of a session.
+#[must_use]
+pub fn opened(owner: &str, key: &str) -> Record {
+    let (owner, key) = (owner.to_owned(), key.to_owned());
+    SessionOpened { owner, key, workspace: Some("/home/ada/notes".into()), parent: None, version: "0.1.0".into() }
+        .into()
+}
+
+/// A message that was taken up.
+#[must_use]
+pub fn accepted(message_id: &str, text: &str) -> Record {
+    MessageAccepted { message_id: message_id.into(), text: text.into() }.into()
+}
+
+/// A lease that was taken.
+#[must_use]
+pub fn lease(epoch: u64) -> Record {
+    LeaseTaken { epoch, holder: "host:1".into() }.into()
+}
+
+/// A run that began.
+#[must_use]
+pub fn run_started(run: u32) -> Record {
+    RunStarted {
+        run: RunId(run),
+        policy: policy(),
+        agent: "default".into(),
+        chain: vec![ModelName::from("small"), ModelName::from("large")],
+        deadline: Some(At(1_794_711_660_000)),
+        attendance: Attendance::Attended,
+        retry_of: None,
+    }
+    .into()
+}
+
+/// A run that ended.
+#[must_use]
+pub fn run_ended(reason: EndReason) -> Record {
+    RunEnded {
+        reason,
+        answer: "It is done.".into(),
+        failure: (reason == EndReason::Failed).then(failure),
+        tools: BTreeSet::from([ToolName::from("local.read_file")]),
+        turns: 2,
+        usage: usage(),
+    }
+    .into()
+}
+
+/// A call that was asked for.
+#[must_use]
+pub fn call_requested(session: SessionId, index: u32) -> Record {
+    let call = call(index);
+    CallRequested {
+        call,
+        provider_id: Some("call_abc".into()),
+        name: "read_file".into(),
+        tool: Some("local.read_file".into()),
+        arguments: json(r#"{"path":"notes.md","limit":1e3}"#),
+        raw: Some(r#"{"path":"notes.md","limit":1e3,}"#.into()),
+        repairs: vec![Repair::Syntax],
+        effect: EffectClass::ReadOnly,
+        effect_id: call.effect_id(session),
+        ending: None,
+        repeatable: false,
+        verdict: Verdict::Ask,
+        preview: Some(preview()),
+    }
+    .into()
+}
+
+/// A call that has its result.
+#[must_use]
+pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
+    CallFinished {
+        call: call(index),
+        outcome: OutcomeKind::Ok,
+        text: text.into(),
+        cut: Some(Cut { total_chars: 90_000, shown_chars: 16_000, blob }),
+        took_ms: 12,
+        answered_from: None,
+        structured: Some(json(r#"{"lines": 3}"#)),
+    }
+    .into()
+}
+
+/// A person who is asked.
+#[must_use]
+pub fn question_asked(question: u32) -> Record {
+    QuestionAsked {
+        question: QuestionId(question),
+        kind: QuestionKind::Approval { call: call(0) },
+        preview: Some(preview()),
+        options: vec![QuestionOption::No, QuestionOption::Once, QuestionOption::Session],
+        expires: Some(At(1_794_711_900_000)),
+        default: QuestionOption::No,
+    }
+    .into()
+}
+
+/// A person who answered.
+#[must_use]
+pub fn question_answered(question: u32) -> Record {
+    QuestionAnswered {
+        question: QuestionId(question),
+        answer: Answer { option: QuestionOption::Session, arguments: None },
+        by: AnsweredBy::Person,
+        grant: Some(Grant { rule: "read_file(notes.md)".into() }),
+    }
+    .into()
+}
+
+/// A record of a kind that no version knows yet.
+#[must_use]
+pub fn unknown() -> Record {
+    Record::Unknown(Unknown { kind: "MoonPhased".into(), body: json(r#"{"phase": "full", "n":1.50}"#) })
+}
+
+/// A life with a record of every kind, batch by batch.
+#[must_use]
+pub fn every_kind(session: SessionId) -> Vec<Batch> {
+    let run = |record: Record| Entry { run: Some(RunId(1)), turn: None, record };
+    let turn = |record: Record| Entry { run: Some(RunId(1)), turn: Some(TurnId(1)), record };
+    let mut batches = vec![
+        vec![Entry::new(opened("ada", "notes")), Entry::new(lease(1))],
+        vec![
+            Entry::new(accepted("m1", "Tidy my notes — “all” of them\u{0} 🧹")),
+            run(run_started(1)),
+            run(context_pinned()),
+            turn(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }.into()),
+        ],
+        vec![turn(attempt_failed())],
+        vec![turn(model_replied()), turn(call_requested(session, 0)), turn(question_asked(1))],
+        vec![Entry::new(lease(2)), run(RunResumed { attendance: Attendance::Unattended, deadline: None }.into())],
+        vec![turn(question_answered(1)), turn(CallStarted { call: call(0), arguments: None }.into())],
+    ];
+    batches.extend(second_half(&turn));
+    batches.push(vec![run(run_ended(EndReason::Cancelled))]);
+    batches.push(vec![
+        Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()) }),
+        Entry::new(unknown()),
+    ]);
+    let at = |place: i64| At(1_794_711_599_999 + place * 1_500);
+    (0..).zip(batches).map(|(place, entries)| Batch { at: at(place), entries, ..Batch::default() }).collect()
+}
+
+fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
+    let items = vec![
+        PlanItem { step: "Read".into(), status: PlanStatus::Done },
+        PlanItem { step: "Sort".into(), status: PlanStatus::Doing },
+    ];
+    let nudge =
+        Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: "no text".into(), text: "Please go on.".into() };
+    let withheld = ToolWithheld {
+        cause: WithheldFor::Failures,
+        tool: "local.run_command".into(),
+        reason: "It failed three times.".into(),
+    };
+    let compacted = Compacted { epoch: 1, method: CompactionMethod::Pruned, through: 3, result_chars: None };
+    vec![
+        vec![turn(CallSettled { call: call(0), settlement: Settlement::RunAgain }.into())],
+        vec![turn(call_finished(0, "# Notes\n- buy tea\r\n", None)), turn(PlanChanged { items }.into())],
+        vec![turn(nudge.into()), turn(withheld.into()), turn(compacted.into())],
+        vec![turn(CancelAsked { by: StopBy::Person }.into())],
+    ]
+}
+
+fn call(index: u32) -> CallId {
+    CallId { run: RunId(1), turn: TurnId(1), index }
+}
+
+fn json(text: &str) -> Json {
+    Json::parse(text).unwrap_or_default()
+}
+
+fn usage() -> Usage {
+    Usage { input: 1_200, output: 80, cached: 1_024, reasoning: 12, calls: 2, estimated: true }
+}
+
+fn failure() -> Failure {
+    Failure {
+        retry_after_ms: Some(2_000),
+        status: Some(429),
+        first_byte: true,
+        ..Failure::new(FailureClass::Transient, "The model is busy; it is tried again.")
+    }
+}
+
+fn preview() -> Preview {
+    Preview { title: "read_file notes.md".into(), body: String::new(), rule: Some("read_file(notes.md)".into()) }
+}
+
+fn context_pinned() -> Record {
+    let tool = ToolSpec {
+        name: "local.read_file".into(),
+        wire_name: "read_file".into(),
+        description: "Reads a file.".into(),
+        schema: json(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
+    };
+    ContextPinned { context: Some(PinnedContext { prefix: "You are of help.".into(), offer: vec![tool] }) }.into()
+}
+
+fn attempt_failed() -> Record {
+    AttemptFailed {
+        attempt: 1,
+        model: "small".into(),
+        failure: failure(),
+        next: NextAttempt::Retry { at: At(1_794_711_605_000) },
+        usage: None,
+    }
+    .into()
+}
+
+fn model_replied() -> Record {
+    ModelReplied {
+        attempt: 2,
+        model: "small".into(),
+        parts: vec![
+            Part::Thinking { text: "Where are they?".into(), signature: Some("c2ln".into()) },
+            Part::Text { text: "Let me look.".into() },
+            Part::Call { index: 0 },
+        ],
+        stop: StopReason::Calls,
+        usage: usage(),
+        cost: Some(NanoMoney(1_250_000)),
+        partial: false,
+    }
+    .into()
+}
+
+fn policy() -> Policy {
+    Policy {
+        preset: "default".into(),
+        turn_cap: 50,
+        at_cap: AtCap::WrapUp,
+        retry: Retry { tries: 6, first_wait_ms: 500, ceiling_ms: 32_000 },
+        dialects: vec![Dialect::Native],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
+        ends_by: EndsBy::Text,
+        sampling: Sampling {
+            tool_temperature_milli: Some(100),
+            talk_temperature_milli: None,
+            max_tokens: MaxTokens::Fixed(4_096),
+        },
+        reasoning: Reasoning::Configured,
+        parallel: Parallel::Safe,
+        steering: Steering::Inject,
+        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
+        guards: BTreeSet::from([Guard::FailedTool, Guard::Cycle]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },
+        unfinished_call: UnfinishedCall::AskOrInterrupt,
+        nudges: BTreeSet::from([Nudge::Empty, Nudge::CutOff]),
+        planning: Planning::Optional,
+        history: HistoryKeeping::Consolidated { messages: 100 },
+        approval_wait_ms: 300_000,
+        tool_timeout_ms: 120_000,
+    }
+}
+
+/// A message that waits.
+#[must_use]
+pub fn waiting(message_id: &str, text: &str) -> crate::Waiting {
+    crate::Waiting { message_id: MessageId::from(message_id), text: text.into(), at: At(5) }
+}

@@ -1,0 +1,78 @@
+//! Export and import.
+
+use std::sync::Arc;
+
+use windlass_vocab::{At, SessionId};
+
+use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use crate::{BODY_LIMIT, Batch, ExportError, Head, ImportError, Rename, Store, StoreError, export, import, verify};
+
+async fn exported(store: &Arc<dyn Store>, session: SessionId) -> Result<Vec<u8>, ExportError> {
+    let mut out = Vec::new();
+    export(&**store, session, &mut out).await?;
+    Ok(out)
+}
+
+// proves J8
+pub(super) async fn a_journal_moves_byte_for_byte(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(from, 1, "moved").await?;
+    let binary: Arc<[u8]> = vec![0xff, 0x00, 0x80].into();
+    let text: Arc<[u8]> = "über\n".as_bytes().into();
+    for n in 0..2 {
+        let long = sample::accepted(&format!("m{n}"), &"é\"\n".repeat(BODY_LIMIT));
+        let blobs = vec![Arc::clone(&binary), Arc::clone(&text)];
+        append(from, &mut writer, Batch { blobs, ..batch([sample::lease(1), long]) }).await?;
+    }
+    live(from, 2).await?;
+    for n in [1, 2] {
+        let file = exported(from, session(n)).await?;
+        same!(import(&**to, &mut file.as_slice(), None).await?, session(n));
+        holds!(exported(to, session(n)).await? == file);
+        same!(to.batches(session(n)).await?, from.batches(session(n)).await?);
+        same!(to.read(session(n), 0).await?, from.read(session(n), 0).await?);
+        same!(to.row(session(n)).await?, from.row(session(n)).await?);
+        same!(verify(&**to, session(n)).await?, verify(&**from, session(n)).await?);
+    }
+    same!(to.put(session(2), sample::waiting("m1", "again")).await?, crate::Put::AlreadyThere);
+    Ok(())
+}
+
+pub(super) async fn a_session_is_not_brought_in_twice(store: &Arc<dyn Store>) -> Checked {
+    live(store, 1).await?;
+    let file = exported(store, session(1)).await?;
+    let again = import(&**store, &mut file.as_slice(), None).await;
+    holds!(matches!(again, Err(ImportError::Store(StoreError::Exists { session: s })) if s == session(1)));
+    Ok(())
+}
+
+pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+    live(from, 1).await?;
+    open(to, 2, "tidy-notes").await?;
+    let file = exported(from, session(1)).await?;
+    let refused = import(&**to, &mut file.as_slice(), None).await;
+    holds!(matches!(refused, Err(ImportError::Store(StoreError::KeyTaken { .. }))));
+    same!(to.head(session(1)).await?, Head::default());
+    let rename = Rename { key: "mine".into(), at: At(9), nonce: 9 };
+    import(&**to, &mut file.as_slice(), Some(rename)).await?;
+    same!(to.find("ada", "mine").await?, Some(session(1)));
+    let (old, new) = (from.batches(session(1)).await?, to.batches(session(1)).await?);
+    same!(new[..old.len()], old);
+    verify(&**to, session(1)).await?;
+    Ok(())
+}
+
+pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(from, 1, "notes").await?;
+    let content: Arc<[u8]> = b"content"[..].into();
+    let sealed = writer.seal(Batch { blobs: vec![Arc::clone(&content)], ..batch([sample::accepted("m1", "one")]) })?;
+    let mut first = crate::Writer::new(session(1), Head::default(), 5);
+    let opened = first.seal(batch([sample::opened("ada", "taken")]))?;
+    open(to, 2, "taken").await?;
+    let refused = to.restore(vec![opened, sealed]).await;
+    same!(refused, Err(StoreError::KeyTaken { key: "taken".into() }));
+    same!(to.head(session(1)).await?, Head::default());
+    same!(to.row(session(1)).await?, None);
+    same!(to.blob(crate::hash_of(&content)).await?, None);
+    same!(to.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::Added);
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! What a store can't do, and what a person can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use windlass_vocab::SessionId;
+
+/// Why something was not stored or read. Whatever failed left nothing half-written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// The place of the batch is taken: another writer has the session now (J5).
+    #[error("another process took this session over; nothing was written, read the session again")]
+    Conflict,
+    /// Somebody else holds the session.
+    #[error("the session is in use by {holder}; wait until it is done, or stop it")]
+    Busy {
+        /// Who, as far as known.
+        holder: String,
+    },
+    /// The owner has another session under this key.
+    #[error("the session key `{key}` is taken; choose another")]
+    KeyTaken {
+        /// The key.
+        key: String,
+    },
+    /// There is no such session.
+    #[error("there is no such session")]
+    Missing,
+    /// An import would overwrite a session.
+    #[error("session {session} is here already; remove it first to bring it in again")]
+    Exists {
+        /// Which.
+        session: SessionId,
+    },
+    /// The disk is full.
+    #[error("the disk is full, {path} was not written; free some space and try again", path = path.display())]
+    Full {
+        /// The file that could not grow.
+        path: PathBuf,
+    },
+    /// The data folder can't be written.
+    #[error(
+        "{path} can't be written; make the folder and its files writable, or choose another data folder",
+        path = path.display()
+    )]
+    ReadOnly {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// What was read is not what was written.
+    #[error("{what}; restore the data folder from a copy, or choose another")]
+    Damaged {
+        /// Where and how.
+        what: String,
+    },
+    /// A file of somebody else's stands where the database should.
+    #[error(
+        "{path} is not a database that Windlass wrote; move it away (or restore it, if it was one), \
+         or choose another data folder",
+        path = path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a later version.
+    #[error("this was written by a newer version of Windlass (format {found}); use that version or a later one")]
+    Newer {
+        /// The version found.
+        found: u32,
+    },
+    /// Another program keeps the database locked.
+    #[error("{path} is locked by another program; close that program and try again", path = path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system says no, for another reason.
+    #[error("{path}: {why}; see that the disk is well, then try again", path = path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system or the database said.
+        why: String,
+    },
+    /// A batch without records, or a record that can't be written as JSON.
+    #[error("this batch can't be written down: {why}; please report it")]
+    Unwritable {
+        /// Why.
+        why: String,
+    },
+    /// The store was shut down.
+    #[error("the store is closed; open it again")]
+    Closed,
+}
+
+impl StoreError {
+    /// What an error of the file system at `path` means.
+    pub(crate) fn of_io(path: &Path, error: &io::Error) -> Self {
+        let path = path.to_owned();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Self::ReadOnly { path },
+            _ => Self::Io { path, why: error.to_string() },
+        }
+    }
+
+    /// Whether this says no before anything was written, so that the rest of a transaction may go on.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Conflict | Self::Busy { .. } | Self::KeyTaken { .. } | Self::Missing | Self::Exists { .. } => true,
+            Self::Full { .. }
+            | Self::ReadOnly { .. }
+            | Self::Damaged { .. }
+            | Self::Foreign { .. }
+            | Self::Newer { .. }
+            | Self::Locked { .. }
+            | Self::Io { .. }
+            | Self::Unwritable { .. }
+            | Self::Closed => false,
+        }
+    }
+}

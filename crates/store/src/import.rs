@@ -1,0 +1,207 @@
+//! Bringing an exported journal in: the whole of it is read and its chain verified before anything
+//! is stored, and then it is stored in one transaction. What can't be right is refused by its line.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read};
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use windlass_vocab::{At, Envelope, Hash, Record, SessionChanged, SessionId};
+
+use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
+use crate::line::{self, BlobMap, hash_of};
+use crate::verify::Chain;
+use crate::{Batch, Entry, Sealed, Store, StoreError, Writer};
+
+/// The longest line that is taken in, in bytes.
+const LINE_LIMIT: u64 = 512 * 1024 * 1024;
+
+/// Why a journal was not brought in. Nothing of it was stored.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A line is not what it should be.
+    #[error("line {line}: {what}; export the session again and import that")]
+    Line {
+        /// Which, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The input could not be read.
+    #[error("the journal could not be read: {0}")]
+    Read(#[from] std::io::Error),
+    /// The store refused it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Another key for a session that comes in, recorded as a change after its last record.
+#[derive(Clone, Debug)]
+pub struct Rename {
+    /// The key.
+    pub key: String,
+    /// When.
+    pub at: At,
+    /// As for [`Writer::new`].
+    pub nonce: u64,
+}
+
+/// Brings in a journal that `export` wrote and names its session. A session that is here already is
+/// refused, and so is a key that is taken, unless another is given.
+pub async fn import(
+    store: &dyn Store,
+    input: &mut (dyn BufRead + Send),
+    rename: Option<Rename>,
+) -> Result<SessionId, ImportError> {
+    let (session, mut batches) = read_journal(input)?;
+    if let Some(Rename { key, at, nonce }) = rename {
+        let head = batches.last().map(|batch| batch.head).unwrap_or_default();
+        let change = Entry::new(SessionChanged { title: None, key: Some(key) });
+        batches.push(Writer::new(session, head, nonce).seal(Batch {
+            at,
+            entries: vec![change],
+            ..Batch::default()
+        })?);
+    }
+    store.restore(batches).await?;
+    Ok(session)
+}
+
+/// Reads and verifies a whole journal.
+fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<Sealed>), ImportError> {
+    let mut lines = Lines { input, number: 0, line: Vec::new() };
+    if !lines.advance()? {
+        return Err(lines.wrong("the file is empty"));
+    }
+    let header = header(&lines)?;
+    let mut reading = Reading::new(header.session);
+    while lines.advance()? {
+        let result = if lines.line.starts_with(BLOB_LINE_START) {
+            reading.blob(&lines.line)
+        } else {
+            reading.record(&lines.line)
+        };
+        result.map_err(|what| lines.wrong(what))?;
+    }
+    let head = reading.chain.head();
+    if (head.seq, head.hash) != (header.seq, header.hash) || !reading.records.is_empty() {
+        let what = format!("the journal should end at record {} and ends after {}, cut short?", header.seq, head.seq);
+        return Err(lines.wrong(what));
+    }
+    Ok((header.session, reading.batches))
+}
+
+fn header(lines: &Lines<'_>) -> Result<Header, ImportError> {
+    let header = serde_json::from_slice::<Header>(&lines.line)
+        .map_err(|error| lines.wrong(format!("not the header of an exported journal ({error})")))?;
+    if header.windlass != "journal" {
+        return Err(lines.wrong("not the header of an exported journal"));
+    }
+    if header.v > EXPORT_VERSION {
+        return Err(StoreError::Newer { found: header.v }.into());
+    }
+    Ok(header)
+}
+
+/// The input, line by line.
+struct Lines<'a> {
+    input: &'a mut (dyn BufRead + Send),
+    number: u64,
+    line: Vec<u8>,
+}
+
+impl Lines<'_> {
+    /// Moves on to the next line; false at the end.
+    fn advance(&mut self) -> Result<bool, ImportError> {
+        self.line.clear();
+        self.number += 1;
+        (&mut *self.input).take(LINE_LIMIT).read_until(b'\n', &mut self.line)?;
+        if self.line.is_empty() {
+            return Ok(false);
+        }
+        if self.line.pop() != Some(b'\n') {
+            return Err(self.wrong("the line does not end, or is too long"));
+        }
+        Ok(true)
+    }
+
+    fn wrong(&self, what: impl Into<String>) -> ImportError {
+        ImportError::Line { line: self.number, what: what.into() }
+    }
+}
+
+/// What was read so far, and the batch that is under way.
+struct Reading {
+    session: SessionId,
+    chain: Chain,
+    seen: BlobMap,
+    batches: Vec<Sealed>,
+    blobs: Vec<(Hash, Arc<[u8]>)>,
+    bytes: Vec<u8>,
+    records: Vec<Envelope>,
+}
+
+impl Reading {
+    fn new(session: SessionId) -> Self {
+        Self {
+            session,
+            chain: Chain::new(session),
+            seen: HashMap::new(),
+            batches: Vec::new(),
+            blobs: Vec::new(),
+            bytes: Vec::new(),
+            records: Vec::new(),
+        }
+    }
+
+    fn blob(&mut self, line: &[u8]) -> Result<(), String> {
+        if !self.records.is_empty() {
+            return Err("a content stands in the middle of a batch".into());
+        }
+        let BlobLine { blob, text, base64 } =
+            serde_json::from_slice(line).map_err(|error| format!("not a content ({error})"))?;
+        let content: Arc<[u8]> = match (text, base64) {
+            (Some(text), None) => text.into_bytes().into(),
+            (None, Some(code)) => BASE64.decode(code).map_err(|error| format!("not base64 ({error})"))?.into(),
+            (None, None) => self.seen.get(&blob).cloned().ok_or("a content is named before it stood")?,
+            (Some(_), Some(_)) => return Err("a content stands twice".into()),
+        };
+        if hash_of(&content) != blob {
+            return Err(format!("this content does not have the hash {blob}"));
+        }
+        self.seen.insert(blob, Arc::clone(&content));
+        self.blobs.push((blob, content));
+        Ok(())
+    }
+
+    fn record(&mut self, line: &[u8]) -> Result<(), String> {
+        let envelope = line::read(line, &self.seen).map_err(|fault| fault.to_string())?;
+        let opens = matches!(envelope.record, Record::SessionOpened(_));
+        if opens != (self.batches.is_empty() && self.records.is_empty()) {
+            return Err("the first record, and no other, opens the session".into());
+        }
+        let place = envelope.batch;
+        self.bytes.extend_from_slice(line);
+        self.bytes.push(b'\n');
+        self.records.push(envelope);
+        if place.0.checked_add(1) == Some(place.1) { self.close_batch() } else { Ok(()) }
+    }
+
+    fn close_batch(&mut self) -> Result<(), String> {
+        let expected = self.chain.head();
+        let bytes = std::mem::take(&mut self.bytes);
+        let records = std::mem::take(&mut self.records);
+        self.chain.follow(&bytes, &records).map_err(|broken| broken.to_string())?;
+        self.batches.push(Sealed {
+            session: self.session,
+            expected,
+            head: self.chain.head(),
+            envelopes: records.into_iter().map(Arc::new).collect(),
+            bytes,
+            blobs: std::mem::take(&mut self.blobs),
+            takes: Vec::new(),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Where journals live.
+//!
+//! The protocol: `claim` a session and get its lease, `read` it and ask for its `head` → [`Writer::seal`]
+//! a batch of records against that head → `append` it. All records of one input are one batch, one
+//! transaction (J2). An append whose place is taken answers [`StoreError::Conflict`]: somebody else
+//! took the lease (J5), and the writer must drop what it holds in memory and read again. An append
+//! that is already stored answers `Ok`, so whoever does not know whether a write took place may
+//! simply write again.
+//!
+//! Everything is a trait, so that SQLite now and PostgreSQL later is a configuration; one
+//! conformance suite (`conformance`) holds every implementation to the same rules.
+//!
+//! ```
+//! use windlass_store::{Batch, Entry, MemoryStore, SessionLog, Writer};
+//! use windlass_vocab::{At, SessionId, SessionOpened};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let store = MemoryStore::new();
+//! let session: SessionId = "0198f3a0-0000-7000-8000-000000000001".parse().unwrap();
+//! let mut writer = Writer::new(session, store.head(session).await?, 7);
+//! let opened = SessionOpened {
+//!     owner: "me".into(),
+//!     key: "notes".into(),
+//!     workspace: None,
+//!     parent: None,
+//!     version: "0.1.0".into(),
+//! };
+//! let batch = Batch { at: At(0), entries: vec![Entry::new(opened)], ..Batch::default() };
+//! store.append(writer.seal(batch)?).await?;
+//! assert_eq!(store.find("me", "notes").await?, Some(session));
+//! # Ok::<(), windlass_store::StoreError>(())
+//! # }).unwrap();
+//! ```
+
+mod batch;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod export;
+mod import;
+mod line;
+mod memory;
+pub mod projections;
+mod seal;
+mod shard;
+mod sqlite;
+mod traits;
+mod verify;
+
+pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
+pub use error::StoreError;
+pub use export::{ExportError, export};
+pub use import::{ImportError, Rename, import};
+pub use line::{BODY_LIMIT, hash_of};
+pub use memory::MemoryStore;
+pub use projections::{SessionRow, SessionStatus};
+pub use seal::Writer;
+pub use shard::shard;
+#[cfg(debug_assertions)]
+pub use sqlite::{AppendPoint, OnAppend};
+pub use sqlite::{Durability, SqliteOptions, SqliteStore};
+pub use traits::{Blobs, BoxFuture, Inbox, Lease, Ownership, Put, SessionLog, Store};
+pub use verify::{Break, Verified, VerifyError, verify};

@@ -1,0 +1,155 @@
+//! One record, one line. A body over [`BODY_LIMIT`] leaves its line: the line then ends in
+//! `"blob":"<hash>"}` where it would end in `"body":…}`, and the body is kept under its hash. Reading
+//! puts it back, so nobody outside sees the difference.
+//!
+//! No other line can end so: an object or array as body ends the line in `}}` or `]}`, and inside a
+//! string a quote is escaped.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use windlass_vocab::{DecodeError, Envelope, Hash};
+
+/// The longest body, in bytes, that stays on its line.
+pub const BODY_LIMIT: usize = 32 * 1024;
+
+const BODY: &str = r#""body":"#;
+const BLOB: &str = r#""blob":""#;
+const END: &str = r#""}"#;
+const HASH_DIGITS: usize = 64;
+
+/// Contents at hand, by hash.
+pub(crate) type BlobMap = HashMap<Hash, Arc<[u8]>>;
+
+/// The BLAKE3 hash of `bytes`: the name of a content, and the link between batches.
+#[must_use]
+pub fn hash_of(bytes: &[u8]) -> Hash {
+    Hash(*blake3::hash(bytes).as_bytes())
+}
+
+/// A content and its hash.
+pub(crate) type Blob = (Hash, Arc<[u8]>);
+
+/// The line of a record, and its body where that had to leave the line.
+pub(crate) fn write(envelope: &Envelope) -> Result<(String, Option<Blob>), serde_json::Error> {
+    let mut line = envelope.encode()?;
+    if line.len() <= BODY_LIMIT {
+        return Ok((line, None));
+    }
+    let body = envelope.record.body()?;
+    let body = body.get();
+    let inline_end = BODY.len() + body.len() + 1;
+    if body.len() <= BODY_LIMIT || line.len() < inline_end {
+        return Ok((line, None));
+    }
+    let hash = hash_of(body.as_bytes());
+    line.truncate(line.len() - inline_end);
+    line.push_str(BLOB);
+    line.push_str(&hash.to_string());
+    line.push_str(END);
+    Ok((line, Some((hash, Arc::from(body.as_bytes())))))
+}
+
+/// A line that can't be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LineFault {
+    #[error("it is not UTF-8")]
+    NotText,
+    #[error("{0}")]
+    NotARecord(String),
+    #[error("its envelope has version {0}, which this version of Windlass can't read")]
+    Newer(u32),
+    #[error("its body, blob {0}, is missing")]
+    NoBlob(Hash),
+    #[error("its body, blob {0}, is not what was stored")]
+    WrongBlob(Hash),
+}
+
+/// The lines of a batch, without their line breaks.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    whole.split(|byte| *byte == b'\n').filter(move |_| !bytes.is_empty())
+}
+
+/// The bodies that a batch's lines left elsewhere.
+pub(crate) fn bodies_elsewhere(bytes: &[u8]) -> impl Iterator<Item = Hash> {
+    lines(bytes).filter_map(|line| Some(split_blob(line)?.1))
+}
+
+/// Reads a line, its body from `blobs` where it left the line.
+pub(crate) fn read(line: &[u8], blobs: &BlobMap) -> Result<Envelope, LineFault> {
+    let text = std::str::from_utf8(line).map_err(|_| LineFault::NotText)?;
+    let Some((start, hash)) = split_blob(line) else {
+        return decode(text);
+    };
+    let blob = blobs.get(&hash).ok_or(LineFault::NoBlob(hash))?;
+    if hash_of(blob) != hash {
+        return Err(LineFault::WrongBlob(hash));
+    }
+    let body = std::str::from_utf8(blob).map_err(|_| LineFault::WrongBlob(hash))?;
+    decode(&[&text[..start], BODY, body, "}"].concat())
+}
+
+fn decode(line: &str) -> Result<Envelope, LineFault> {
+    Envelope::decode(line).map_err(|error| match error {
+        DecodeError::Json(error) => LineFault::NotARecord(error.to_string()),
+        DecodeError::Version(found) => LineFault::Newer(found),
+    })
+}
+
+/// Where `"blob":…` begins at the end of a line, and the hash it names.
+fn split_blob(line: &[u8]) -> Option<(usize, Hash)> {
+    let start = line.len().checked_sub(BLOB.len() + HASH_DIGITS + END.len())?;
+    let digits = line[start..].strip_prefix(BLOB.as_bytes())?.strip_suffix(END.as_bytes())?;
+    let hash = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some((start, hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+
+    use super::{BlobMap, LineFault, bodies_elsewhere, hash_of, lines, read, split_blob};
+
+    #[test]
+    fn only_a_line_that_ends_in_a_blob_has_its_body_elsewhere() {
+        let hash = hash_of(b"{}");
+        assert_eq!(split_blob(format!(r#"{{"blob":"{hash}"}}"#).as_bytes()), Some((1, hash)));
+        for other in [
+            format!(r#"{{"body":{{"blob":"{hash}"}}}}"#),
+            format!(r#"{{"body":"\"blob\":\"{hash}"}}"#),
+            format!(r#"{{"body":["blob","{hash}"]}}"#),
+            format!(r#"{{"blob":"{}"}}"#, "g".repeat(64)),
+            hash.to_string(),
+        ] {
+            assert_eq!(split_blob(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_not_the_one_stored_is_refused() {
+        let hash = hash_of(b"{}");
+        let line = format!(r#"{{"v":1,"blob":"{hash}"}}"#);
+        assert_eq!(read(line.as_bytes(), &BlobMap::new()), Err(LineFault::NoBlob(hash)));
+        let wrong = BlobMap::from([(hash, b"[]"[..].into())]);
+        assert_eq!(read(line.as_bytes(), &wrong), Err(LineFault::WrongBlob(hash)));
+    }
+
+    #[test]
+    fn lines_are_split_at_line_breaks() {
+        for (bytes, expected) in [(&b""[..], &[][..]), (b"a\n", &[&b"a"[..]]), (b"a\n\nb", &[b"a", b"", b"b"])] {
+            assert_eq!(lines(bytes).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_line_decoder_panic(bytes: Vec<u8>, tail in any::<[u8; 32]>()) {
+            let with_blob = [&bytes[..], format!(r#""blob":"{}"}}"#, windlass_vocab::Hash(tail)).as_bytes()].concat();
+            for bytes in [bytes, with_blob] {
+                let bodies = bodies_elsewhere(&bytes).map(|hash| (hash, bytes.clone().into())).collect();
+                assert!(lines(&bytes).all(|line| read(line, &bodies).is_err()));
+            }
+        }
+    }
+}

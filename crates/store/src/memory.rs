@@ -1,0 +1,257 @@
+//! A store that lives as long as its handles: for tests, and for sessions nobody wants to keep.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_vocab::{Envelope, Hash, MessageId, Record, SessionId};
+
+use crate::line::{self, BlobMap};
+use crate::projections::{SessionFold, project};
+use crate::verify::decode_stored;
+use crate::{
+    Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
+    Waiting,
+};
+
+/// Journals in memory. Clones share them.
+#[derive(Clone, Default)]
+pub struct MemoryStore {
+    shelf: Arc<Mutex<Shelf>>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    sessions: HashMap<SessionId, Session>,
+    blobs: BlobMap,
+    claimed: HashSet<SessionId>,
+}
+
+#[derive(Default)]
+struct Session {
+    batches: Vec<StoredBatch>,
+    fold: Option<SessionFold>,
+    accepted: HashSet<MessageId>,
+    waiting: Vec<Waiting>,
+}
+
+impl Session {
+    fn head(&self) -> Head {
+        self.batches.last().map(|batch| batch.head).unwrap_or_default()
+    }
+
+    fn holds(&self, sealed: &Sealed) -> bool {
+        let first = sealed.expected.seq + 1;
+        self.batches.iter().rev().any(|batch| batch.seq == first && batch.head.hash == sealed.head.hash)
+    }
+
+    fn store(&mut self, sealed: Sealed) {
+        for envelope in &sealed.envelopes {
+            if let Record::MessageAccepted(message) = &envelope.record {
+                self.accepted.insert(message.message_id.clone());
+            }
+        }
+        self.waiting.retain(|w| !sealed.takes.contains(&w.message_id) && !self.accepted.contains(&w.message_id));
+        self.batches.push(StoredBatch {
+            seq: sealed.expected.seq + 1,
+            head: sealed.head,
+            bytes: sealed.bytes,
+            blobs: sealed.blobs.iter().map(|(hash, _)| *hash).collect(),
+        });
+    }
+}
+
+impl Shelf {
+    fn append(&mut self, sealed: Sealed) -> Result<(), StoreError> {
+        let session = self.sessions.entry(sealed.session).or_default();
+        if session.head() != sealed.expected {
+            return if session.holds(&sealed) { Ok(()) } else { Err(StoreError::Conflict) };
+        }
+        self.write(sealed.session, vec![sealed])
+    }
+
+    fn restore(&mut self, batches: Vec<Sealed>) -> Result<(), StoreError> {
+        let Some(session) = batches.first().map(|batch| batch.session) else { return Ok(()) };
+        if self.sessions.get(&session).is_some_and(|known| !known.batches.is_empty()) {
+            return Err(StoreError::Exists { session });
+        }
+        self.write(session, batches)
+    }
+
+    fn write(&mut self, id: SessionId, batches: Vec<Sealed>) -> Result<(), StoreError> {
+        let before = self.sessions.get(&id).and_then(|session| session.fold.clone());
+        let envelopes = batches.iter().flat_map(|batch| &batch.envelopes).map(AsRef::as_ref);
+        let old_key = before.as_ref().map(|fold| fold.row.key.clone());
+        let fold = project(before, envelopes);
+        if let Some(SessionFold { row, .. }) = &fold
+            && old_key.as_ref() != Some(&row.key)
+            && self.find(&row.owner, &row.key).is_some_and(|other| other != id)
+        {
+            return Err(StoreError::KeyTaken { key: row.key.clone() });
+        }
+        self.blobs.extend(batches.iter().flat_map(|batch| batch.blobs.iter().cloned()));
+        let session = self.sessions.entry(id).or_default();
+        session.fold = fold;
+        batches.into_iter().for_each(|batch| session.store(batch));
+        Ok(())
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &SessionRow> {
+        self.sessions.values().filter_map(|session| session.fold.as_ref()).map(|fold| &fold.row)
+    }
+
+    fn find(&self, owner: &str, key: &str) -> Option<SessionId> {
+        self.rows().find(|row| row.owner == owner && row.key == key).map(|row| row.session)
+    }
+
+    fn read(&self, id: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
+        let mut records = Vec::new();
+        let batches = self.sessions.get(&id).map(|session| session.batches.as_slice()).unwrap_or_default();
+        for batch in batches.iter().filter(|batch| batch.head.seq > after_seq) {
+            let bodies = line::bodies_elsewhere(&batch.bytes)
+                .filter_map(|hash| Some((hash, Arc::clone(self.blobs.get(&hash)?))))
+                .collect();
+            records.extend(decode_stored(id, batch.seq, &batch.bytes, &bodies)?);
+        }
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
+    fn put(&mut self, session: SessionId, message: Waiting) -> Put {
+        let session = self.sessions.entry(session).or_default();
+        let known = session.accepted.contains(&message.message_id)
+            || session.waiting.iter().any(|waiting| waiting.message_id == message.message_id);
+        if known {
+            return Put::AlreadyThere;
+        }
+        session.waiting.push(message);
+        Put::Added
+    }
+
+    fn remove(&mut self, session: SessionId) -> Result<(), StoreError> {
+        if self.claimed.contains(&session) {
+            return Err(busy());
+        }
+        if self.sessions.get(&session).is_none_or(|known| known.batches.is_empty()) {
+            return Err(StoreError::Missing);
+        }
+        self.sessions.remove(&session);
+        let used: HashSet<Hash> = self
+            .sessions
+            .values()
+            .flat_map(|session| &session.batches)
+            .flat_map(|batch| batch.blobs.iter().copied())
+            .collect();
+        self.blobs.retain(|hash, _| used.contains(hash));
+        Ok(())
+    }
+}
+
+fn busy() -> StoreError {
+    StoreError::Busy { holder: "this process".into() }
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("sessions", &self.shelf().sessions.len()).finish_non_exhaustive()
+    }
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl SessionLog for MemoryStore {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
+        ready(self.shelf().append(sealed))
+    }
+
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
+        ready(self.shelf().restore(batches))
+    }
+
+    fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        ready(self.shelf().read(session, after_seq))
+    }
+
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
+        ready(Ok(self.shelf().sessions.get(&session).map(Session::head).unwrap_or_default()))
+    }
+
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
+        ready(Ok(self.shelf().find(owner, key)))
+    }
+
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
+        ready(Ok(self.shelf().rows().find(|row| row.session == session).cloned()))
+    }
+
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
+        let mut rows: Vec<_> = self.shelf().rows().filter(|row| row.owner == owner).cloned().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.updated, row.session)));
+        ready(Ok(rows))
+    }
+
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
+        ready(Ok(self.shelf().sessions.get(&session).map(|session| session.batches.clone()).unwrap_or_default()))
+    }
+
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        ready(self.shelf().remove(session))
+    }
+}
+
+/// Gives a session back.
+struct Claim {
+    store: MemoryStore,
+    session: SessionId,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.store.shelf().claimed.remove(&self.session);
+    }
+}
+
+impl Ownership for MemoryStore {
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
+        ready(if self.shelf().claimed.insert(session) {
+            Ok(Lease::new(session, Claim { store: self.clone(), session }))
+        } else {
+            Err(busy())
+        })
+    }
+}
+
+impl Inbox for MemoryStore {
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+        ready(Ok(self.shelf().put(session, message)))
+    }
+
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+        ready(Ok(self.shelf().sessions.get(&session).map(|session| session.waiting.clone()).unwrap_or_default()))
+    }
+
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
+        let dropped = self.shelf().sessions.get_mut(&session).map(|session| std::mem::take(&mut session.waiting));
+        ready(Ok(dropped.unwrap_or_default().len()))
+    }
+}
+
+impl Blobs for MemoryStore {
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
+        ready(Ok(self.shelf().blobs.get(&hash).cloned()))
+    }
+}

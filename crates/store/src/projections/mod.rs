@@ -1,0 +1,6 @@
+//! Folds of the journal that are kept beside it for quick looking up. Each can be thrown away and
+//! made again from the records.
+
+mod session;
+
+pub use session::{SessionFold, SessionRow, SessionStatus, project};

@@ -1,0 +1,255 @@
+//! What a list of sessions shows: key, title, status, last prompt (L4).
+
+use windlass_vocab::{At, EndReason, Envelope, Record, SessionId};
+
+/// Characters of a prompt that a row keeps.
+const PROMPT_CHARS: usize = 200;
+
+/// What a session is doing (L4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SessionStatus {
+    /// No run is open.
+    Idle,
+    /// A run is open and has made no call yet.
+    Processing,
+    /// A run is open and has made a call.
+    ToolLoop,
+    /// A run is open and a person must say something.
+    Waiting,
+    /// The last run failed.
+    Failed,
+}
+
+impl SessionStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] = [Self::Idle, Self::Processing, Self::ToolLoop, Self::Waiting, Self::Failed];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Processing => "processing",
+            Self::ToolLoop => "tool_loop",
+            Self::Waiting => "waiting",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The status of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// A session as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its id.
+    pub session: SessionId,
+    /// Whose it is.
+    pub owner: String,
+    /// What a person types for it.
+    pub key: String,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// The folder its tools work in.
+    pub workspace: Option<String>,
+    /// What it is doing.
+    pub status: SessionStatus,
+    /// When it was opened.
+    pub created: At,
+    /// When this row last changed: at a message, a run's begin or end, a question.
+    pub updated: At,
+    /// The beginning of the newest message.
+    pub last_prompt: Option<String>,
+    /// How many runs it has had.
+    pub runs: u32,
+}
+
+/// A row and what the fold must remember to carry it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionFold {
+    /// What is shown.
+    pub row: SessionRow,
+    /// Whether the open run has made a call.
+    pub called: bool,
+    /// Questions of the open run that nobody has answered.
+    pub questions: u32,
+}
+
+/// Folds records onto what was known before them. Stays `None` until the session is opened.
+pub fn project<'a>(
+    before: Option<SessionFold>,
+    records: impl IntoIterator<Item = &'a Envelope>,
+) -> Option<SessionFold> {
+    records.into_iter().fold(before, |fold, envelope| match fold {
+        Some(mut fold) => {
+            fold.apply(envelope);
+            Some(fold)
+        }
+        None => SessionFold::open(envelope),
+    })
+}
+
+impl SessionFold {
+    fn open(envelope: &Envelope) -> Option<Self> {
+        let Record::SessionOpened(opened) = &envelope.record else { return None };
+        let row = SessionRow {
+            session: envelope.session,
+            owner: opened.owner.clone(),
+            key: opened.key.clone(),
+            title: None,
+            workspace: opened.workspace.clone(),
+            status: SessionStatus::Idle,
+            created: envelope.at,
+            updated: envelope.at,
+            last_prompt: None,
+            runs: 0,
+        };
+        Some(Self { row, called: false, questions: 0 })
+    }
+
+    /// Whether a record of this kind can change a row; one that can't need not be folded.
+    #[must_use]
+    pub fn reads(record: &Record) -> bool {
+        match record {
+            Record::SessionOpened(_)
+            | Record::SessionChanged(_)
+            | Record::MessageAccepted(_)
+            | Record::RunStarted(_)
+            | Record::CallRequested(_)
+            | Record::QuestionAsked(_)
+            | Record::QuestionAnswered(_)
+            | Record::RunEnded(_) => true,
+            Record::LeaseTaken(_)
+            | Record::RunResumed(_)
+            | Record::ContextPinned(_)
+            | Record::TurnStarted(_)
+            | Record::AttemptFailed(_)
+            | Record::ModelReplied(_)
+            | Record::CallStarted(_)
+            | Record::CallSettled(_)
+            | Record::CallFinished(_)
+            | Record::Nudged(_)
+            | Record::ToolWithheld(_)
+            | Record::PlanChanged(_)
+            | Record::Compacted(_)
+            | Record::CancelAsked(_)
+            | Record::Unknown(_) => false,
+        }
+    }
+
+    fn apply(&mut self, envelope: &Envelope) {
+        let row = &mut self.row;
+        match &envelope.record {
+            Record::SessionChanged(changed) => {
+                row.title = changed.title.clone().or(row.title.take());
+                if let Some(key) = &changed.key {
+                    row.key.clone_from(key);
+                }
+            }
+            Record::MessageAccepted(message) => {
+                row.last_prompt = Some(message.text.chars().take(PROMPT_CHARS).collect());
+            }
+            Record::RunStarted(_) => {
+                row.runs += 1;
+                row.status = SessionStatus::Processing;
+                (self.called, self.questions) = (false, 0);
+            }
+            Record::CallRequested(_) if self.called => return,
+            Record::CallRequested(_) => {
+                self.called = true;
+                self.settle();
+            }
+            Record::QuestionAsked(_) => {
+                self.questions += 1;
+                self.settle();
+            }
+            Record::QuestionAnswered(_) if self.questions == 0 => return,
+            Record::QuestionAnswered(_) => {
+                self.questions -= 1;
+                self.settle();
+            }
+            Record::RunEnded(ended) => {
+                row.status =
+                    if ended.reason == EndReason::Failed { SessionStatus::Failed } else { SessionStatus::Idle };
+                (self.called, self.questions) = (false, 0);
+            }
+            Record::SessionOpened(_)
+            | Record::LeaseTaken(_)
+            | Record::RunResumed(_)
+            | Record::ContextPinned(_)
+            | Record::TurnStarted(_)
+            | Record::AttemptFailed(_)
+            | Record::ModelReplied(_)
+            | Record::CallStarted(_)
+            | Record::CallSettled(_)
+            | Record::CallFinished(_)
+            | Record::Nudged(_)
+            | Record::ToolWithheld(_)
+            | Record::PlanChanged(_)
+            | Record::Compacted(_)
+            | Record::CancelAsked(_)
+            | Record::Unknown(_) => return,
+        }
+        self.row.updated = envelope.at;
+    }
+
+    /// The status of an open run.
+    fn settle(&mut self) {
+        self.row.status = match (self.questions, self.called) {
+            (0, false) => SessionStatus::Processing,
+            (0, true) => SessionStatus::ToolLoop,
+            (_, _) => SessionStatus::Waiting,
+        };
+    }
+}
+
+#[cfg(all(test, feature = "conformance"))]
+mod tests {
+    use std::sync::Arc;
+
+    use windlass_vocab::EndReason;
+
+    use super::{SessionFold, SessionStatus, project};
+    use crate::conformance::sample;
+    use crate::{Batch, Entry, Head, Writer};
+
+    #[test]
+    fn only_a_failed_run_leaves_a_session_failed() {
+        // proves L4
+        let session = "0198f3a0-0000-7000-8000-000000000001".parse().unwrap();
+        for (reason, status) in [
+            (EndReason::Completed, SessionStatus::Idle),
+            (EndReason::Asked, SessionStatus::Idle),
+            (EndReason::Conversed, SessionStatus::Idle),
+            (EndReason::Unfinished, SessionStatus::Idle),
+            (EndReason::Cancelled, SessionStatus::Idle),
+            (EndReason::TurnCap, SessionStatus::Idle),
+            (EndReason::BudgetSpent, SessionStatus::Idle),
+            (EndReason::Failed, SessionStatus::Failed),
+        ] {
+            let records = [sample::opened("ada", "notes"), sample::run_started(1), sample::run_ended(reason)];
+            let batch = Batch { entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() };
+            let sealed = Writer::new(session, Head::default(), 1).seal(batch).unwrap();
+            let fold = project(None, sealed.envelopes.iter().map(Arc::as_ref)).unwrap();
+            assert_eq!(fold.row.status, status, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_a_fold_does_not_read_changes_nothing() {
+        let session = "0198f3a0-0000-7000-8000-000000000001".parse().unwrap();
+        let mut writer = Writer::new(session, Head::default(), 1);
+        let mut fold = None;
+        for batch in sample::every_kind(session) {
+            for envelope in writer.seal(batch).unwrap().envelopes {
+                let after = project(fold.clone(), [&*envelope]);
+                assert!(SessionFold::reads(&envelope.record) || after == fold, "{}", envelope.record.kind());
+                fold = after;
+            }
+        }
+    }
+}

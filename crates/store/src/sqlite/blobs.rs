@@ -1,0 +1,118 @@
+//! Contents by hash: up to [`FILE_LIMIT`] in the database, above it in files that are whole and on the
+//! disk before the transaction that refers to them. Files are written and removed only under the
+//! write lock, so nobody removes what another is about to refer to. A crash can leave a file that
+//! nobody refers to; it takes its place again when the same content comes.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use windlass_vocab::{Hash, SessionId};
+
+use super::Folder;
+use super::commit::Db;
+use crate::StoreError;
+
+/// The largest content, in bytes, that is kept in the database.
+const FILE_LIMIT: usize = 8 * 1024 * 1024;
+
+/// The folder of large contents: `blobs/ab/cdef…`.
+#[derive(Clone, Debug)]
+pub(super) struct BlobFiles {
+    data: PathBuf,
+    blobs: PathBuf,
+}
+
+impl BlobFiles {
+    pub(super) fn new(folder: &Folder) -> Self {
+        Self { data: folder.0.clone(), blobs: folder.blobs() }
+    }
+
+    fn path(&self, hash: Hash) -> PathBuf {
+        let digits = hash.to_string();
+        self.blobs.join(&digits[..2]).join(&digits[2..])
+    }
+
+    /// Puts the large ones among `blobs` on the disk.
+    pub(super) fn keep(&self, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
+        for (hash, content) in blobs.iter().filter(|(_, content)| content.len() > FILE_LIMIT) {
+            let path = self.path(*hash);
+            if !path.exists() {
+                self.write(&path, content).map_err(|error| StoreError::of_io(&path, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes beside the place and moves into it, so that a file in its place is whole.
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(&self.blobs);
+        fs::create_dir_all(folder)?;
+        let part = path.with_extension("part");
+        let written = File::create(&part).and_then(|mut file| {
+            file.write_all(content)?;
+            file.sync_all()?;
+            fs::rename(&part, path)
+        });
+        if written.is_err() {
+            // What is left of it would only take room.
+            let _ = fs::remove_file(&part);
+        }
+        written?;
+        [folder, &self.blobs, &self.data].into_iter().try_for_each(|folder| File::open(folder)?.sync_all())
+    }
+
+    /// Reads a large content.
+    pub(super) fn read(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
+        let path = self.path(hash);
+        match fs::read(&path) {
+            Ok(content) => Ok(Some(content.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::of_io(&path, &error)),
+        }
+    }
+
+    /// Removes contents nobody refers to any more.
+    pub(super) fn forget(&self, hashes: &[Hash]) {
+        for hash in hashes {
+            // A file that stays costs room and nothing else.
+            let _ = fs::remove_file(self.path(*hash));
+        }
+    }
+}
+
+/// Stores the contents of the batch at `seq`, and that it refers to them.
+pub(super) fn insert(db: &Db, session: SessionId, seq: i64, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
+    for (place, (hash, content)) in (0i64..).zip(blobs) {
+        let inline = (content.len() <= FILE_LIMIT).then_some(&content[..]);
+        db.execute("INSERT OR IGNORE INTO blobs (hash, bytes) VALUES (?1, ?2)", params![hash.0, inline])?;
+        db.execute(
+            "INSERT INTO blob_refs (session, seq, place, hash) VALUES (?1, ?2, ?3, ?4)",
+            params![session.0.as_bytes(), seq, place, hash.0],
+        )?;
+    }
+    Ok(())
+}
+
+/// Where a content is kept.
+pub(super) enum Place {
+    /// In the database: this is it.
+    Inline(Arc<[u8]>),
+    /// In a file of its own.
+    File,
+}
+
+/// Looks a content up.
+pub(super) fn find(connection: &Connection, hash: Hash) -> rusqlite::Result<Option<Place>> {
+    connection
+        .prepare_cached("SELECT bytes FROM blobs WHERE hash = ?1")?
+        .query_row([hash.0], |row| {
+            Ok(match row.get_ref(0)?.as_blob_or_null()? {
+                Some(bytes) => Place::Inline(bytes.into()),
+                None => Place::File,
+            })
+        })
+        .optional()
+}

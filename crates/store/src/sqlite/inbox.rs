@@ -1,0 +1,45 @@
+//! Messages that wait. A message is known by its id from the moment it waits until for ever after.
+
+use rusqlite::params;
+use windlass_vocab::SessionId;
+
+use super::commit::{Db, Work};
+use crate::{Put, StoreError, Waiting};
+
+/// Lets a message wait.
+pub(super) struct PutMessage(pub(super) SessionId, pub(super) Waiting);
+
+impl Work for PutMessage {
+    type Output = Put;
+
+    fn write(&self, db: &Db) -> Result<Put, StoreError> {
+        let Self(session, message) = self;
+        let added = db.execute(
+            "INSERT INTO inbox (session, place, message_id, text, at)
+             SELECT ?1, (SELECT coalesce(max(place), 0) + 1 FROM inbox WHERE session = ?1), ?2, ?3, ?4
+             WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE session = ?1 AND message_id = ?2)
+               AND NOT EXISTS (SELECT 1 FROM accepted WHERE session = ?1 AND message_id = ?2)",
+            params![session.0.as_bytes(), message.message_id.0, message.text, message.at.0],
+        )?;
+        Ok(if added == 0 { Put::AlreadyThere } else { Put::Added })
+    }
+
+    fn bytes(&self) -> usize {
+        self.1.text.len()
+    }
+}
+
+/// Drops the messages that wait.
+pub(super) struct DropWaiting(pub(super) SessionId);
+
+impl Work for DropWaiting {
+    type Output = usize;
+
+    fn write(&self, db: &Db) -> Result<usize, StoreError> {
+        db.execute("DELETE FROM inbox WHERE session = ?1", [self.0.0.as_bytes()])
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}

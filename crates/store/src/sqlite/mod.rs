@@ -1,0 +1,207 @@
+//! Journals on SQLite: one file for many processes.
+//!
+//! The protocol: there is one writer at a time (`writer`). It takes all that waits, takes the file
+//! lock `write.lock`, and commits once (`commit`). The file lock is what several processes queue at; it
+//! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended.
+//! Readers (`readers`) have connections of their own and never hold up a write. A session is owned
+//! through an OS lock on `locks/<session>` (`claims`), which dies with its process.
+//!
+//! ```text
+//! windlass.db   batches, session rows, inbox, contents up to 8 MiB
+//! write.lock    whoever holds it may write
+//! locks/        one file per session, locked by its owner
+//! blobs/        contents above 8 MiB
+//! ```
+
+mod append;
+mod blobs;
+mod claims;
+mod commit;
+mod fault;
+mod inbox;
+mod readers;
+mod remove;
+mod rows;
+mod schema;
+#[cfg(all(test, feature = "conformance"))]
+mod tests;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_vocab::{Envelope, Hash, SessionId};
+
+use crate::{
+    Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
+    Waiting,
+};
+
+/// When a commit counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When it is on the disk: survives loss of power.
+    #[default]
+    Full,
+    /// When the operating system has it: survives the death of the process, not of the machine.
+    Normal,
+}
+
+/// A side of a commit.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendPoint {
+    /// Everything is written, nothing is committed.
+    Before,
+    /// It is committed and nobody was told.
+    After,
+}
+
+/// Called around every append with the append's number in this process, from 1.
+#[cfg(debug_assertions)]
+pub type OnAppend = Arc<dyn Fn(AppendPoint, u64) + Send + Sync>;
+
+/// How to open the database.
+#[derive(Clone)]
+pub struct SqliteOptions {
+    /// When a commit counts as done.
+    pub durability: Durability,
+    /// Who we are, for others that find a session busy: `host:pid`.
+    pub holder: String,
+    /// Lets a test stop the process around a commit.
+    #[cfg(debug_assertions)]
+    pub on_append: Option<OnAppend>,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Full,
+            holder: "another process".into(),
+            #[cfg(debug_assertions)]
+            on_append: None,
+        }
+    }
+}
+
+impl fmt::Debug for SqliteOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteOptions")
+            .field("durability", &self.durability)
+            .field("holder", &self.holder)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A data folder: where its parts lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    fn database(&self) -> PathBuf {
+        self.0.join("windlass.db")
+    }
+
+    fn write_lock(&self) -> PathBuf {
+        self.0.join("write.lock")
+    }
+
+    fn locks(&self) -> PathBuf {
+        self.0.join("locks")
+    }
+
+    fn blobs(&self) -> PathBuf {
+        self.0.join("blobs")
+    }
+}
+
+/// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    folder: Folder,
+    holder: String,
+    readers: readers::Readers,
+    writer: writer::Writing,
+}
+
+impl SqliteStore {
+    /// Opens the data folder `dir`, which is made if it is not there.
+    pub fn open(dir: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        let folder = Folder(dir.to_owned());
+        let (connection, write_lock) = schema::open(&folder, options.durability)?;
+        let writer = writer::Writing::start(&folder, connection, write_lock, &options)?;
+        Ok(Self { readers: readers::Readers::new(&folder), folder, holder: options.holder, writer })
+    }
+}
+
+impl SessionLog for SqliteStore {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.submit(append::Append(sealed)))
+    }
+
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.submit(append::Restore(batches)))
+    }
+
+    fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.readers.with(move |reading| reading.records(session, after_seq))
+    }
+
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
+        self.readers.with(move |reading| reading.head(session))
+    }
+
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
+        let (owner, key) = (owner.to_owned(), key.to_owned());
+        self.readers.with(move |reading| reading.find(&owner, &key))
+    }
+
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
+        self.readers.with(move |reading| reading.row(session))
+    }
+
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
+        let owner = owner.to_owned();
+        self.readers.with(move |reading| reading.rows(&owner))
+    }
+
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
+        self.readers.with(move |reading| reading.batches(session))
+    }
+
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let lease = self.claim(session).await?;
+            self.writer.submit(remove::Remove(session)).await?;
+            claims::forget(&self.folder, lease)
+        })
+    }
+}
+
+impl Ownership for SqliteStore {
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
+        let (folder, holder) = (self.folder.clone(), self.holder.clone());
+        readers::off_thread(move || claims::claim(&folder, session, &holder))
+    }
+}
+
+impl Inbox for SqliteStore {
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+        Box::pin(self.writer.submit(inbox::PutMessage(session, message)))
+    }
+
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+        self.readers.with(move |reading| reading.waiting(session))
+    }
+
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
+        Box::pin(self.writer.submit(inbox::DropWaiting(session)))
+    }
+}
+
+impl Blobs for SqliteStore {
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
+        self.readers.with(move |reading| reading.blob(hash))
+    }
+}

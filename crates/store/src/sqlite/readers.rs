@@ -1,0 +1,195 @@
+//! Reading beside the writer: a few connections of their own, used off the async threads.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Semaphore;
+use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
+
+use super::blobs::{self, BlobFiles, Place};
+use super::fault::meaning;
+use super::{Folder, append, rows, schema};
+use crate::line::{self, BlobMap, hash_of};
+use crate::verify::decode_stored;
+use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
+
+/// How many may read at a time.
+const READERS: usize = 4;
+
+/// Runs what blocks where blocking is allowed.
+pub(super) fn off_thread<'a, T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> BoxFuture<'a, Result<T, StoreError>> {
+    Box::pin(async { tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed)) })
+}
+
+/// The connections that read.
+#[derive(Clone, Debug)]
+pub(super) struct Readers {
+    shared: Arc<Shared>,
+    permits: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    files: BlobFiles,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(super) fn new(folder: &Folder) -> Self {
+        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), idle: Mutex::default() };
+        Self { shared: Arc::new(shared), permits: Arc::new(Semaphore::new(READERS)) }
+    }
+
+    /// Runs `read` against one moment of the database.
+    pub(super) fn with<'a, T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let Self { shared, permits } = self.clone();
+        Box::pin(async move {
+            let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+            off_thread(move || {
+                let result = shared.read(read);
+                drop(permit);
+                result
+            })
+            .await
+        })
+    }
+}
+
+impl Shared {
+    fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let connection = match known {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        // All that one call reads is read at one moment: a session may go away in between.
+        let snapshot = connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
+        let result = read(&Reading { connection: &connection, path: &self.path, files: &self.files });
+        drop(snapshot);
+        idle().push(connection);
+        result
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let connection = schema::connect(&self.path, OpenFlags::empty())?;
+        connection.pragma_update(None, "query_only", true).map_err(|error| meaning(&self.path, &error))?;
+        Ok(connection)
+    }
+}
+
+/// A connection at one moment of the database.
+pub(super) struct Reading<'a> {
+    connection: &'a Connection,
+    path: &'a PathBuf,
+    files: &'a BlobFiles,
+}
+
+impl Reading<'_> {
+    fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+        |error| meaning(self.path, &error)
+    }
+
+    pub(super) fn head(&self, session: SessionId) -> Result<Head, StoreError> {
+        append::head(self.connection, session).map_err(self.fault())
+    }
+
+    pub(super) fn find(&self, owner: &str, key: &str) -> Result<Option<SessionId>, StoreError> {
+        rows::find(self.connection, owner, key).map_err(self.fault())
+    }
+
+    pub(super) fn row(&self, session: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        Ok(rows::load(self.connection, session).map_err(self.fault())?.map(|fold| fold.row))
+    }
+
+    pub(super) fn rows(&self, owner: &str) -> Result<Vec<SessionRow>, StoreError> {
+        rows::list(self.connection, owner).map_err(self.fault())
+    }
+
+    pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
+        let mut records = Vec::new();
+        for (first_seq, bytes) in self.stored_bytes(session, after_seq).map_err(self.fault())? {
+            let mut bodies = BlobMap::new();
+            for hash in line::bodies_elsewhere(&bytes) {
+                bodies.extend(self.content(hash)?.map(|content| (hash, content)));
+            }
+            records.extend(decode_stored(session, first_seq, &bytes, &bodies)?);
+        }
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
+    fn stored_bytes(&self, session: SessionId, after_seq: u64) -> rusqlite::Result<Vec<(u64, Vec<u8>)>> {
+        self.connection
+            .prepare_cached("SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq")?
+            .query_map((session.0.as_bytes(), rows::integer(after_seq)), |row| {
+                Ok((rows::natural(row, 0)?, row.get(1)?))
+            })?
+            .collect()
+    }
+
+    pub(super) fn batches(&self, session: SessionId) -> Result<Vec<StoredBatch>, StoreError> {
+        let mut batches = self.bare_batches(session).map_err(self.fault())?;
+        for (seq, hash) in self.references(session).map_err(self.fault())? {
+            if let Ok(index) = batches.binary_search_by_key(&seq, |batch| batch.seq) {
+                batches[index].blobs.push(hash);
+            }
+        }
+        Ok(batches)
+    }
+
+    fn bare_batches(&self, session: SessionId) -> rusqlite::Result<Vec<StoredBatch>> {
+        self.connection
+            .prepare_cached("SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 ORDER BY seq")?
+            .query_map([session.0.as_bytes()], |row| {
+                let head = Head { seq: rows::natural(row, 1)?, hash: Hash(row.get(2)?), epoch: rows::natural(row, 3)? };
+                Ok(StoredBatch { seq: rows::natural(row, 0)?, head, bytes: row.get(4)?, blobs: Vec::new() })
+            })?
+            .collect()
+    }
+
+    fn references(&self, session: SessionId) -> rusqlite::Result<Vec<(u64, Hash)>> {
+        self.connection
+            .prepare_cached("SELECT seq, hash FROM blob_refs WHERE session = ?1 ORDER BY seq, place")?
+            .query_map([session.0.as_bytes()], |row| Ok((rows::natural(row, 0)?, Hash(row.get(1)?))))?
+            .collect()
+    }
+
+    pub(super) fn waiting(&self, session: SessionId) -> Result<Vec<Waiting>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Waiting>> {
+            self.connection
+                .prepare_cached("SELECT message_id, text, at FROM inbox WHERE session = ?1 ORDER BY place")?
+                .query_map([session.0.as_bytes()], |row| {
+                    Ok(Waiting { message_id: MessageId(row.get(0)?), text: row.get(1)?, at: At(row.get(2)?) })
+                })?
+                .collect()
+        };
+        read().map_err(self.fault())
+    }
+
+    /// The content as it lies there.
+    fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
+        match blobs::find(self.connection, hash).map_err(self.fault())? {
+            Some(Place::Inline(content)) => Ok(Some(content)),
+            Some(Place::File) => self.files.read(hash),
+            None => Ok(None),
+        }
+    }
+
+    /// The content, if it is what was stored.
+    pub(super) fn blob(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
+        match self.content(hash)? {
+            Some(content) if hash_of(&content) != hash => {
+                Err(StoreError::Damaged { what: format!("blob {hash} is not what was stored") })
+            }
+            content => Ok(content),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Removing a session, and the contents nobody else refers to.
+
+use windlass_vocab::{Hash, SessionId};
+
+use super::append;
+use super::blobs::BlobFiles;
+use super::commit::{Db, Work};
+use crate::{Head, StoreError};
+
+/// Removes a session; gives the contents that went with it.
+pub(super) struct Remove(pub(super) SessionId);
+
+impl Work for Remove {
+    type Output = Vec<Hash>;
+
+    fn write(&self, db: &Db) -> Result<Vec<Hash>, StoreError> {
+        if append::head(&db.connection, self.0).map_err(db.fault())? == Head::default() {
+            return Err(StoreError::Missing);
+        }
+        let session = [self.0.0.as_bytes()];
+        let orphans = self.orphans(db).map_err(db.fault())?;
+        for hash in &orphans {
+            db.execute("DELETE FROM blobs WHERE hash = ?1", [hash.0])?;
+        }
+        db.execute("DELETE FROM blob_refs WHERE session = ?1", session)?;
+        db.execute("DELETE FROM batches WHERE session = ?1", session)?;
+        db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
+        db.execute("DELETE FROM inbox WHERE session = ?1", session)?;
+        db.execute("DELETE FROM accepted WHERE session = ?1", session)?;
+        Ok(orphans)
+    }
+
+    fn finish(&self, orphans: &Vec<Hash>, files: &BlobFiles) {
+        files.forget(orphans);
+    }
+
+    fn bytes(&self) -> usize {
+        // Unknown, and more than anybody should do in passing.
+        1024 * 1024
+    }
+}
+
+impl Remove {
+    fn orphans(&self, db: &Db) -> rusqlite::Result<Vec<Hash>> {
+        db.connection
+            .prepare_cached(
+                "SELECT DISTINCT mine.hash FROM blob_refs AS mine WHERE mine.session = ?1 AND NOT EXISTS
+                 (SELECT 1 FROM blob_refs AS other WHERE other.hash = mine.hash AND other.session <> ?1)",
+            )?
+            .query_map([self.0.0.as_bytes()], |row| Ok(Hash(row.get(0)?)))?
+            .collect()
+    }
+}

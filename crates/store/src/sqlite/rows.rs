@@ -1,0 +1,99 @@
+//! Session rows in and out of their table, and numbers in and out of SQLite's.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+use windlass_vocab::{At, SessionId};
+
+use super::commit::Db;
+use crate::projections::SessionFold;
+use crate::{SessionRow, SessionStatus, StoreError};
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT session, owner, key, title, workspace, status, created, updated, last_prompt, runs, called, ",
+            "questions FROM sessions ",
+            $rest
+        )
+    };
+}
+
+/// A count as SQLite keeps it. No journal comes near 2^63.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A count as SQLite gave it.
+pub(super) fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+/// The session's row and what its fold remembers.
+pub(super) fn load(connection: &Connection, session: SessionId) -> rusqlite::Result<Option<SessionFold>> {
+    connection.prepare_cached(select!("WHERE session = ?1"))?.query_row([session.0.as_bytes()], fold).optional()
+}
+
+/// An owner's rows, the one that changed last first.
+pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionRow>> {
+    connection
+        .prepare_cached(select!("WHERE owner = ?1 ORDER BY updated DESC, session DESC"))?
+        .query_map([owner], |row| Ok(fold(row)?.row))?
+        .collect()
+}
+
+/// The session an owner knows by this key.
+pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite::Result<Option<SessionId>> {
+    connection
+        .prepare_cached("SELECT session FROM sessions WHERE owner = ?1 AND key = ?2")?
+        .query_row([owner, key], |row| session(row, 0))
+        .optional()
+}
+
+/// Writes a row; owner, workspace and birth never change.
+pub(super) fn store(db: &Db, fold: &SessionFold) -> Result<(), StoreError> {
+    let SessionFold { row, called, questions } = fold;
+    db.execute(
+        "INSERT INTO sessions (session, owner, key, title, workspace, status, created, updated, last_prompt, runs,
+         called, questions) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+         ON CONFLICT (session) DO UPDATE SET key = excluded.key, title = excluded.title, status = excluded.status,
+         updated = excluded.updated, last_prompt = excluded.last_prompt, runs = excluded.runs,
+         called = excluded.called, questions = excluded.questions",
+        params![
+            row.session.0.as_bytes(),
+            row.owner,
+            row.key,
+            row.title,
+            row.workspace,
+            row.status.as_str(),
+            row.created.0,
+            row.updated.0,
+            row.last_prompt,
+            row.runs,
+            called,
+            questions
+        ],
+    )?;
+    Ok(())
+}
+
+fn session(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionId> {
+    Ok(SessionId(Uuid::from_bytes(row.get(column)?)))
+}
+
+fn fold(row: &Row<'_>) -> rusqlite::Result<SessionFold> {
+    let status: String = row.get(5)?;
+    let shown = SessionRow {
+        session: session(row, 0)?,
+        owner: row.get(1)?,
+        key: row.get(2)?,
+        title: row.get(3)?,
+        workspace: row.get(4)?,
+        status: SessionStatus::from_name(&status).ok_or(rusqlite::Error::InvalidQuery)?,
+        created: At(row.get(6)?),
+        updated: At(row.get(7)?),
+        last_prompt: row.get(8)?,
+        runs: row.get(9)?,
+    };
+    Ok(SessionFold { row: shown, called: row.get(10)?, questions: row.get(11)? })
+}

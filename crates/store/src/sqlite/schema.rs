@@ -1,0 +1,178 @@
+//! Opening the database: is it ours, can we read it, can we write it; and making it when there is
+//! none.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::meaning;
+use super::{Durability, Folder};
+use crate::StoreError;
+
+/// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
+const APPLICATION_ID: i32 = 0x574c_4a31;
+
+/// The version of the tables.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Pages in the write-ahead log before a commit moves them into the database: 256 MiB. The writer
+/// does so by itself long before.
+const CHECKPOINT_PAGES: u32 = 65_536;
+
+/// Only other programs make us wait here: our own processes queue at `write.lock`.
+const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+const TABLES: &str = "
+CREATE TABLE batches (
+    session BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (session, seq)
+);
+CREATE TABLE sessions (
+    session BLOB PRIMARY KEY,
+    owner TEXT NOT NULL,
+    key TEXT NOT NULL,
+    title TEXT,
+    workspace TEXT,
+    status TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    last_prompt TEXT,
+    runs INTEGER NOT NULL,
+    called INTEGER NOT NULL,
+    questions INTEGER NOT NULL,
+    UNIQUE (owner, key)
+) WITHOUT ROWID;
+CREATE TABLE inbox (
+    session BLOB NOT NULL,
+    place INTEGER NOT NULL,
+    message_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, place),
+    UNIQUE (session, message_id)
+) WITHOUT ROWID;
+CREATE TABLE accepted (
+    session BLOB NOT NULL,
+    message_id TEXT NOT NULL,
+    PRIMARY KEY (session, message_id)
+) WITHOUT ROWID;
+CREATE TABLE blobs (
+    hash BLOB NOT NULL PRIMARY KEY,
+    bytes BLOB
+);
+CREATE TABLE blob_refs (
+    session BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (session, seq, place)
+) WITHOUT ROWID;
+CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
+";
+
+/// Opens the data folder for writing, and its lock.
+pub(super) fn open(folder: &Folder, durability: Durability) -> Result<(Connection, File), StoreError> {
+    make_folder(&folder.0)?;
+    make_folder(&folder.locks())?;
+    let lock_path = folder.write_lock();
+    let lock_fault = |error: io::Error| StoreError::of_io(&lock_path, &error);
+    let write_lock =
+        File::options().create(true).truncate(false).read(true).write(true).open(&lock_path).map_err(lock_fault)?;
+    write_lock.lock().map_err(lock_fault)?;
+    let opened = open_locked(folder, durability);
+    write_lock.unlock().map_err(lock_fault)?;
+    Ok((opened?, write_lock))
+}
+
+fn make_folder(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(|error| StoreError::of_io(path, &error))
+}
+
+fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
+    let path = folder.database();
+    let fault = |error: rusqlite::Error| meaning(&path, &error);
+    let connection = connect(&path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    if connection.is_readonly("main").map_err(fault)? {
+        return Err(StoreError::ReadOnly { path });
+    }
+    match inspect(&connection, &path)? {
+        Found::Ours => {}
+        Found::Nothing if was_used(folder)? => {
+            return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
+        }
+        Found::Nothing => create(&connection).map_err(fault)?,
+    }
+    set_up(&connection, durability).map_err(fault)?;
+    Ok(connection)
+}
+
+/// A connection to the database at `path`.
+pub(super) fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
+    let fault = |error: rusqlite::Error| meaning(path, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
+    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    connection.busy_timeout(BUSY_WAIT).map_err(fault)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+enum Found {
+    Nothing,
+    Ours,
+}
+
+fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
+    let fault = |error: rusqlite::Error| meaning(path, &error);
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
+    let application = number("PRAGMA application_id")?;
+    let version = number("PRAGMA user_version")?;
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    if (application, version, tables) == (0, 0, 0) {
+        return Ok(Found::Nothing);
+    }
+    if application != i64::from(APPLICATION_ID) {
+        return Err(StoreError::Foreign { path: path.to_owned() });
+    }
+    match u32::try_from(version) {
+        Ok(found) if found > SCHEMA_VERSION => Err(StoreError::Newer { found }),
+        Ok(SCHEMA_VERSION) => Ok(Found::Ours),
+        Ok(_) | Err(_) => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
+    }
+}
+
+/// A session was claimed in this folder once, so there must have been a database.
+fn was_used(folder: &Folder) -> Result<bool, StoreError> {
+    let locks = folder.locks();
+    let mut entries = fs::read_dir(&locks).map_err(|error| StoreError::of_io(&locks, &error))?;
+    Ok(entries.next().is_some())
+}
+
+fn create(connection: &Connection) -> rusqlite::Result<()> {
+    use_wal(connection)?;
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {TABLES} \
+         PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+    ))
+}
+
+fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    use_wal(connection)?;
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+}
+
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
+}

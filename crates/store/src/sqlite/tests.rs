@@ -1,0 +1,192 @@
+//! What can only be seen, or brought about, from inside.
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::oneshot;
+use windlass_vocab::{At, SessionId};
+
+use super::append::Append;
+use super::commit::{Committer, Job, Patience, Pending};
+use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
+use crate::conformance::sample;
+use crate::{Batch, Entry, Head, Sealed, SessionLog, StoreError, Writer, verify};
+
+fn session(n: u128) -> SessionId {
+    SessionId(uuid::Uuid::from_u128(n))
+}
+
+fn opening(n: u128, blob_size: usize) -> Sealed {
+    let entries = vec![Entry::new(sample::opened("ada", &n.to_string()))];
+    let blobs = if blob_size == 0 { vec![] } else { vec![vec![0; blob_size].into()] };
+    let batch = Batch { at: At(0), entries, blobs, ..Batch::default() };
+    Writer::new(session(n), Head::default(), 1).seal(batch).unwrap()
+}
+
+fn options(durability: Durability) -> SqliteOptions {
+    SqliteOptions { durability, ..SqliteOptions::default() }
+}
+
+struct Bench {
+    committer: Committer,
+    _dir: tempfile::TempDir,
+}
+
+type Answer = oneshot::Receiver<Result<(), StoreError>>;
+
+impl Bench {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder(dir.path().to_owned());
+        let (connection, lock) = schema::open(&folder, Durability::Normal).unwrap();
+        Self { committer: Committer::new(&folder, connection, lock, &options(Durability::Normal)), _dir: dir }
+    }
+
+    /// Lets the database grow by this many pages and no more, as a disk that is nearly full would.
+    fn room(&self, pages: u32) {
+        let connection = &self.committer.connection();
+        let used: u32 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        connection.query_row(&format!("PRAGMA max_page_count = {}", used + pages), [], |_| Ok(())).unwrap();
+    }
+
+    fn commit(&mut self, group: impl IntoIterator<Item = Sealed>) -> Vec<Result<(), StoreError>> {
+        let jobs = group.into_iter().map(|sealed| {
+            let (caller, answer) = oneshot::channel();
+            (Box::new(Pending::new(Append(sealed), caller)) as Box<dyn Job>, answer)
+        });
+        let (mut jobs, answers): (Vec<_>, Vec<Answer>) = jobs.unzip();
+        self.committer.commit(&mut jobs, Patience::Wait).unwrap();
+        jobs.into_iter().for_each(Job::answer);
+        answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
+    }
+}
+
+#[test]
+fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room() {
+    // proves J9
+    let mut bench = Bench::new();
+    bench.room(20);
+    let results = bench.commit([opening(1, 0), opening(2, 1_000_000), opening(3, 0)]);
+    assert!(matches!(results[..], [Ok(()), Err(StoreError::Full { .. }), Ok(())]), "{results:?}");
+    assert!(matches!(bench.commit([opening(2, 1_000_000)])[..], [Err(StoreError::Full { .. })]));
+    bench.room(1_000);
+    assert_eq!(bench.commit([opening(2, 1_000_000), opening(4, 0)]), [Ok(()), Ok(())]);
+}
+
+#[test]
+fn a_conflict_within_a_group_leaves_the_others_stored() {
+    let mut bench = Bench::new();
+    let mut other_writer = opening(1, 0);
+    other_writer.head.hash.0[0] ^= 1;
+    let results = bench.commit([opening(1, 0), other_writer, opening(1, 0), opening(2, 0)]);
+    assert_eq!(results, [Ok(()), Err(StoreError::Conflict), Ok(()), Ok(())]);
+}
+
+/// A store whose first commit waits for a word, and what its hook saw.
+fn held_store(dir: &std::path::Path, durability: Durability) -> HeldStore {
+    let (reached, first_commit) = mpsc::channel();
+    let (release, word) = mpsc::channel::<()>();
+    let word = Mutex::new(word);
+    let points = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&points);
+    let hook = move |point, count| {
+        seen.lock().unwrap().push((point, count));
+        if (point, count) == (AppendPoint::Before, 1) {
+            reached.send(()).unwrap();
+            word.lock().unwrap().recv().unwrap();
+        }
+    };
+    let options = SqliteOptions { on_append: Some(Arc::new(hook)), ..options(durability) };
+    HeldStore { store: Arc::new(SqliteStore::open(dir, options).unwrap()), first_commit, release, points }
+}
+
+struct HeldStore {
+    store: Arc<SqliteStore>,
+    first_commit: mpsc::Receiver<()>,
+    release: mpsc::Sender<()>,
+    points: Arc<Mutex<Vec<(AppendPoint, u64)>>>,
+}
+
+#[tokio::test]
+async fn what_waits_while_a_commit_runs_is_committed_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let held = held_store(dir.path(), Durability::Full);
+    let append = |n| {
+        let store = Arc::clone(&held.store);
+        tokio::spawn(async move { store.append(opening(n, 0)).await })
+    };
+    let first = append(1);
+    tokio::task::yield_now().await;
+    held.first_commit.recv().unwrap();
+    let rest: Vec<_> = (2..=9).map(append).collect();
+    // Every task runs up to its first wait, which is after handing its batch in.
+    tokio::task::yield_now().await;
+    held.release.send(()).unwrap();
+    first.await.unwrap().unwrap();
+    for append in rest {
+        append.await.unwrap().unwrap();
+    }
+    let side = |point, counts: std::ops::RangeInclusive<u64>| counts.map(move |n| (point, n));
+    let expected: Vec<_> = side(AppendPoint::Before, 1..=1)
+        .chain(side(AppendPoint::After, 1..=1))
+        .chain(side(AppendPoint::Before, 2..=9))
+        .chain(side(AppendPoint::After, 2..=9))
+        .collect();
+    assert_eq!(*held.points.lock().unwrap(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reading_does_not_wait_for_writing() {
+    for durability in [Durability::Full, Durability::Normal] {
+        let dir = tempfile::tempdir().unwrap();
+        let held = held_store(dir.path(), durability);
+        let store = Arc::clone(&held.store);
+        let append = tokio::spawn(async move { store.append(opening(1, 0)).await });
+        held.first_commit.recv().unwrap();
+        assert_eq!(held.store.read(session(1), 0).await.unwrap(), []);
+        held.release.send(()).unwrap();
+        append.await.unwrap().unwrap();
+        assert_eq!(held.store.read(session(1), 0).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn writing_does_not_wait_for_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), options(Durability::Full)).unwrap();
+    let (reading, begun) = oneshot::channel();
+    let (release, word) = mpsc::channel::<()>();
+    let read = store.readers.with(move |reader| {
+        let before = reader.head(session(1))?;
+        reading.send(()).unwrap();
+        word.recv().unwrap();
+        Ok((before, reader.head(session(1))?))
+    });
+    let read = tokio::spawn(read);
+    begun.await.unwrap();
+    store.append(opening(1, 0)).await.unwrap();
+    release.send(()).unwrap();
+    // And a reader sees one moment throughout.
+    assert_eq!(read.await.unwrap().unwrap(), (Head::default(), Head::default()));
+    assert_eq!(store.head(session(1)).await.unwrap().seq, 1);
+}
+
+#[tokio::test]
+async fn a_long_life_moves_its_log_into_the_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), options(Durability::Normal)).unwrap();
+    let mut writer = Writer::new(session(1), Head::default(), 1);
+    let first = Batch { entries: vec![Entry::new(sample::opened("ada", "long"))], ..Batch::default() };
+    store.append(writer.seal(first).unwrap()).await.unwrap();
+    for n in 0..40u8 {
+        let batch = Batch {
+            entries: vec![Entry::new(sample::lease(1))],
+            blobs: vec![vec![n; 1024 * 1024].into()],
+            ..Batch::default()
+        };
+        store.append(writer.seal(batch).unwrap()).await.unwrap();
+    }
+    // Forty megabytes were written, and the log is not left to grow.
+    assert!(std::fs::metadata(dir.path().join("windlass.db")).unwrap().len() > 20 * 1024 * 1024);
+    verify(&store, session(1)).await.unwrap();
+}

@@ -1,0 +1,189 @@
+//! The way to the disk: one writer at a time, in this process and among all.
+//!
+//! A thread takes every job that waits, and none longer than it must, and commits them together.
+//! Where a commit does not wait for the disk (`Durability::Normal`) and nobody else is writing, the
+//! caller commits by itself: that costs less than waking a thread and being woken by it. It never
+//! waits in doing so; whatever would make it wait goes to the thread. Moving the write-ahead log into
+//! the database is the thread's as well.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::commit::{Committer, Job, Patience, Pending, Work};
+use super::{Durability, Folder, SqliteOptions};
+use crate::StoreError;
+
+/// The most jobs in one transaction.
+const GROUP: usize = 512;
+
+/// The most bytes that a caller writes by itself.
+const HERE: usize = 256 * 1024;
+
+/// The backlog, in bytes, that is moved into the database when nothing is written for [`IDLE`].
+const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
+
+/// The backlog that is moved at once.
+const FULL_BACKLOG: usize = 32 * 1024 * 1024;
+
+/// How long a pause must be to count as one.
+const IDLE: Duration = Duration::from_millis(250);
+
+/// Dropping it waits until everything handed in is written.
+pub(super) struct Writing {
+    shared: Arc<Shared>,
+    jobs: Option<Sender<Errand>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    committer: Mutex<Committer>,
+    /// Jobs on their way through the thread.
+    queued: AtomicUsize,
+    durability: Durability,
+}
+
+/// What the thread is woken for.
+enum Errand {
+    Write(Box<dyn Job>),
+    LookAtBacklog,
+}
+
+impl Shared {
+    fn committer(&self) -> MutexGuard<'_, Committer> {
+        self.committer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writing {
+    pub(super) fn start(
+        folder: &Folder,
+        connection: Connection,
+        lock: File,
+        options: &SqliteOptions,
+    ) -> Result<Self, StoreError> {
+        let shared = Arc::new(Shared {
+            committer: Mutex::new(Committer::new(folder, connection, lock, options)),
+            queued: AtomicUsize::new(0),
+            durability: options.durability,
+        });
+        let (jobs, errands) = mpsc::channel();
+        let writer = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("windlass-writer".into())
+            .spawn(move || run(&writer, &errands))
+            .map_err(|error| StoreError::of_io(&folder.0, &error))?;
+        Ok(Self { shared, jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Hands work in and waits for its commit.
+    pub(super) async fn submit<W: Work>(&self, work: W) -> Result<W::Output, StoreError> {
+        let (caller, answer) = oneshot::channel();
+        if let Some(job) = self.write_here(Box::new(Pending::new(work, caller))) {
+            self.shared.queued.fetch_add(1, Ordering::AcqRel);
+            self.send(Errand::Write(job));
+        }
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Commits on this thread if that needs no waiting; else gives the job back.
+    fn write_here(&self, job: Box<dyn Job>) -> Option<Box<dyn Job>> {
+        match self.shared.durability {
+            Durability::Full => return Some(job),
+            Durability::Normal if self.shared.queued.load(Ordering::Acquire) > 0 || job.bytes() > HERE => {
+                return Some(job);
+            }
+            Durability::Normal => {}
+        }
+        let Ok(mut committer) = self.shared.committer.try_lock() else { return Some(job) };
+        let before = committer.backlog;
+        let mut group = [job];
+        let result = committer.commit(&mut group, Patience::No);
+        let after = committer.backlog;
+        drop(committer);
+        let [job] = group;
+        if result.is_err() {
+            return Some(job);
+        }
+        if [IDLE_BACKLOG, FULL_BACKLOG].iter().any(|limit| (before..after).contains(limit)) {
+            self.send(Errand::LookAtBacklog);
+        }
+        job.answer();
+        None
+    }
+
+    fn send(&self, errand: Errand) {
+        // A job that can't be sent is dropped, and its caller told `Closed`.
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send(errand));
+    }
+}
+
+impl std::fmt::Debug for Writing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writing").field("queued", &self.shared.queued).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed; its callers were told `Closed`.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread.
+fn run(shared: &Shared, errands: &Receiver<Errand>) {
+    while let Some(first) = next(shared, errands) {
+        let waiting = std::iter::once(first).chain(errands.try_iter()).take(GROUP);
+        let mut group: Vec<_> = waiting.filter_map(Errand::job).collect();
+        if !group.is_empty() {
+            // Patience::Wait never finds the file lock held elsewhere.
+            let _ = shared.committer().commit(&mut group, Patience::Wait);
+            shared.queued.fetch_sub(group.len(), Ordering::AcqRel);
+            group.into_iter().for_each(Job::answer);
+        }
+    }
+}
+
+impl Errand {
+    fn job(self) -> Option<Box<dyn Job>> {
+        match self {
+            Self::Write(job) => Some(job),
+            Self::LookAtBacklog => None,
+        }
+    }
+}
+
+/// The next errand; `None` when the store is dropped. Looks after the backlog before and meanwhile.
+fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
+    loop {
+        let mut committer = shared.committer();
+        if committer.backlog >= FULL_BACKLOG {
+            committer.checkpoint();
+        }
+        let backlog = committer.backlog;
+        drop(committer);
+        if backlog < IDLE_BACKLOG {
+            return errands.recv().ok();
+        }
+        match errands.recv_timeout(IDLE) {
+            Ok(errand) => return Some(errand),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {
+                let mut committer = shared.committer();
+                if committer.backlog == backlog {
+                    committer.checkpoint();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a store can do, as object-safe traits.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use windlass_vocab::{Envelope, Hash, SessionId};
+
+use crate::{Head, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
+
+/// A boxed future, so that the traits can be objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The journals: append-only, one per session.
+pub trait SessionLog {
+    /// Stores a batch if it follows the session's head, whole or not at all. `Ok` also when this very
+    /// batch is stored already. A caller that stops waiting does not stop the write.
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Stores the whole journal of one session that is not here yet, all of it or nothing. The key is
+    /// looked at as it stands after the last batch.
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// The records numbered above `after_seq`; none when there is no such session.
+    fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
+
+    /// The end of the journal; the zero head when there is no such session.
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>>;
+
+    /// The session an owner knows by this key.
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>>;
+
+    /// What is known of one session.
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>>;
+
+    /// An owner's sessions, the one that changed last first.
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>>;
+
+    /// The batches as stored, in order; for `verify` and `export`.
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
+
+    /// Removes a session, its waiting messages and the contents nobody else refers to. `Busy` while
+    /// anybody, the caller included, holds its lease.
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>>;
+}
+
+/// Who may write.
+pub trait Ownership {
+    /// Takes the session for as long as the lease lives; `Busy` when somebody has it.
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>>;
+}
+
+/// The right to write to a session, given back when dropped or when the process dies.
+pub struct Lease {
+    session: SessionId,
+    _hold: Box<dyn Any + Send + Sync>,
+}
+
+impl Lease {
+    /// A lease on `session` that lasts as long as `hold` lives.
+    #[must_use]
+    pub fn new(session: SessionId, hold: impl Any + Send + Sync) -> Self {
+        Self { session, _hold: Box::new(hold) }
+    }
+
+    /// The session held.
+    #[must_use]
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// Whether a message was new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It waits now.
+    Added,
+    /// The session has had a message of this id, waiting or taken up (J6).
+    AlreadyThere,
+}
+
+/// Messages not yet taken up.
+pub trait Inbox {
+    /// Lets a message wait, once per id.
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>>;
+
+    /// The messages that wait, in the order they came.
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>>;
+
+    /// Drops the messages that wait and says how many.
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>>;
+}
+
+/// Contents by hash.
+pub trait Blobs {
+    /// The content with this hash, if it is here.
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>>;
+}
+
+/// All of it.
+pub trait Store: SessionLog + Ownership + Inbox + Blobs + Send + Sync {}
+
+impl<T: SessionLog + Ownership + Inbox + Blobs + Send + Sync + ?Sized> Store for T {}

@@ -1,0 +1,233 @@
+//! Following the hash chain (J11): every batch carries the hash of the one before, numbers are
+//! dense, every line decodes, every content has the hash it is known by. The first break is named.
+
+use windlass_vocab::{BatchPosition, Envelope, SessionId};
+
+use crate::line::{self, BlobMap, LineFault, hash_of};
+use crate::{Head, Store, StoreError, StoredBatch};
+
+/// A journal that holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Its records.
+    pub records: u64,
+    /// Its batches.
+    pub batches: u64,
+}
+
+/// The first place where a journal does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the journal breaks at record {seq}: {what}")]
+pub struct Break {
+    /// The record, by the number it has or should have.
+    pub seq: u64,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Why a journal could not be verified.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyError {
+    /// It does not hold.
+    #[error(transparent)]
+    Break(#[from] Break),
+    /// It could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Verifies a session's journal as it is stored.
+pub async fn verify(store: &dyn Store, session: SessionId) -> Result<Verified, VerifyError> {
+    let batches = store.batches(session).await?;
+    if batches.is_empty() {
+        return Err(StoreError::Missing.into());
+    }
+    let mut chain = Chain::new(session);
+    for batch in &batches {
+        let mut blobs = BlobMap::new();
+        for hash in line::bodies_elsewhere(&batch.bytes).chain(batch.blobs.iter().copied()) {
+            match store.blob(hash).await {
+                Ok(blob) => blobs.extend(blob.map(|blob| (hash, blob))),
+                Err(StoreError::Damaged { what }) => return Err(Break { seq: batch.seq, what }.into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        chain.follow_stored(batch, &blobs)?;
+    }
+    Ok(chain.verified())
+}
+
+/// A walk along one session's batches.
+#[derive(Clone, Debug)]
+pub(crate) struct Chain {
+    session: SessionId,
+    head: Head,
+    batches: u64,
+}
+
+impl Chain {
+    /// Stands before the first batch.
+    pub(crate) fn new(session: SessionId) -> Self {
+        Self { session, head: Head::default(), batches: 0 }
+    }
+
+    /// The last batch passed.
+    pub(crate) fn head(&self) -> Head {
+        self.head
+    }
+
+    /// What was passed.
+    pub(crate) fn verified(&self) -> Verified {
+        Verified { records: self.head.seq, batches: self.batches }
+    }
+
+    /// Passes the next batch: `bytes` as stored, decoded to `envelopes`.
+    pub(crate) fn follow(&mut self, bytes: &[u8], envelopes: &[Envelope]) -> Result<(), Break> {
+        let broken = |seq, what: String| Err(Break { seq, what });
+        let next = self.head.seq + 1;
+        let epoch = envelopes.first().map_or(0, |first| first.epoch);
+        if !bytes.ends_with(b"\n") {
+            return broken(next, "its batch does not end in a line break".into());
+        }
+        for ((seq, index), envelope) in (next..).zip(0u32..).zip(envelopes) {
+            let place = BatchPosition(index, u32::try_from(envelopes.len()).unwrap_or(u32::MAX));
+            if envelope.session != self.session {
+                return broken(seq, format!("it belongs to session {}", envelope.session));
+            }
+            if envelope.seq != seq {
+                return broken(seq, format!("the record there is numbered {}", envelope.seq));
+            }
+            if envelope.batch != place {
+                return broken(seq, format!("it says it is {:?} of its batch and is {place:?}", envelope.batch));
+            }
+            if envelope.prev != self.head.hash {
+                return broken(seq, "the batch before it is not the one it was written after".into());
+            }
+            if envelope.epoch != epoch || epoch < self.head.epoch {
+                return broken(seq, format!("its epoch {} is out of order", envelope.epoch));
+            }
+        }
+        self.head = Head { seq: self.head.seq + envelopes.len() as u64, hash: hash_of(bytes), epoch };
+        self.batches += 1;
+        Ok(())
+    }
+
+    fn follow_stored(&mut self, batch: &StoredBatch, blobs: &BlobMap) -> Result<(), Break> {
+        let next = self.head.seq + 1;
+        let envelopes =
+            decode(&batch.bytes, next, blobs).map_err(|(seq, fault)| Break { seq, what: fault.to_string() })?;
+        self.follow(&batch.bytes, &envelopes)?;
+        if let Some(hash) = batch.blobs.iter().find(|hash| blobs.get(hash).is_none_or(|blob| hash_of(blob) != **hash)) {
+            return Err(Break { seq: next, what: format!("blob {hash}, stored with it, is missing or changed") });
+        }
+        if batch.seq != next || batch.head != self.head {
+            return Err(Break { seq: next, what: "its batch is not the one that was stored".into() });
+        }
+        Ok(())
+    }
+}
+
+/// Decodes the lines of a batch whose first record is `first_seq`; names the first that can't be.
+fn decode(bytes: &[u8], first_seq: u64, blobs: &BlobMap) -> Result<Vec<Envelope>, (u64, LineFault)> {
+    line::lines(bytes)
+        .zip(first_seq..)
+        .map(|(line, seq)| line::read(line, blobs).map_err(|fault| (seq, fault)))
+        .collect()
+}
+
+/// Decodes a stored batch for a reader, who wants no more than an error.
+pub(crate) fn decode_stored(
+    session: SessionId,
+    first_seq: u64,
+    bytes: &[u8],
+    blobs: &BlobMap,
+) -> Result<Vec<Envelope>, StoreError> {
+    decode(bytes, first_seq, blobs).map_err(|(seq, fault)| match fault {
+        LineFault::Newer(found) => StoreError::Newer { found },
+        LineFault::NotText | LineFault::NotARecord(_) | LineFault::NoBlob(_) | LineFault::WrongBlob(_) => {
+            StoreError::Damaged { what: format!("record {seq} of session {session} is damaged: {fault}") }
+        }
+    })
+}
+
+#[cfg(all(test, feature = "conformance"))]
+mod tests {
+    use windlass_vocab::SessionId;
+
+    use super::{Break, Chain, Verified};
+    use crate::conformance::sample;
+    use crate::line::{BlobMap, hash_of};
+    use crate::{Head, StoredBatch, Writer};
+
+    fn session() -> SessionId {
+        "0198f3a0-0000-7000-8000-000000000001".parse().unwrap()
+    }
+
+    fn journal() -> Vec<StoredBatch> {
+        let mut writer = Writer::new(session(), Head::default(), 1);
+        let sealed = sample::every_kind(session()).into_iter().map(|batch| writer.seal(batch).unwrap());
+        let stored = sealed.map(|s| StoredBatch {
+            seq: s.expected.seq + 1,
+            head: s.head,
+            bytes: s.bytes,
+            blobs: s.blobs.iter().map(|(hash, _)| *hash).collect(),
+        });
+        stored.collect()
+    }
+
+    fn check(journal: &[StoredBatch]) -> Result<Verified, Break> {
+        let mut chain = Chain::new(session());
+        journal.iter().try_for_each(|batch| chain.follow_stored(batch, &BlobMap::new()))?;
+        Ok(chain.verified())
+    }
+
+    #[test]
+    fn a_whole_journal_holds() {
+        let journal = journal();
+        let records = journal.last().unwrap().head.seq;
+        assert_eq!(check(&journal), Ok(Verified { records, batches: journal.len() as u64 }));
+    }
+
+    #[test]
+    fn a_changed_byte_breaks_the_chain_in_its_batch() {
+        // proves J11
+        let mut chain = Chain::new(session());
+        for batch in journal() {
+            for at in 0..batch.bytes.len() {
+                let mut changed = batch.clone();
+                changed.bytes[at] ^= 1;
+                let broken = chain.clone().follow_stored(&changed, &BlobMap::new()).unwrap_err();
+                assert!((batch.seq..=batch.head.seq).contains(&broken.seq), "byte {at}: {broken}");
+            }
+            chain.follow_stored(&batch, &BlobMap::new()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_batch_changed_together_with_its_hash_breaks_the_next() {
+        // proves J11
+        let mut journal = journal();
+        let text = String::from_utf8(journal[1].bytes.clone()).unwrap().replace("Tidy my notes", "Burn my notes");
+        journal[1].head.hash = hash_of(text.as_bytes());
+        journal[1].bytes = text.into_bytes();
+        assert_eq!(check(&journal).unwrap_err().seq, journal[2].seq);
+    }
+
+    #[test]
+    fn a_missing_or_moved_batch_is_named() {
+        let whole = journal();
+        let mut gap = whole.clone();
+        gap.remove(3);
+        assert_eq!(check(&gap).unwrap_err().seq, whole[3].seq);
+        let mut swapped = whole.clone();
+        swapped.swap(2, 4);
+        assert_eq!(check(&swapped).unwrap_err().seq, whole[2].seq);
+    }
+
+    #[test]
+    fn a_missing_content_is_named() {
+        let mut journal = journal();
+        journal[2].blobs.push(hash_of(b"gone"));
+        assert_eq!(check(&journal).unwrap_err().seq, journal[2].seq);
+    }
+}

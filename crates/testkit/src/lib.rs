@@ -1,0 +1,30 @@
+//! Stand-ins for what Windlass meets outside: a model and its tools, under a script.
+//!
+//! A [`Script`] says what the model says. [`ModelServer`] plays it over HTTP as an OpenAI Chat
+//! Completions server, for the real client and the real binary; [`ScriptedModel`] plays it in
+//! process. Both choose the reply by the conversation that the request carries and never by the
+//! order of arrival, so that a client that was killed gets the same reply when it asks again.
+//!
+//! [`CountingTool`]s count on disk what they did, so that a test can tell after a crash what ran twice.
+//!
+//! Every request is checked for [`legality`]; an illegal one is refused and kept, so that a test
+//! which never looks for it fails all the same.
+
+mod fault;
+mod http;
+mod legality;
+mod model;
+mod plan;
+mod position;
+mod script;
+mod server;
+mod stage;
+mod tools;
+mod wire;
+
+pub use fault::{Fault, FaultKind, Point};
+pub use legality::{history_legality, legality};
+pub use model::{Heard, ScriptedModel};
+pub use script::{After, Counting, Inspection, Pace, Scene, Script, ScriptedCall, Step, Tokens, Tools, When, Writes};
+pub use server::{ModelServer, RecordedRequest, ServerOptions};
+pub use tools::{Behaviour, CountingTool, SERVER, counts, executions};

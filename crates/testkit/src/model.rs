@@ -1,0 +1,254 @@
+//! A script played in process, behind the [`Model`] trait.
+//!
+//! What a server's faults would look like to a client comes back as the [`Failure`] a client makes
+//! of them. An illegal history is refused and remembered, as the server does.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use windlass_provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segments, Sink};
+use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, TurnMode, Usage};
+
+use crate::fault::{FaultKind, Point};
+use crate::legality::history_legality;
+use crate::position::Position;
+use crate::script::{Pace, Script, Tools};
+use crate::stage::{Cue, Stage};
+use crate::wire;
+
+/// A model that follows a script. Clones share what they heard and which faults struck.
+#[derive(Clone, Debug)]
+pub struct ScriptedModel {
+    stage: Arc<Stage>,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+/// A request the model was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// How many messages its history has.
+    pub messages: usize,
+    /// What the turn was for.
+    pub mode: TurnMode,
+    /// Whether pieces were wanted.
+    pub delivery: Delivery,
+    /// The scene and the number of the reply in it, from 0, or why it was refused.
+    pub answered: Result<(usize, usize), String>,
+}
+
+/// What an attempt will do, decided before it is polled.
+struct Act {
+    wait: Duration,
+    pieces: Vec<Fragment>,
+    pause: Duration,
+    end: Result<Reply, Failure>,
+    /// Silence between the last piece and the end.
+    silence: Duration,
+}
+
+/// A piece that owns its text.
+enum Fragment {
+    Text(String),
+    Thinking(String),
+    Call { index: u32, name: Option<String>, arguments: String },
+}
+
+impl ScriptedModel {
+    /// A model that follows `script`.
+    #[must_use]
+    pub fn new(script: Script) -> Self {
+        Self { stage: Arc::new(Stage::new(script)), heard: Arc::default() }
+    }
+
+    /// Every request so far.
+    #[must_use]
+    pub fn heard(&self) -> Vec<Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was refused: illegal histories and those the script does not foresee.
+    #[must_use]
+    pub fn refused(&self) -> Vec<String> {
+        self.heard().into_iter().filter_map(|heard| heard.answered.err()).collect()
+    }
+
+    fn act(&self, request: &ModelRequest<'_>) -> Act {
+        let offered = !request.context.offer.is_empty() && request.mode == TurnMode::Tools;
+        let tools = if offered { Tools::Offered } else { Tools::Withheld };
+        let cue = history_legality(request.history)
+            .map_err(|what| format!("illegal history: {what}"))
+            .and_then(|()| self.stage.cue(&Position::of_history(request.history, tools)));
+        let answered = cue.as_ref().map(|cue| (cue.scene, cue.number)).map_err(Clone::clone);
+        let heard = Heard { messages: request.history.len(), mode: request.mode, delivery: request.delivery, answered };
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
+        match cue {
+            Ok(cue) => Act::of(&cue, cue.step.pace.as_ref().unwrap_or(&self.stage.script.pace), request),
+            Err(why) => Act::failed(Failure::new(FailureClass::BadRequest, why)),
+        }
+    }
+}
+
+impl Model for ScriptedModel {
+    fn attempt(
+        &self,
+        request: &ModelRequest<'_>,
+        _segments: &mut Segments,
+        mut sink: Sink,
+    ) -> BoxFuture<'static, Result<Reply, Failure>> {
+        let act = self.act(request);
+        Box::pin(async move {
+            sleep(act.wait).await;
+            for (at, fragment) in act.pieces.iter().enumerate() {
+                if at > 0 {
+                    sleep(act.pause).await;
+                }
+                sink(fragment.piece());
+            }
+            sleep(act.silence).await;
+            act.end
+        })
+    }
+}
+
+async fn sleep(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+impl Act {
+    fn of(cue: &Cue<'_>, pace: &Pace, request: &ModelRequest<'_>) -> Self {
+        let mut act = Self::undisturbed(cue, pace, request.delivery);
+        let Some(fault) = cue.fault else { return act };
+        match fault {
+            FaultKind::MissingDone | FaultKind::Split { .. } => act,
+            FaultKind::Delay { ms } => Self { wait: Duration::from_millis(*ms), ..act },
+            FaultKind::Status { code, body, retry_after } => {
+                Self::failed(refusal(*code, body.as_deref().unwrap_or_default(), retry_after.as_deref()))
+            }
+            FaultKind::Refuse => Self::failed(transient("the connection was closed before an answer came")),
+            FaultKind::Html => Self::failed(protocol("the server answered with a web page")),
+            FaultKind::Garbage => Self::failed(protocol("the server's answer makes no sense")),
+            FaultKind::EndlessLine { .. } => Self::failed(protocol("a line of the stream is too long")),
+            FaultKind::Cut { after } => act.broken(*after, "the stream was cut off"),
+            FaultKind::Idle { after } => {
+                act.silence = Duration::from_millis(request.idle.next_ms);
+                act.broken(*after, "the stream fell silent")
+            }
+            FaultKind::ErrorObject { after, message } => act.broken(*after, message),
+        }
+    }
+
+    fn undisturbed(cue: &Cue<'_>, pace: &Pace, delivery: Delivery) -> Self {
+        let pieces = match delivery {
+            Delivery::Streamed => pieces(cue, pace),
+            Delivery::Whole => Vec::new(),
+        };
+        Self {
+            wait: Duration::from_millis(pace.latency_ms),
+            pieces,
+            pause: Duration::from_millis(pace.pause_ms),
+            end: Ok(reply(cue)),
+            silence: Duration::ZERO,
+        }
+    }
+
+    fn failed(failure: Failure) -> Self {
+        let (wait, pause, silence) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        Self { wait, pieces: Vec::new(), pause, end: Err(failure), silence }
+    }
+
+    /// This act, ending in a failure after some of its pieces. A piece stands for an event here; of
+    /// a place given in bytes only counts whether it is the very start.
+    fn broken(mut self, after: Point, what: &str) -> Self {
+        let kept = match after {
+            Point::Events(events) => events,
+            Point::Bytes(0) => 0,
+            Point::Bytes(_) => 1,
+        };
+        self.pieces.truncate(kept);
+        let first_byte = !self.pieces.is_empty();
+        Self { end: Err(Failure { first_byte, ..transient(what) }), ..self }
+    }
+}
+
+impl Fragment {
+    fn piece(&self) -> Piece<'_> {
+        match self {
+            Self::Text(text) => Piece::Text(text),
+            Self::Thinking(text) => Piece::Thinking(text),
+            Self::Call { index, name, arguments } => Piece::Call { index: *index, name: name.as_deref(), arguments },
+        }
+    }
+}
+
+fn pieces(cue: &Cue<'_>, pace: &Pace) -> Vec<Fragment> {
+    let mut pieces: Vec<_> =
+        wire::fragments(&cue.step.thinking, pace).map(|text| Fragment::Thinking(text.to_owned())).collect();
+    pieces.extend(wire::fragments(&wire::text(cue), pace).map(|text| Fragment::Text(text.to_owned())));
+    for (index, call) in (0..).zip(&cue.step.calls) {
+        pieces.push(Fragment::Call { index, name: Some(call.name.clone()), arguments: String::new() });
+        let arguments = wire::arguments(cue, call);
+        pieces.extend(wire::fragments(&arguments, pace).map(|text| Fragment::Call {
+            index,
+            name: None,
+            arguments: text.to_owned(),
+        }));
+    }
+    pieces
+}
+
+fn reply(cue: &Cue<'_>) -> Reply {
+    let step = cue.step;
+    let tokens = step.usage.unwrap_or_default();
+    Reply {
+        text: wire::text(cue),
+        thinking: step.thinking.clone(),
+        signature: None,
+        calls: step
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| ReplyCall {
+                provider_id: wire::id(cue, index, call),
+                name: call.name.clone(),
+                arguments: wire::arguments(cue, call),
+            })
+            .collect(),
+        stop: stop(wire::finish(step)),
+        usage: Some(Usage { input: tokens.prompt, output: tokens.completion, calls: 1, ..Usage::default() }),
+        model: Some(wire::MODEL.to_owned()),
+    }
+}
+
+fn stop(finish: &str) -> StopReason {
+    match finish {
+        "tool_calls" => StopReason::Calls,
+        "length" => StopReason::Length,
+        "content_filter" => StopReason::Filtered,
+        "refusal" => StopReason::Refused,
+        "error" => StopReason::Error,
+        _ => StopReason::Stop,
+    }
+}
+
+/// What a client makes of a status, as far as tests need it (M3).
+fn refusal(code: u16, body: &str, retry_after: Option<&str>) -> Failure {
+    let class = match code {
+        429 if body.contains("insufficient_quota") => FailureClass::Quota,
+        400 | 413 if body.contains("context_length_exceeded") => FailureClass::Overflow,
+        408 | 425 | 429 | 500 | 502 | 503 | 504 | 529 => FailureClass::Transient,
+        401 | 403 => FailureClass::Auth,
+        _ => FailureClass::BadRequest,
+    };
+    let retry_after_ms = retry_after.and_then(|value| value.parse::<u64>().ok()).map(|seconds| seconds * 1000);
+    Failure { status: Some(code), retry_after_ms, ..Failure::new(class, format!("the server answered {code}")) }
+}
+
+fn transient(what: &str) -> Failure {
+    Failure::new(FailureClass::Transient, what)
+}
+
+fn protocol(what: &str) -> Failure {
+    Failure::new(FailureClass::Protocol, what)
+}

@@ -1,0 +1,175 @@
+//! Where a conversation stands, read off the messages a request carries.
+
+use serde_json::Value;
+use windlass_vocab::Message;
+
+use crate::script::Tools;
+
+/// The start of the one message that is not part of the conversation: the lines for this turn only.
+const REMINDER: &str = "<reminder>";
+
+/// Where a conversation stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// How many user messages there are.
+    pub(crate) users: usize,
+    /// What the last one says.
+    pub(crate) last_user: String,
+    /// The replies after the last user message.
+    pub(crate) since_user: Replies,
+    /// The replies of the whole conversation.
+    pub(crate) whole: Replies,
+    /// Whether the model may call tools.
+    pub(crate) tools: Tools,
+}
+
+/// A count of replies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Replies {
+    /// How many.
+    pub(crate) count: usize,
+    /// The id of the first call of the last one. It tells the step even where older turns were pruned.
+    pub(crate) last_call: Option<String>,
+}
+
+impl Replies {
+    fn add(&mut self, call: Option<&str>) {
+        self.count += 1;
+        self.last_call = call.map(str::to_owned);
+    }
+}
+
+/// What matters of one message.
+enum Said<'a> {
+    User(String),
+    Reply { first_call: Option<&'a str> },
+    Other,
+}
+
+impl Position {
+    /// From the body of a Chat Completions request.
+    pub(crate) fn of_request(body: &Value) -> Self {
+        let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let conversation = match messages.split_last() {
+            Some((tail, rest)) if tail["role"] == "user" && text_of(&tail["content"]).starts_with(REMINDER) => rest,
+            _ => messages,
+        };
+        let offered = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["tool_choice"] != "none";
+        Self::fold(conversation.iter().map(said_on_the_wire), if offered { Tools::Offered } else { Tools::Withheld })
+    }
+
+    /// From a history.
+    pub(crate) fn of_history(history: &[Message], tools: Tools) -> Self {
+        let said = history.iter().map(|message| match message {
+            Message::User { text } => Said::User(text.clone()),
+            Message::Assistant { calls, .. } => {
+                Said::Reply { first_call: calls.first().and_then(|call| call.provider_id.as_deref()) }
+            }
+            Message::Tool { .. } => Said::Other,
+        });
+        Self::fold(said, tools)
+    }
+
+    fn fold<'a>(said: impl Iterator<Item = Said<'a>>, tools: Tools) -> Self {
+        let start = Self {
+            users: 0,
+            last_user: String::new(),
+            since_user: Replies::default(),
+            whole: Replies::default(),
+            tools,
+        };
+        said.fold(start, |mut position, said| {
+            match said {
+                Said::User(text) => {
+                    position.users += 1;
+                    position.last_user = text;
+                    position.since_user = Replies::default();
+                }
+                Said::Reply { first_call } => {
+                    position.since_user.add(first_call);
+                    position.whole.add(first_call);
+                }
+                Said::Other => {}
+            }
+            position
+        })
+    }
+}
+
+fn said_on_the_wire(message: &Value) -> Said<'_> {
+    match message["role"].as_str() {
+        Some("user") => Said::User(text_of(&message["content"])),
+        Some("assistant") => Said::Reply { first_call: message["tool_calls"][0]["id"].as_str() },
+        _ => Said::Other,
+    }
+}
+
+/// The text of a `content`, which is a string or a list of parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    }
+}
+
+/// How many replies a request carries, found without parsing it. A quote inside a JSON text is
+/// escaped, so these bytes can only be a message's own role.
+pub(crate) fn count_replies(body: &[u8]) -> usize {
+    memchr::memmem::find_iter(body, br#""role":"assistant""#).count()
+}
+
+/// Whether a request asks for a stream, found without parsing it.
+pub(crate) fn asks_for_stream(body: &[u8]) -> bool {
+    memchr::memmem::find(body, br#""stream":true"#).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Position, asks_for_stream, count_replies};
+    use crate::script::Tools;
+
+    #[test]
+    fn replies_are_counted_from_the_last_user_message_and_from_the_start() {
+        let body = json!({"messages": [
+            {"role": "system", "content": "be good"},
+            {"role": "user", "content": "first"},
+            {"role": "assistant", "content": "one"},
+            {"role": "user", "content": [{"type": "text", "text": "sec"}, {"type": "text", "text": "ond"}]},
+            {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]},
+            {"role": "tool", "tool_call_id": "x", "content": "…"},
+        ]});
+        let position = Position::of_request(&body);
+        assert_eq!((position.users, position.last_user.as_str()), (2, "second"));
+        assert_eq!((position.since_user.count, position.whole.count), (1, 2));
+        assert_eq!(position.whole.last_call.as_deref(), Some("x"));
+        assert_eq!(position.tools, Tools::Withheld);
+    }
+
+    #[test]
+    fn the_lines_for_this_turn_only_do_not_count_as_a_user_message() {
+        let body = json!({"messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": "going"},
+            {"role": "user", "content": "<reminder>it is Monday</reminder>"},
+        ], "tools": [{}], "tool_choice": "auto"});
+        let position = Position::of_request(&body);
+        assert_eq!((position.users, position.since_user.count), (1, 1));
+        assert_eq!(position.tools, Tools::Offered);
+    }
+
+    #[test]
+    fn a_quick_look_counts_replies_and_is_not_fooled_by_text() {
+        let body = json!({"messages": [
+            {"content": r#"say "role":"assistant" and "stream":true"#, "role": "user"},
+            {"content": "a", "role": "assistant"},
+            {"content": "b", "role": "assistant"},
+        ]})
+        .to_string();
+        assert_eq!(count_replies(body.as_bytes()), 2);
+        assert!(!asks_for_stream(body.as_bytes()));
+        assert!(asks_for_stream(br#"{"stream":true}"#));
+    }
+}

@@ -1,0 +1,383 @@
+//! A script: what a model says, as data.
+//!
+//! A script is a list of [`Scene`]s. The first scene whose [`When`] fits a request answers it, with
+//! the step that the conversation has come to: how often the model has spoken is read off the
+//! request's own messages, never off the order in which requests arrive. So a client that is killed
+//! and asks again gets the same reply again.
+//!
+//! ```
+//! use windlass_testkit::{Script, Step};
+//!
+//! let script = Script::of([
+//!     Step::call("read_file", serde_json::json!({"path": "notes.txt"})),
+//!     Step::say("The notes say hello."),
+//! ]);
+//! assert_eq!(script.scenes.len(), 1);
+//! ```
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::fault::Fault;
+
+/// Everything a scripted model will say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Script {
+    /// Tried in order; the first that fits answers.
+    pub scenes: Vec<Scene>,
+    /// How fast replies come, unless a step says otherwise.
+    pub pace: Pace,
+    /// How closely the server looks at requests.
+    pub inspection: Inspection,
+}
+
+/// How closely the server looks at requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inspection {
+    /// Each is parsed, checked for legality and recorded.
+    #[default]
+    Full,
+    /// Replies are only counted and nothing is kept: for benches. The first scene answers every
+    /// request, counted over the whole conversation; its `when` and its faults are passed over.
+    Quick,
+}
+
+/// Steps for the requests that fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scene {
+    /// Which requests it answers.
+    pub when: When,
+    /// The replies, in order.
+    pub steps: Vec<Step>,
+    /// Where counting begins.
+    pub counting: Counting,
+    /// What follows the last step.
+    pub then: After,
+}
+
+/// Which requests a scene answers: those that fit every condition given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct When {
+    /// The last user message contains this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_contains: Option<String>,
+    /// So many user messages have been sent, the last one included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_number: Option<usize>,
+    /// Whether the model may call tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Tools>,
+}
+
+/// Whether the model may call tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tools {
+    /// Tools are offered.
+    Offered,
+    /// None are, or `tool_choice` is `none`.
+    Withheld,
+}
+
+/// Where counting begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counting {
+    /// At the last user message. A nudge is one too, and begins the scene it fits from its first step.
+    #[default]
+    SinceUser,
+    /// At the start of the conversation.
+    Whole,
+}
+
+/// What follows the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum After {
+    /// The request is refused as one the script does not foresee.
+    #[default]
+    Refuse,
+    /// The last step, again and again.
+    RepeatLast,
+    /// The first step again, and so on round.
+    Cycle,
+}
+
+/// One reply. In `text` and in arguments, `$STEP` stands for the number of the reply, from 1, so that
+/// steps that come round again can differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Step {
+    /// Words of the answer.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Words of the reasoning.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
+    /// The calls asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ScriptedCall>,
+    /// `finish_reason`; `tool_calls` or `stop` unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish: Option<String>,
+    /// What the server says it cost; 10 and 10 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Tokens>,
+    /// What goes wrong first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+    /// How fast it comes; the script's pace unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+}
+
+/// A call the model asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCall {
+    /// The tool's name on the wire.
+    pub name: String,
+    /// The arguments. A string is sent as it stands, so that a script can send broken JSON.
+    #[serde(default)]
+    pub arguments: Value,
+    /// The provider's id; one that names the step unless given. An empty one is sent as missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// What the server says a reply cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tokens {
+    /// Tokens of the request.
+    pub prompt: u64,
+    /// Tokens of the reply.
+    pub completion: u64,
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self { prompt: 10, completion: 10 }
+    }
+}
+
+/// How fast a reply comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// Before the first byte.
+    pub latency_ms: u64,
+    /// Between two writes of a stream.
+    pub pause_ms: u64,
+    /// How a stream is divided into writes.
+    pub writes: Writes,
+    /// How many characters of text one event carries.
+    pub delta_chars: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { latency_ms: 0, pause_ms: 0, writes: Writes::Whole, delta_chars: 24 }
+    }
+}
+
+/// How a stream is divided into writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Writes {
+    /// All in one.
+    #[default]
+    Whole,
+    /// One for each event.
+    Events,
+    /// One for each so many bytes, wherever they end.
+    Bytes(usize),
+}
+
+impl Script {
+    /// One scene that answers everything, its steps counted over the whole conversation.
+    #[must_use]
+    pub fn of(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self::default().scene(Scene {
+            steps: steps.into_iter().collect(),
+            counting: Counting::Whole,
+            ..Scene::default()
+        })
+    }
+
+    /// A script in which user messages that contain `words` are answered by `steps`, counted from
+    /// that message on. Add more with [`Script::scene`].
+    #[must_use]
+    pub fn when(words: &str, steps: impl IntoIterator<Item = Step>) -> Self {
+        Self::default().scene(Scene::when(words, steps))
+    }
+
+    /// `turns` replies, each with `text_bytes` of text and one call, then a last one without a call.
+    /// The arguments differ from turn to turn where they contain `$STEP`.
+    #[must_use]
+    pub fn turns(turns: usize, text_bytes: usize, call: &ScriptedCall) -> Self {
+        let text: String = "haul away ".chars().cycle().take(text_bytes).collect();
+        let step = Step { text: text.clone(), calls: vec![call.clone()], ..Step::default() };
+        let last = Step::say(if text.is_empty() { "done".to_owned() } else { text });
+        Self::of(std::iter::repeat_n(step, turns.saturating_sub(1)).chain([last]))
+    }
+
+    /// This script with one more scene, tried after those it has.
+    #[must_use]
+    pub fn scene(mut self, scene: Scene) -> Self {
+        self.scenes.push(scene);
+        self
+    }
+
+    /// This script at another pace.
+    #[must_use]
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.pace = pace;
+        self
+    }
+
+    /// This script with requests only counted.
+    #[must_use]
+    pub fn quick(mut self) -> Self {
+        self.inspection = Inspection::Quick;
+        self
+    }
+
+    /// A script from its JSON.
+    pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+}
+
+impl Scene {
+    /// Answers user messages that contain `words`.
+    #[must_use]
+    pub fn when(words: &str, steps: impl IntoIterator<Item = Step>) -> Self {
+        let when = When { user_contains: Some(words.to_owned()), ..When::default() };
+        Self { when, steps: steps.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Answers the `number`-th user message, from 1.
+    #[must_use]
+    pub fn user(number: usize, steps: impl IntoIterator<Item = Step>) -> Self {
+        let when = When { user_number: Some(number), ..When::default() };
+        Self { when, steps: steps.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Answers requests in which the model may not call: a wrap-up, or plain talk.
+    #[must_use]
+    pub fn without_tools(steps: impl IntoIterator<Item = Step>) -> Self {
+        let when = When { tools: Some(Tools::Withheld), ..When::default() };
+        Self { when, steps: steps.into_iter().collect(), then: After::RepeatLast, ..Self::default() }
+    }
+
+    /// This scene with another sequel.
+    #[must_use]
+    pub fn then(mut self, then: After) -> Self {
+        self.then = then;
+        self
+    }
+
+    /// This scene with its steps counted otherwise.
+    #[must_use]
+    pub fn counting(mut self, counting: Counting) -> Self {
+        self.counting = counting;
+        self
+    }
+}
+
+impl Step {
+    /// Text alone.
+    #[must_use]
+    pub fn say(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// One call.
+    #[must_use]
+    pub fn call(name: &str, arguments: Value) -> Self {
+        Self::default().and_call(name, arguments)
+    }
+
+    /// This step with one more call.
+    #[must_use]
+    pub fn and_call(mut self, name: &str, arguments: Value) -> Self {
+        self.calls.push(ScriptedCall { name: name.to_owned(), arguments, id: None });
+        self
+    }
+
+    /// This step with reasoning before it.
+    #[must_use]
+    pub fn thinking(mut self, text: impl Into<String>) -> Self {
+        self.thinking = text.into();
+        self
+    }
+
+    /// This step with another `finish_reason`.
+    #[must_use]
+    pub fn finish(mut self, reason: &str) -> Self {
+        self.finish = Some(reason.to_owned());
+        self
+    }
+
+    /// This step with its cost.
+    #[must_use]
+    pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
+        self.usage = Some(Tokens { prompt, completion });
+        self
+    }
+
+    /// This step with one more fault.
+    #[must_use]
+    pub fn fault(mut self, fault: impl Into<Fault>) -> Self {
+        self.faults.push(fault.into());
+        self
+    }
+
+    /// This step at a pace of its own.
+    #[must_use]
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.pace = Some(pace);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{After, Script, Step, When};
+    use crate::FaultKind;
+
+    #[test]
+    fn a_script_reads_back_as_it_was_written() {
+        let script =
+            Script::when("hello", [Step::say("hi").fault(FaultKind::Html.times(2)), Step::call("a", json!({}))]);
+        let text = serde_json::to_string(&script).unwrap();
+        assert_eq!(Script::parse(&text).unwrap(), script);
+    }
+
+    #[test]
+    fn a_script_written_by_hand_may_leave_out_what_it_does_not_need() {
+        let script = Script::parse(
+            r#"{"scenes": [{"when": {"user_number": 2}, "then": "cycle", "steps": [
+                {"calls": [{"name": "todo", "arguments": {"n": "$STEP"}}],
+                 "faults": [{"kind": "status", "code": 429, "retry_after": "1", "times": 2}, {"kind": "refuse"}]}]}]}"#,
+        )
+        .unwrap();
+        assert_eq!(script.scenes[0].when, When { user_number: Some(2), ..When::default() });
+        assert_eq!(script.scenes[0].then, After::Cycle);
+        let faults = &script.scenes[0].steps[0].faults;
+        assert_eq!(faults.iter().map(|fault| fault.times).collect::<Vec<_>>(), [2, 1]);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused() {
+        let error = Script::parse(r#"{"scenes": [{"step": []}]}"#).unwrap_err();
+        assert!(error.to_string().contains("unknown field `step`"), "{error}");
+    }
+}

@@ -1,0 +1,356 @@
+//! A script played over HTTP, as an OpenAI Chat Completions server.
+//!
+//! The server has a thread of its own and answers from bytes it rendered once, so that neither the
+//! client's runtime nor its clock bears on it. Dropping the handle stops it and closes every connection.
+//!
+//! ```
+//! use windlass_testkit::{ModelServer, Script, Step};
+//!
+//! let server = ModelServer::start(Script::of([Step::say("hello")]))?;
+//! assert!(server.base_url().starts_with("http://127.0.0.1:"));
+//! assert!(server.requests().is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::oneshot;
+
+use crate::http::HttpRequest;
+use crate::legality::legality;
+use crate::plan::{Asked, End, Plan, chunk};
+use crate::position::{Position, asks_for_stream, count_replies};
+use crate::script::{Inspection, Script};
+use crate::stage::{Cue, Stage};
+use crate::wire;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 4096;
+
+/// A running server.
+#[derive(Debug)]
+pub struct ModelServer {
+    address: SocketAddr,
+    house: Arc<House>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where a server listens and what it keeps.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// The port on the loopback address; 0 lets the system choose.
+    pub port: u16,
+    /// A file to which each request is appended as a JSON line. Without one they are kept in memory.
+    pub log: Option<PathBuf>,
+}
+
+/// A request the server was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordedRequest {
+    /// Its number, from 1, in order of arrival.
+    pub n: usize,
+    /// The method.
+    pub method: String,
+    /// The path.
+    pub path: String,
+    /// The headers, names in lower case.
+    #[serde(skip)]
+    pub headers: Vec<(String, String)>,
+    /// The scene that answered it, from 0.
+    pub scene: Option<usize>,
+    /// The number of the reply in that scene, from 0.
+    pub step: Option<usize>,
+    /// Whether a fault struck it.
+    pub faulty: bool,
+    /// What is illegal about it, or why the script has no answer.
+    pub refused: Option<String>,
+    /// How many messages it carries.
+    pub messages: usize,
+    /// The body; a string where it is no JSON.
+    pub body: Value,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct House {
+    stage: Stage,
+    seen: Mutex<Seen>,
+    ready: Mutex<HashMap<(usize, usize, Asked), Arc<Plan>>>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    count: usize,
+    kept: Vec<RecordedRequest>,
+    refused: Vec<String>,
+    log: Option<File>,
+}
+
+impl ModelServer {
+    /// Plays `script` on a free port of the loopback address.
+    pub fn start(script: Script) -> io::Result<Self> {
+        Self::with(script, &ServerOptions::default())
+    }
+
+    /// Plays `script` as `options` say.
+    pub fn with(script: Script, options: &ServerOptions) -> io::Result<Self> {
+        let log = options.log.as_ref().map(|path| File::options().create(true).append(true).open(path)).transpose()?;
+        let seen = Mutex::new(Seen { log, ..Seen::default() });
+        let house = Arc::new(House { stage: Stage::new(script), seen, ready: Mutex::default() });
+        let (stop, stopped) = oneshot::channel();
+        let (tell, told) = mpsc::channel();
+        let (port, inside) = (options.port, Arc::clone(&house));
+        let thread = std::thread::Builder::new()
+            .name("scripted-model".to_owned())
+            .spawn(move || serve(port, inside, &tell, stopped))?;
+        let address = told.recv().map_err(io::Error::other)??;
+        Ok(Self { address, house, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What a client takes as its base URL; it ends in `/v1`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Every request so far, in order of arrival.
+    #[must_use]
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        lock(&self.house.seen).kept.clone()
+    }
+
+    /// How many requests there were.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        lock(&self.house.seen).count
+    }
+
+    /// What was refused: illegal requests and those the script does not foresee.
+    #[must_use]
+    pub fn refused(&self) -> Vec<String> {
+        lock(&self.house.seen).refused.clone()
+    }
+
+    /// Waits for as long as the server runs; that is, for ever unless its thread dies.
+    pub fn join(mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread of a server. Leaving it drops the runtime and every connection with it.
+fn serve(port: u16, house: Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stopped: oneshot::Receiver<()>) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return drop(tell.send(Err(error))),
+    };
+    runtime.block_on(async {
+        let opened = listen(port).and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let (address, listener) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return drop(tell.send(Err(error))),
+        };
+        tokio::spawn(accept(listener, house));
+        let _ = tell.send(Ok(address));
+        let _ = stopped.await;
+    });
+}
+
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    socket.listen(BACKLOG)
+}
+
+async fn accept(listener: TcpListener, house: Arc<House>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let house = Arc::clone(&house);
+                tokio::spawn(async move {
+                    // An error here is a client that went away: its own affair.
+                    let _ = house.attend(stream).await;
+                });
+            }
+            // Out of descriptors: some connection must close first.
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+impl House {
+    /// Answers the requests of one connection, one after another.
+    async fn attend(&self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let mut connection = BufReader::with_capacity(16 * 1024, stream);
+        while let Some(request) = HttpRequest::read(&mut connection).await? {
+            let closing = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+            let plan = self.answer(request);
+            perform(&plan, &mut connection).await?;
+            if closing || plan.end != End::KeepAlive {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, request: HttpRequest) -> Arc<Plan> {
+        let chat = request.method == "POST" && request.path.ends_with("/chat/completions");
+        if chat && self.stage.script.inspection == Inspection::Quick {
+            return self.answer_quickly(&request.body);
+        }
+        let body = serde_json::from_slice(&request.body)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&request.body).into_owned()));
+        let mut record = RecordedRequest {
+            n: 0,
+            messages: body["messages"].as_array().map_or(0, Vec::len),
+            method: request.method,
+            path: request.path,
+            headers: request.headers,
+            scene: None,
+            step: None,
+            faulty: false,
+            refused: None,
+            body,
+        };
+        let plan = if chat { self.answer_chat(&mut record) } else { elsewhere(&record) };
+        self.keep(record);
+        plan
+    }
+
+    fn answer_chat(&self, record: &mut RecordedRequest) -> Arc<Plan> {
+        let asked = if record.body["stream"] == true { Asked::Streamed } else { Asked::Whole };
+        let cue = legality(&record.body)
+            .map_err(|what| format!("illegal request: {what}"))
+            .and_then(|()| self.stage.cue(&Position::of_request(&record.body)));
+        match cue {
+            Ok(cue) => {
+                record.scene = Some(cue.scene);
+                record.step = Some(cue.number);
+                record.faulty = cue.fault.is_some();
+                self.ready(&cue, asked)
+            }
+            Err(why) => {
+                let plan = Plan::error(400, &why);
+                record.refused = Some(why);
+                Arc::new(plan)
+            }
+        }
+    }
+
+    fn answer_quickly(&self, body: &[u8]) -> Arc<Plan> {
+        let asked = if asks_for_stream(body) { Asked::Streamed } else { Asked::Whole };
+        lock(&self.seen).count += 1;
+        match self.stage.numbered(0, count_replies(body)) {
+            Ok(cue) => self.ready(&cue, asked),
+            Err(why) => {
+                let plan = Plan::error(400, &why);
+                lock(&self.seen).refused.push(why);
+                Arc::new(plan)
+            }
+        }
+    }
+
+    /// The plan for a cue: rendered once where nothing is wrong with it.
+    fn ready(&self, cue: &Cue<'_>, asked: Asked) -> Arc<Plan> {
+        let pace = cue.step.pace.as_ref().unwrap_or(&self.stage.script.pace);
+        if cue.fault.is_some() {
+            return Arc::new(Plan::of(cue, pace, asked));
+        }
+        let mut ready = lock(&self.ready);
+        let plan = ready.entry((cue.scene, cue.number, asked)).or_insert_with(|| Arc::new(Plan::of(cue, pace, asked)));
+        Arc::clone(plan)
+    }
+
+    fn keep(&self, mut record: RecordedRequest) {
+        let mut seen = lock(&self.seen);
+        seen.count += 1;
+        record.n = seen.count;
+        seen.refused.extend(record.refused.clone());
+        match &mut seen.log {
+            Some(log) => {
+                if let Ok(mut line) = serde_json::to_vec(&record) {
+                    line.push(b'\n');
+                    let _ = log.write_all(&line);
+                }
+            }
+            None => seen.kept.push(record),
+        }
+    }
+}
+
+/// Everything but a chat: the list of models, or nothing.
+fn elsewhere(record: &RecordedRequest) -> Arc<Plan> {
+    Arc::new(if record.method == "GET" && record.path.ends_with("/models") {
+        let list = json!({"object": "list", "data": [{"id": wire::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
+        Plan::answer(200, "application/json", list.to_string().into_bytes())
+    } else {
+        Plan::error(404, &format!("the scripted server has nothing at {}", record.path))
+    })
+}
+
+async fn perform(plan: &Plan, connection: &mut BufReader<TcpStream>) -> io::Result<()> {
+    pause(plan.wait_ms).await;
+    for (at, write) in plan.writes.iter().enumerate() {
+        if at > 0 {
+            pause(plan.pause_ms).await;
+        }
+        connection.write_all(write).await?;
+    }
+    match plan.end {
+        End::KeepAlive | End::Close => Ok(()),
+        End::Hold => {
+            let mut rest = [0; 512];
+            while connection.read(&mut rest).await? > 0 {}
+            Ok(())
+        }
+        End::Flood(bytes) => {
+            let block = chunk(&[b'x'; 64 * 1024]);
+            let mut sent = 0;
+            while sent < bytes {
+                connection.write_all(&block).await?;
+                sent += block.len() as u64;
+            }
+            Ok(())
+        }
+    }
+}
+
+async fn pause(ms: u64) {
+    if ms > 0 {
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+    }
+}

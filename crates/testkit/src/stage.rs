@@ -1,0 +1,205 @@
+//! A script in play: which step a conversation has come to, and which fault strikes it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::fault::{Fault, FaultKind};
+use crate::position::{Position, Replies};
+use crate::script::{After, Counting, Scene, Script, Step, When};
+
+/// A script in play. It remembers nothing but how often faults struck.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) script: Script,
+    struck: Mutex<HashMap<Line, u32>>,
+}
+
+/// One place of the script as one prompt comes to it, so that conversations about different things
+/// meet their faults apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Line {
+    scene: usize,
+    number: usize,
+    prompt: String,
+}
+
+/// The reply that is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cue<'a> {
+    /// The scene, from 0.
+    pub(crate) scene: usize,
+    /// The number of the reply in its scene, from 0.
+    pub(crate) number: usize,
+    /// What it says.
+    pub(crate) step: &'a Step,
+    /// What goes wrong with it this time.
+    pub(crate) fault: Option<&'a FaultKind>,
+}
+
+impl Stage {
+    pub(crate) fn new(script: Script) -> Self {
+        Self { script, struck: Mutex::default() }
+    }
+
+    /// The reply that a conversation at `position` is due, or why the script has none.
+    pub(crate) fn cue(&self, position: &Position) -> Result<Cue<'_>, String> {
+        let (scene, rules) = self
+            .script
+            .scenes
+            .iter()
+            .enumerate()
+            .find(|(_, scene)| scene.when.fits(position))
+            .ok_or_else(|| format!("the script has no scene for user message {}", position.users))?;
+        let replies = match rules.counting {
+            Counting::SinceUser => &position.since_user,
+            Counting::Whole => &position.whole,
+        };
+        let cue = self.numbered(scene, next_number(scene, replies))?;
+        let line = Line { scene, number: cue.number, prompt: position.last_user.clone() };
+        Ok(Cue { fault: self.strike(line, &cue.step.faults), ..cue })
+    }
+
+    /// The `number`-th reply of a scene, without its faults.
+    pub(crate) fn numbered(&self, scene: usize, number: usize) -> Result<Cue<'_>, String> {
+        let step = self.script.scenes.get(scene).and_then(|scene| scene.step(number));
+        let step = step.ok_or_else(|| format!("scene {scene} of the script has no step {number}"))?;
+        Ok(Cue { scene, number, step, fault: None })
+    }
+
+    /// The fault that strikes this request for `line`, counting it.
+    fn strike<'a>(&self, line: Line, faults: &'a [Fault]) -> Option<&'a FaultKind> {
+        if faults.is_empty() {
+            return None;
+        }
+        let mut struck = self.struck.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = struck.entry(line).or_default();
+        let mut left = *before;
+        for fault in faults {
+            if left < fault.times {
+                *before += 1;
+                return Some(&fault.kind);
+            }
+            left -= fault.times;
+        }
+        None
+    }
+}
+
+impl When {
+    fn fits(&self, position: &Position) -> bool {
+        self.user_contains.as_ref().is_none_or(|words| position.last_user.contains(words))
+            && self.user_number.is_none_or(|number| number == position.users)
+            && self.tools.is_none_or(|tools| tools == position.tools)
+    }
+}
+
+impl Scene {
+    fn step(&self, number: usize) -> Option<&Step> {
+        match self.then {
+            After::Refuse => self.steps.get(number),
+            After::RepeatLast => self.steps.get(number).or_else(|| self.steps.last()),
+            After::Cycle => self.steps.get(number.checked_rem(self.steps.len())?),
+        }
+    }
+}
+
+/// The id of a call that has none of its own: it tells where in the script it stands.
+pub(crate) fn call_id(scene: usize, number: usize, index: usize) -> String {
+    format!("call_{scene}_{number}_{index}")
+}
+
+/// The number of the next reply: the one after the last call that bears an id of this scene, else
+/// as many as there were.
+fn next_number(scene: usize, replies: &Replies) -> usize {
+    let last = replies.last_call.as_deref().and_then(|id| {
+        let (of_scene, rest) = id.strip_prefix("call_")?.split_once('_')?;
+        let (number, _) = rest.split_once('_')?;
+        (of_scene.parse() == Ok(scene)).then(|| number.parse::<usize>().ok())?
+    });
+    last.map_or(replies.count, |number| number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Stage, call_id};
+    use crate::fault::FaultKind;
+    use crate::position::{Position, Replies};
+    use crate::script::{After, Scene, Script, Step, Tools};
+
+    fn position(users: usize, last_user: &str, count: usize) -> Position {
+        let replies = Replies { count, last_call: None };
+        Position {
+            users,
+            last_user: last_user.to_owned(),
+            since_user: replies.clone(),
+            whole: replies,
+            tools: Tools::Offered,
+        }
+    }
+
+    fn said(stage: &Stage, position: &Position) -> String {
+        stage.cue(position).map_or_else(|none| none, |cue| cue.step.text.clone())
+    }
+
+    #[test]
+    fn the_same_conversation_gets_the_same_reply_however_often_it_asks() {
+        let stage = Stage::new(Script::of([Step::say("one"), Step::say("two")]));
+        for _ in 0..3 {
+            assert_eq!(said(&stage, &position(1, "go", 1)), "two");
+            assert_eq!(said(&stage, &position(1, "go", 0)), "one");
+        }
+        assert_eq!(said(&stage, &position(1, "go", 2)), "scene 0 of the script has no step 2");
+    }
+
+    #[test]
+    fn scenes_are_chosen_by_what_the_user_said_and_by_what_is_offered() {
+        let stage = Stage::new(
+            Script::default()
+                .scene(Scene::without_tools([Step::say("summary")]))
+                .scene(Scene::when("tea", [Step::say("tea")]))
+                .scene(Scene::user(2, [Step::say("second")])),
+        );
+        assert_eq!(said(&stage, &position(1, "make tea", 0)), "tea");
+        assert_eq!(said(&stage, &position(2, "go on", 0)), "second");
+        assert_eq!(said(&stage, &position(1, "coffee", 0)), "the script has no scene for user message 1");
+        let withheld = Position { tools: Tools::Withheld, ..position(1, "make tea", 7) };
+        assert_eq!(said(&stage, &withheld), "summary");
+    }
+
+    #[test]
+    fn a_scene_can_go_round_or_stay_on_its_last_step() {
+        let steps = || [Step::say("a"), Step::say("b")];
+        let round = Stage::new(Script::default().scene(Scene::when("", steps()).then(After::Cycle)));
+        let stay = Stage::new(Script::default().scene(Scene::when("", steps()).then(After::RepeatLast)));
+        assert_eq!(said(&round, &position(1, "", 4)), "a");
+        assert_eq!(said(&stay, &position(1, "", 4)), "b");
+    }
+
+    #[test]
+    fn an_empty_scene_that_goes_round_has_no_step() {
+        let stage = Stage::new(Script::default().scene(Scene::default().then(After::Cycle)));
+        assert!(stage.cue(&position(1, "", 0)).is_err());
+    }
+
+    #[test]
+    fn the_id_of_the_last_call_tells_the_step_when_older_turns_are_gone() {
+        let stage = Stage::new(Script::of((0..9).map(|n| Step::call(&format!("t{n}"), json!({})))));
+        let mut pruned = position(1, "go", 1);
+        pruned.whole.last_call = Some(call_id(0, 4, 0));
+        assert_eq!(stage.cue(&pruned).unwrap().number, 5);
+        pruned.whole.last_call = Some(call_id(3, 4, 0));
+        assert_eq!(stage.cue(&pruned).unwrap().number, 1);
+    }
+
+    #[test]
+    fn faults_strike_in_order_and_apart_for_each_prompt() {
+        let step = Step::say("x").fault(FaultKind::Html.times(2)).fault(FaultKind::Refuse);
+        let stage = Stage::new(Script::of([step]));
+        let fault = |prompt: &str| stage.cue(&position(1, prompt, 0)).unwrap().fault.cloned();
+        let (html, refuse) = (Some(FaultKind::Html), Some(FaultKind::Refuse));
+        assert_eq!([fault("a"), fault("a"), fault("a"), fault("a")], [html.clone(), html.clone(), refuse, None]);
+        assert_eq!(fault("b"), html);
+    }
+}

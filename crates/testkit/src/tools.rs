@@ -1,0 +1,147 @@
+//! Tools under a script, that count their executions on disk.
+//!
+//! Each run of a [`CountingTool`] appends one line, the call's effect id, to `<tool>.log` in a folder,
+//! by one write that no other can cut in two. The lines outlive a killed process: [`executions`] and
+//! [`counts`] say afterwards what was done, and how often.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use windlass_tools::{BoxFuture, CallContext, Tool, Verification};
+use windlass_vocab::{EffectClass, EffectId, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
+
+/// The server the scripted tools belong to.
+pub const SERVER: &str = "scripted";
+
+/// What a scripted tool does once its execution is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    /// It succeeds, with a text that tells its name and arguments.
+    Succeeds,
+    /// It says no.
+    Fails,
+    /// It breaks.
+    Breaks,
+    /// It goes on until it is stopped.
+    UntilCancelled,
+    /// It panics.
+    Panics,
+}
+
+/// A tool that counts its executions on disk. Any arguments will do.
+#[derive(Clone, Debug)]
+pub struct CountingTool {
+    spec: ToolSpec,
+    log: PathBuf,
+    behaviour: Behaviour,
+}
+
+impl CountingTool {
+    /// The tool `scripted.<name>`, which counts in `<dir>/<name>.log`. One that is `Verifiable` finds
+    /// out by that file whether a call took place.
+    #[must_use]
+    pub fn new(name: &str, effect: EffectClass, dir: &Path) -> Self {
+        let spec = ToolSpec {
+            name: ToolName(format!("{SERVER}.{name}")),
+            wire_name: format!("{SERVER}__{name}"),
+            description: format!("The scripted tool {name}."),
+            schema: Json::from(&serde_json::json!({"type": "object"})),
+            effect,
+            ending: None,
+            repeatable: false,
+        };
+        Self { spec, log: log_of(dir, name), behaviour: Behaviour::Succeeds }
+    }
+
+    /// This tool with another behaviour.
+    #[must_use]
+    pub fn behaving(mut self, behaviour: Behaviour) -> Self {
+        self.behaviour = behaviour;
+        self
+    }
+
+    /// The name a model calls it by.
+    #[must_use]
+    pub fn wire_name(&self) -> &str {
+        &self.spec.wire_name
+    }
+
+    /// The text of a success: the same for every try of a call.
+    fn done(&self, arguments: &Value) -> Outcome {
+        Outcome::ok(format!("{} did {arguments}", self.spec.name.bare()))
+    }
+}
+
+impl Tool for CountingTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let tool = self.clone();
+        Box::pin(async move {
+            if let Err(error) = count(&tool.log, &context.effect_id) {
+                let text = format!("{} can't be written: {error}", tool.log.display());
+                return Outcome::new(OutcomeKind::InfrastructureError, text);
+            }
+            match tool.behaviour {
+                Behaviour::Succeeds => tool.done(&arguments),
+                Behaviour::Fails => Outcome::error(format!("{} says no", tool.spec.name.bare())),
+                Behaviour::Breaks => Outcome::new(OutcomeKind::InfrastructureError, "the scripted tool broke"),
+                Behaviour::UntilCancelled => {
+                    context.cancel.cancelled().await;
+                    Outcome::new(OutcomeKind::Cancelled, "stopped")
+                }
+                // Unwinds as a panic does, but leaves the hook and its output out of it.
+                Behaviour::Panics => std::panic::resume_unwind(Box::new("the scripted tool panicked")),
+            }
+        })
+    }
+
+    fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+        let verification = match lines(&self.log) {
+            Ok(done) if done.contains(&context.effect_id) => Verification::Done(self.done(&arguments)),
+            Ok(_) => Verification::NotDone,
+            Err(_) => Verification::Unknown,
+        };
+        Box::pin(std::future::ready(verification))
+    }
+}
+
+/// The effects a tool had, in order, one entry for each execution. None where it never ran.
+pub fn executions(dir: &Path, name: &str) -> io::Result<Vec<EffectId>> {
+    lines(&log_of(dir, name))
+}
+
+/// How often each effect was executed, by the bare name of the tool.
+pub fn counts(dir: &Path) -> io::Result<BTreeMap<String, BTreeMap<EffectId, usize>>> {
+    let mut counts = BTreeMap::<String, BTreeMap<EffectId, usize>>::new();
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        let Some(tool) = name.to_str().and_then(|name| name.strip_suffix(".log")) else { continue };
+        for effect in executions(dir, tool)? {
+            *counts.entry(tool.to_owned()).or_default().entry(effect).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
+fn log_of(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.log"))
+}
+
+fn count(log: &Path, effect: &EffectId) -> io::Result<()> {
+    let mut file = File::options().create(true).append(true).open(log)?;
+    file.write_all(format!("{effect}\n").as_bytes())
+}
+
+fn lines(log: &Path) -> io::Result<Vec<EffectId>> {
+    match std::fs::read_to_string(log) {
+        Ok(text) => Ok(text.lines().map(EffectId::from).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,213 @@
+//! A step as an OpenAI Chat Completions server would write it: whole, or as the events of a stream.
+
+use serde_json::{Value, json};
+
+use crate::script::{Pace, ScriptedCall, Step};
+use crate::stage::{Cue, call_id};
+
+/// What the server calls itself.
+pub(crate) const MODEL: &str = "scripted";
+
+/// The end of a stream.
+pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// The reply in one body.
+pub(crate) fn whole(cue: &Cue<'_>) -> Vec<u8> {
+    let step = cue.step;
+    let mut message = json!({"role": "assistant", "content": content(cue)});
+    if !step.thinking.is_empty() {
+        message["reasoning_content"] = json!(step.thinking);
+    }
+    if !step.calls.is_empty() {
+        message["tool_calls"] =
+            step.calls.iter().enumerate().map(|(index, call)| whole_call(cue, index, call)).collect();
+    }
+    let choice = json!({"index": 0, "message": message, "finish_reason": finish(step)});
+    json!({
+        "id": format!("chatcmpl-{}-{}", cue.scene, cue.number),
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "choices": [choice],
+        "usage": usage(step),
+    })
+    .to_string()
+    .into_bytes()
+}
+
+/// The reply as events, each with its blank line, `[DONE]` last.
+pub(crate) fn events(cue: &Cue<'_>, pace: &Pace) -> Vec<Vec<u8>> {
+    let step = cue.step;
+    let mut deltas = vec![json!({"role": "assistant", "content": ""})];
+    deltas.extend(fragments(&step.thinking, pace).map(|text| json!({"reasoning_content": text})));
+    deltas.extend(fragments(&text(cue), pace).map(|text| json!({"content": text})));
+    for (index, call) in step.calls.iter().enumerate() {
+        let mut first = json!({"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}});
+        if let Some(id) = id(cue, index, call) {
+            first["id"] = json!(id);
+        }
+        deltas.push(json!({"tool_calls": [first]}));
+        let rest = arguments(cue, call);
+        deltas.extend(
+            fragments(&rest, pace)
+                .map(|text| json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]})),
+        );
+    }
+    let chunks = deltas.into_iter().map(|delta| json!([{"index": 0, "delta": delta, "finish_reason": null}]));
+    let last = json!([{"index": 0, "delta": {}, "finish_reason": finish(step)}]);
+    let mut events: Vec<_> = chunks.chain([last]).map(|choices| chunk(cue, &choices, &Value::Null)).collect();
+    events.push(chunk(cue, &json!([]), &usage(step)));
+    events.push(DONE.to_vec());
+    events
+}
+
+/// The event of an error in mid-stream.
+pub(crate) fn error_event(message: &str) -> Vec<u8> {
+    event(&error(message, "server_error"))
+}
+
+/// An error object.
+pub(crate) fn error(message: &str, kind: &str) -> Value {
+    json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+}
+
+/// The words of the reply.
+pub(crate) fn text(cue: &Cue<'_>) -> String {
+    numbered(cue, &cue.step.text)
+}
+
+/// The arguments of a call, as the model writes them.
+pub(crate) fn arguments(cue: &Cue<'_>, call: &ScriptedCall) -> String {
+    match &call.arguments {
+        Value::Null => "{}".to_owned(),
+        Value::String(text) => numbered(cue, text),
+        value @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            numbered(cue, &value.to_string())
+        }
+    }
+}
+
+/// The provider's id of a call, if it has one.
+pub(crate) fn id(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Option<String> {
+    let id = call.id.clone().unwrap_or_else(|| call_id(cue.scene, cue.number, index));
+    (!id.is_empty()).then_some(id)
+}
+
+/// `finish_reason` of the step.
+pub(crate) fn finish(step: &Step) -> &str {
+    let natural = if step.calls.is_empty() { "stop" } else { "tool_calls" };
+    step.finish.as_deref().unwrap_or(natural)
+}
+
+/// Text in pieces of so many characters.
+pub(crate) fn fragments<'a>(text: &'a str, pace: &Pace) -> impl Iterator<Item = &'a str> {
+    let size = pace.delta_chars.max(1);
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
+        let (fragment, tail) = rest.split_at(end);
+        rest = tail;
+        (!fragment.is_empty()).then_some(fragment)
+    })
+}
+
+fn numbered(cue: &Cue<'_>, text: &str) -> String {
+    text.replace("$STEP", &(cue.number + 1).to_string())
+}
+
+fn content(cue: &Cue<'_>) -> Value {
+    let text = text(cue);
+    if text.is_empty() && !cue.step.calls.is_empty() { Value::Null } else { Value::String(text) }
+}
+
+fn whole_call(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Value {
+    let function = json!({"name": call.name, "arguments": arguments(cue, call)});
+    match id(cue, index, call) {
+        Some(id) => json!({"id": id, "type": "function", "function": function}),
+        None => json!({"type": "function", "function": function}),
+    }
+}
+
+fn usage(step: &Step) -> Value {
+    let tokens = step.usage.unwrap_or_default();
+    json!({
+        "prompt_tokens": tokens.prompt,
+        "completion_tokens": tokens.completion,
+        "total_tokens": tokens.prompt + tokens.completion,
+    })
+}
+
+fn chunk(cue: &Cue<'_>, choices: &Value, usage: &Value) -> Vec<u8> {
+    event(&json!({
+        "id": format!("chatcmpl-{}-{}", cue.scene, cue.number),
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": MODEL,
+        "choices": choices,
+        "usage": usage,
+    }))
+}
+
+fn event(value: &Value) -> Vec<u8> {
+    format!("data: {value}\n\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{events, fragments, whole};
+    use crate::script::{Pace, Step};
+    use crate::stage::Cue;
+
+    fn cue(step: &Step) -> Cue<'_> {
+        Cue { scene: 0, number: 3, step, fault: None }
+    }
+
+    fn decoded(events: &[Vec<u8>]) -> Vec<Value> {
+        let texts = events.iter().map(|event| std::str::from_utf8(event).unwrap().trim().trim_start_matches("data: "));
+        texts.filter(|text| *text != "[DONE]").map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_whole_reply_carries_text_reasoning_calls_and_cost() {
+        let step = Step::say("try $STEP").thinking("hm").and_call("t", json!({"n": "$STEP"})).usage(5, 7);
+        let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
+        let message = &body["choices"][0]["message"];
+        assert_eq!(message["content"], "try 4");
+        assert_eq!(message["reasoning_content"], "hm");
+        assert_eq!(message["tool_calls"][0]["id"], "call_0_3_0");
+        assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"n":"4"}"#);
+        assert_eq!(body["choices"][0]["finish_reason"], "tool_calls");
+        assert_eq!(body["usage"]["total_tokens"], 12);
+    }
+
+    #[test]
+    fn a_stream_adds_up_to_the_same_reply() {
+        let step = Step::say("one two three").and_call("t", json!({"path": "a/long/enough/path"}));
+        let pace = Pace { delta_chars: 5, ..Pace::default() };
+        let chunks = decoded(&events(&cue(&step), &pace));
+        let deltas: Vec<&Value> = chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]).collect();
+        let text: String = deltas.iter().filter_map(|delta| delta["content"].as_str()).collect();
+        let arguments: String =
+            deltas.iter().filter_map(|delta| delta["tool_calls"][0]["function"]["arguments"].as_str()).collect();
+        assert_eq!(text, "one two three");
+        assert_eq!(arguments, r#"{"path":"a/long/enough/path"}"#);
+        assert_eq!(chunks[chunks.len() - 2]["choices"][0]["finish_reason"], "tool_calls");
+        assert_eq!(chunks[chunks.len() - 1]["choices"], json!([]));
+    }
+
+    #[test]
+    fn arguments_given_as_a_string_are_sent_as_they_stand() {
+        let step = Step::call("t", json!("{\"broken\": "));
+        let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
+        assert_eq!(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{\"broken\": ");
+    }
+
+    #[test]
+    fn fragments_end_between_characters() {
+        let pace = Pace { delta_chars: 2, ..Pace::default() };
+        assert_eq!(fragments("añ–🦀x", &pace).collect::<Vec<_>>(), ["añ", "–🦀", "x"]);
+        assert_eq!(fragments("", &pace).count(), 0);
+    }
+}

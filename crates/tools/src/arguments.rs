@@ -1,0 +1,209 @@
+//! Arguments: the text a model wrote becomes an object that fits the tool's schema, or a sentence
+//! the model can mend it by (T3).
+
+use serde_json::{Map, Value};
+use windlass_vocab::{Json, Repair};
+
+use crate::tool::shorten;
+
+/// At most this many faults are told at once.
+const FAULTS: usize = 5;
+
+/// Arguments as they were understood.
+pub(crate) struct Parsed {
+    /// The object, or why there is none.
+    pub(crate) value: Result<Value, String>,
+    /// The object as text; empty where there is none.
+    pub(crate) json: Json,
+    /// What the model wrote, where it differs.
+    pub(crate) raw: Option<String>,
+    /// What was mended.
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// Reads the text a model wrote.
+pub(crate) fn parse(text: &str) -> Parsed {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return mended(Map::new(), None, Repair::Missing);
+    }
+    match serde_json::from_str::<Value>(trimmed) {
+        Ok(Value::Object(object)) => {
+            let value = Value::Object(object);
+            let json = Json::parse(trimmed).unwrap_or_else(|_| Json::from(&value));
+            Parsed { value: Ok(value), json, raw: None, repairs: Vec::new() }
+        }
+        Ok(Value::Null) => mended(Map::new(), Some(text), Repair::Missing),
+        Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
+            Ok(Value::Object(object)) => mended(object, Some(text), Repair::Unquoted),
+            _ if inner.trim().is_empty() => mended(Map::new(), Some(text), Repair::Missing),
+            _ => refused(text, "The arguments must be a JSON object, not a string.".into()),
+        },
+        Ok(Value::Array(_)) => refused(text, "The arguments must be a JSON object, not an array.".into()),
+        Ok(Value::Bool(_) | Value::Number(_)) => {
+            refused(text, "The arguments must be a JSON object, not a single value.".into())
+        }
+        Err(error) => refused(text, format!("The arguments are not well-formed JSON: {error}.")),
+    }
+}
+
+fn mended(object: Map<String, Value>, raw: Option<&str>, repair: Repair) -> Parsed {
+    let value = Value::Object(object);
+    Parsed { json: Json::from(&value), value: Ok(value), raw: raw.map(str::to_owned), repairs: vec![repair] }
+}
+
+fn refused(text: &str, reason: String) -> Parsed {
+    Parsed { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
+}
+
+/// A tool's argument schema, compiled.
+pub(crate) struct Schema {
+    validator: jsonschema::Validator,
+    outline: String,
+}
+
+impl Schema {
+    /// Compiles a schema. It must be one of an object; it can't make requests, read files or run
+    /// patterns without a bound.
+    pub(crate) fn compile(schema: &Json) -> Result<Self, String> {
+        let schema: Value = serde_json::from_str(schema.as_str()).map_err(|error| error.to_string())?;
+        let Value::Object(object) = &schema else {
+            return Err("it must be a JSON object".into());
+        };
+        if object.get("type").is_some_and(|kind| kind != "object") {
+            return Err("its `type` must be `object`".into());
+        }
+        let validator = jsonschema::options()
+            .offline()
+            .with_pattern_options(jsonschema::PatternOptions::fancy_regex().backtrack_limit(50_000))
+            .build(&schema)
+            .map_err(|error| shorten(&error.to_string(), 400))?;
+        Ok(Self { validator, outline: outline(object) })
+    }
+
+    /// What is wrong with `arguments`, told so that a model can mend it.
+    pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
+        if self.validator.is_valid(arguments) {
+            return None;
+        }
+        let faults: Vec<String> = self.validator.iter_errors(arguments).take(FAULTS).map(|e| fault_line(&e)).collect();
+        Some(format!("The arguments of `{tool}` don't fit its schema:\n{}\n{}", faults.join("\n"), self.outline))
+    }
+}
+
+fn fault_line(error: &jsonschema::ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    let place = if place.is_empty() { "arguments".to_owned() } else { shorten(&place, 200) };
+    format!("- {place}: {}", shorten(&error.masked_with("the value").to_string(), 400))
+}
+
+/// One line: which arguments there are, and which of them are needed.
+fn outline(schema: &Map<String, Value>) -> String {
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return "See the tool's schema.".into();
+    };
+    let describe = |(name, property): (&String, &Value)| {
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or("any");
+        let need = if required.contains(&name.as_str()) { ", required" } else { "" };
+        format!("{name} ({kind}{need})")
+    };
+    let all: Vec<String> = properties.iter().map(describe).collect();
+    match all.len() {
+        0 => "It takes no arguments: {}.".into(),
+        _ => format!("It takes: {}.", shorten(&all.join(", "), 1_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // proves T3
+    #[test]
+    fn arguments_are_understood_or_refused_with_a_reason() {
+        for (text, want, repairs) in [
+            (r#"{"a": 1}"#, Ok(json!({"a": 1})), vec![]),
+            ("", Ok(json!({})), vec![Repair::Missing]),
+            ("  \n", Ok(json!({})), vec![Repair::Missing]),
+            ("null", Ok(json!({})), vec![Repair::Missing]),
+            (r#""{\"a\":1}""#, Ok(json!({"a": 1})), vec![Repair::Unquoted]),
+            ("[1]", Err("not an array"), vec![]),
+            ("7", Err("not a single value"), vec![]),
+            (r#""hello""#, Err("not a string"), vec![]),
+            (r#"{"a": 1,}"#, Err("line 1 column 9"), vec![]),
+            (r#"{"a": "#, Err("EOF"), vec![]),
+        ] {
+            let parsed = parse(text);
+            match (&parsed.value, want) {
+                (Ok(value), Ok(want)) => assert_eq!(value, &want, "{text}"),
+                (Err(reason), Err(want)) => assert!(reason.contains(want), "{text}: {reason}"),
+                (got, want) => panic!("{text}: {got:?} is not {want:?}"),
+            }
+            assert_eq!(parsed.repairs, repairs, "{text}");
+        }
+    }
+
+    // proves T3
+    #[test]
+    fn arguments_are_kept_as_they_were_written() {
+        let parsed = parse(" {\"b\": 1.0, \"a\": 1e2}\n");
+        assert_eq!(parsed.json.as_str(), r#"{"b": 1.0, "a": 1e2}"#);
+        assert_eq!(parsed.raw, None);
+        assert_eq!(parse("{oops").raw.as_deref(), Some("{oops"));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_and_ten_megabytes_are_not() {
+        let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        assert!(parse(&deep).value.unwrap_err().contains("recursion limit"));
+        let wide = format!(r#"{{"a": "{}"}}"#, "x".repeat(10 << 20));
+        let value = parse(&wide).value.unwrap();
+        let schema = Schema::compile(&Json::from(&json!({"properties": {"a": {"type": "integer"}}}))).unwrap();
+        assert!(schema.fault("t", &value).unwrap().len() < 1_000);
+    }
+
+    // proves T3
+    #[test]
+    fn a_fault_names_the_place_what_is_expected_and_what_is_required() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "offset": {"type": "integer", "minimum": 1}},
+            "required": ["path"],
+            "additionalProperties": false
+        });
+        let schema = Schema::compile(&Json::from(&schema)).unwrap();
+        assert_eq!(schema.fault("t", &json!({"path": "a"})), None);
+        let text = schema.fault("read", &json!({"offset": "x", "pth": "a"})).unwrap();
+        for part in
+            ["`read`", "/offset", "integer", "\"path\" is a required property", "pth", "path (string, required)"]
+        {
+            assert!(text.contains(part), "{part} is not in: {text}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_refused() {
+        for schema in [
+            json!([]),
+            json!({"type": "string"}),
+            json!({"type": "object", "properties": 7}),
+            json!({"type": "object", "properties": {"a": {"type": "nonsense"}}}),
+            json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": "http://localhost:1/x.json"}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/hostname"}}}),
+        ] {
+            assert!(Schema::compile(&Json::from(&schema)).is_err(), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_made_to_take_for_ever_is_given_up() {
+        let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+(?=b)$"}}});
+        let schema = Schema::compile(&Json::from(&schema)).unwrap();
+        let _ = schema.fault("t", &json!({"a": "a".repeat(5_000)}));
+    }
+}

@@ -1,0 +1,97 @@
+//! The tools that are built in, each a file with its description beside it (T10).
+
+mod command_output;
+mod edit_file;
+mod ending;
+mod file_kind;
+mod list_directory;
+mod move_file;
+mod read_file;
+mod run_command;
+mod search_files;
+mod todo;
+mod walk;
+mod write_file;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
+
+pub use ending::ending_tools;
+pub use run_command::{Commands, GuardProgram};
+
+use crate::{BoxFuture, Tool, Workspace, contains_placeholder};
+
+/// How long a file that is being written is waited for after a stop, rather than left to finish
+/// unseen.
+const WRITE_GRACE: Duration = Duration::from_secs(2);
+
+/// The tools that work in `workspace`, and the plan.
+#[must_use]
+pub fn builtins(workspace: Arc<Workspace>, commands: Commands) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(list_directory::ListDirectory::new(Arc::clone(&workspace))),
+        Arc::new(read_file::ReadFile::new(Arc::clone(&workspace))),
+        Arc::new(write_file::WriteFile::new(Arc::clone(&workspace))),
+        Arc::new(edit_file::EditFile::new(Arc::clone(&workspace))),
+        Arc::new(move_file::MoveFile::new(Arc::clone(&workspace))),
+        Arc::new(search_files::SearchFiles::new(Arc::clone(&workspace))),
+        Arc::new(run_command::RunCommand::new(workspace, commands)),
+        Arc::new(todo::Todo::new()),
+    ]
+}
+
+fn spec(name: &str, description: &str, effect: EffectClass, schema: &Value) -> ToolSpec {
+    ToolSpec {
+        name: ToolName(format!("local.{name}")),
+        wire_name: name.to_owned(),
+        description: description.trim().to_owned(),
+        schema: Json::from(schema),
+        effect,
+        ending: None,
+        repeatable: false,
+    }
+}
+
+/// The arguments as the tool's own type. The schema has been checked; this is for what it can't say.
+fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| format!("The arguments don't fit: {error}."))
+}
+
+/// Runs what waits for the disk where it holds up nobody.
+fn on_disk(work: impl FnOnce() -> Result<String, String> + Send + 'static) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { disk(work).await.map_or_else(Outcome::error, Outcome::ok) })
+}
+
+async fn disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(answer) => answer,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only a runtime that is shutting down drops blocking work; nobody waits for an answer then.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// An answer that is known at once.
+fn at_once(outcome: Outcome) -> BoxFuture<'static, Outcome> {
+    Box::pin(std::future::ready(outcome))
+}
+
+fn invalid(problem: String) -> BoxFuture<'static, Outcome> {
+    at_once(Outcome::new(OutcomeKind::InvalidArguments, problem))
+}
+
+/// Refuses to write a placeholder where a secret was meant (X1).
+fn refuse_placeholder(text: &str) -> Result<(), String> {
+    if !contains_placeholder(text) {
+        return Ok(());
+    }
+    Err("The text has a placeholder `⟦secret:…⟧` in it. The secret behind it is not shown to you and would not be \
+         written. Leave it out: change only the lines around it, or let a program read the secret where it is kept."
+        .into())
+}

@@ -1,0 +1,323 @@
+//! `edit_file`: one exact piece of text replaced by another.
+//!
+//! After a crash the file itself says whether the edit took place: it could be the state before
+//! (the edit would still apply) or the state after (undoing it gives a file the edit applies to).
+//! Where it could be both, or neither, nothing is claimed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+
+use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, spec};
+use crate::tool::shorten;
+use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
+
+const LARGEST: u64 = 32 << 20;
+
+#[derive(Deserialize)]
+struct Edit {
+    path: String,
+    old_text: String,
+    new_text: String,
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) struct EditFile {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl EditFile {
+    pub(super) fn new(workspace: Arc<Workspace>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file to change."},
+                "old_text": {"type": "string", "minLength": 1, "description": "The text to replace, exactly as it stands in the file."},
+                "new_text": {"type": "string", "description": "What takes its place; empty to delete."},
+                "replace_all": {"type": "boolean", "description": "Replace every occurrence instead of the only one."}
+            },
+            "required": ["path", "old_text", "new_text"],
+            "additionalProperties": false
+        });
+        let description = include_str!("edit_file.md");
+        Self { spec: spec("edit_file", description, EffectClass::Verifiable, &schema), workspace }
+    }
+}
+
+impl Tool for EditFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Some(self.workspace.subject(&[arguments.get("path")?.as_str()?]))
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let edit: Edit = read(arguments.clone())?;
+        let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark} {line}\n")).collect::<String>();
+        let body = marked("-", &shorten(&edit.old_text, 2_000)) + &marked("+", &shorten(&edit.new_text, 2_000));
+        Ok(Preview { title: format!("Edit {}", edit.path), body, rule: None })
+    }
+
+    fn stop_grace(&self) -> Duration {
+        WRITE_GRACE
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let workspace = Arc::clone(&self.workspace);
+        match read::<Edit>(arguments) {
+            Ok(edit) => on_disk(move || {
+                refuse_placeholder(&edit.new_text)?;
+                let text = edit.content(&workspace)?;
+                let edited = edit.fitted(&text).apply(&text).map_err(|problem| problem.told(&edit, &text))?;
+                let place = workspace.place_for_content(&edit.path)?;
+                place
+                    .replace(edited.as_bytes(), &context.effect_id)
+                    .map_err(|error| format!("{} It was left as it was.", workspace.explain(&edit.path, &error)))?;
+                Ok(edit.done())
+            }),
+            Err(problem) => invalid(problem),
+        }
+    }
+
+    fn verify(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+        let workspace = Arc::clone(&self.workspace);
+        Box::pin(disk(move || {
+            let Ok(edit) = read::<Edit>(arguments) else {
+                return Verification::Unknown;
+            };
+            match edit.content(&workspace) {
+                Ok(text) => edit.verify(&text),
+                Err(_) => Verification::Unknown,
+            }
+        }))
+    }
+}
+
+/// Why an edit does not apply.
+#[derive(Debug, PartialEq, Eq)]
+enum Misfit {
+    Same,
+    Absent,
+    Ambiguous,
+}
+
+impl Edit {
+    fn content(&self, workspace: &Workspace) -> Result<String, String> {
+        let bytes = workspace.read(&self.path, LARGEST)?;
+        let path = &self.path;
+        String::from_utf8(bytes)
+            .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool."))
+    }
+
+    fn done(&self) -> String {
+        if self.replace_all {
+            format!("Edited {} in every place.", self.path)
+        } else {
+            format!("Edited {}.", self.path)
+        }
+    }
+
+    /// The edit with the line ends of the file, where the model wrote plain ones.
+    fn fitted(&self, text: &str) -> Self {
+        let fit = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
+        let foreign = !text.contains(&self.old_text) && text.contains("\r\n");
+        let (old_text, new_text) = if foreign || only_crlf(text) && self.old_text.contains("\r\n") {
+            (fit(&self.old_text), fit(&self.new_text))
+        } else if only_crlf(text) {
+            (self.old_text.clone(), fit(&self.new_text))
+        } else {
+            (self.old_text.clone(), self.new_text.clone())
+        };
+        Self { path: self.path.clone(), old_text, new_text, replace_all: self.replace_all }
+    }
+
+    fn apply(&self, text: &str) -> Result<String, Misfit> {
+        if self.old_text == self.new_text {
+            return Err(Misfit::Same);
+        }
+        match (occurrences(text, &self.old_text, 2), self.replace_all) {
+            (0, _) => Err(Misfit::Absent),
+            (1, _) | (_, true) => Ok(text.replace(&self.old_text, &self.new_text)),
+            (_, false) => Err(Misfit::Ambiguous),
+        }
+    }
+
+    fn verify(&self, text: &str) -> Verification {
+        // The line ends were fitted to the text as it was; both ways of fitting are looked at.
+        let (plain, fitted) = (self, self.fitted(text));
+        let before = plain.apply(text).is_ok() || fitted.apply(text).is_ok();
+        let after = plain.could_have_made(text) || fitted.could_have_made(text);
+        match (before, after) {
+            (true, false) => Verification::NotDone,
+            (false, true) => Verification::Done(Outcome::ok(self.done())),
+            (true, true) | (false, false) => Verification::Unknown,
+        }
+    }
+
+    /// Whether some text becomes this one by the edit.
+    fn could_have_made(&self, text: &str) -> bool {
+        if self.new_text.is_empty() {
+            return !text.contains(&self.old_text);
+        }
+        if self.replace_all {
+            return text.contains(&self.new_text)
+                && (self.new_text.contains(&self.old_text) || !text.contains(&self.old_text));
+        }
+        text.match_indices(&self.new_text).take(100).any(|(at, _)| {
+            let before = [&text[..at], &self.old_text, &text[at + self.new_text.len()..]].concat();
+            self.apply(&before).is_ok_and(|made| made == text)
+        })
+    }
+}
+
+fn only_crlf(text: &str) -> bool {
+    text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
+}
+
+/// How often `part` occurs, overlaps included, counted up to `enough`.
+fn occurrences(text: &str, part: &str, enough: usize) -> usize {
+    let (mut count, mut from) = (0, 0);
+    while count < enough
+        && let Some(at) = text[from..].find(part)
+    {
+        count += 1;
+        from += at + part.chars().next().map_or(1, char::len_utf8);
+    }
+    count
+}
+
+impl Misfit {
+    fn told(self, edit: &Edit, text: &str) -> String {
+        let path = &edit.path;
+        match self {
+            Self::Same => "old_text and new_text are the same: there is nothing to change.".into(),
+            Self::Ambiguous => {
+                let lines: Vec<String> =
+                    text.match_indices(&edit.old_text).take(5).map(|(at, _)| line_of(text, at).to_string()).collect();
+                format!(
+                    "old_text occurs more than once in `{path}` (at lines {}): add lines around it until it is unique, \
+                     or set replace_all.",
+                    lines.join(", ")
+                )
+            }
+            Self::Absent => format!("old_text does not occur in `{path}`{}", nearest(text, &edit.old_text)),
+        }
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// Where the model probably meant: the line most like the first line of what it looked for.
+fn nearest(text: &str, old_text: &str) -> String {
+    let Some(wanted) = old_text.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return ": it is only white space.".into();
+    };
+    let alike = |line: &str| match line.trim() {
+        line if line == wanted => 1.0,
+        line if line.len() > 400 || wanted.len() > 400 => 0.0,
+        line => strsim::normalized_levenshtein(line, wanted),
+    };
+    let best = text.lines().take(20_000).map(alike).enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    match best {
+        Some((index, likeness)) if likeness > 0.5 => {
+            let from = index.saturating_sub(1);
+            let lines: Vec<&str> = text.lines().skip(from).take(old_text.lines().count().min(8) + 2).collect();
+            let what = if likeness == 1.0 {
+                "Its first line does, but what follows or the indentation differs"
+            } else {
+                "The nearest is"
+            };
+            format!(". {what}; from line {}:\n{}\nCopy the text exactly.", from + 1, shorten(&lines.join("\n"), 2_000))
+        }
+        Some(_) | None => ", and nothing like it does. Read the file first.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(old: &str, new: &str) -> Edit {
+        Edit { path: "f".into(), old_text: old.into(), new_text: new.into(), replace_all: false }
+    }
+
+    fn all(old: &str, new: &str) -> Edit {
+        Edit { replace_all: true, ..edit(old, new) }
+    }
+
+    fn apply(edit: &Edit, text: &str) -> Result<String, Misfit> {
+        edit.fitted(text).apply(text)
+    }
+
+    #[test]
+    fn an_edit_applies_to_the_only_place_or_to_all() {
+        assert_eq!(apply(&edit("b", "x"), "abc"), Ok("axc".into()));
+        assert_eq!(apply(&edit("b", "x"), "abcb"), Err(Misfit::Ambiguous));
+        assert_eq!(apply(&edit("aa", "x"), "aaa"), Err(Misfit::Ambiguous));
+        assert_eq!(apply(&all("b", ""), "abcb"), Ok("ac".into()));
+        assert_eq!(apply(&edit("z", "x"), "abc"), Err(Misfit::Absent));
+        assert_eq!(apply(&edit("b", "b"), "abc"), Err(Misfit::Same));
+    }
+
+    #[test]
+    fn the_line_ends_of_the_file_are_kept() {
+        assert_eq!(apply(&edit("a\nb", "x\ny"), "a\r\nb\r\nc\r\n"), Ok("x\r\ny\r\nc\r\n".into()));
+        assert_eq!(apply(&edit("b", "x\ny"), "a\r\nb\r\nc\r\n"), Ok("a\r\nx\r\ny\r\nc\r\n".into()));
+        assert_eq!(apply(&edit("a\r\nb", "x\r\ny"), "a\r\nb\r\n"), Ok("x\r\ny\r\n".into()));
+        assert_eq!(apply(&edit("a\nb", "x\ny"), "a\nb\nc\n"), Ok("x\ny\nc\n".into()));
+    }
+
+    // proves J4
+    #[test]
+    fn the_file_says_whether_an_edit_took_place_and_nothing_is_claimed_in_doubt() {
+        let done = |edit: &Edit| Verification::Done(Outcome::ok(edit.done()));
+        for (edit, text) in [
+            (edit("old", "new"), "an old thing"),
+            (edit("old", "older"), "an old thing"),
+            (edit("old", ""), "an old thing"),
+            (all("o", "0"), "foo"),
+            (edit("a\nb", "x\ny"), "a\r\nb\r\n"),
+        ] {
+            assert_eq!(edit.verify(text), Verification::NotDone, "{text}");
+        }
+        for (edit, text) in [
+            (edit("old", "new"), "a new thing"),
+            (edit("old", ""), "a thing"),
+            (all("o", "0"), "f00"),
+            (edit("a\nb", "x\ny"), "x\r\ny\r\n"),
+        ] {
+            assert_eq!(edit.verify(text), done(&edit), "{text}");
+        }
+        for (edit, text) in [
+            // Before: "old thing" becomes "old thing thing"; after: it was "old" alone.
+            (edit("old", "old thing"), "old thing"),
+            (edit("old", "new"), "neither"),
+            (edit("old", "new"), "old old new"),
+            (all("a", "aa"), "aa"),
+        ] {
+            assert_eq!(edit.verify(text), Verification::Unknown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_text_is_answered_with_the_nearest() {
+        let text = "fn one() {\n    let value = 1;\n}\n";
+        let told = Misfit::Absent.told(&edit("  let valeu = 1;", "x"), text);
+        assert!(told.contains("from line 1") && told.contains("let value = 1;"), "{told}");
+        let told = Misfit::Absent.told(&edit("let value = 1;\n}x", "x"), text);
+        assert!(told.contains("indentation differs"), "{told}");
+        let told = Misfit::Absent.told(&edit("something else entirely", "x"), text);
+        assert!(told.contains("Read the file first"), "{told}");
+        let told = Misfit::Ambiguous.told(&edit("a", "x"), "a\nb\na");
+        assert!(told.contains("lines 1, 3"), "{told}");
+    }
+}

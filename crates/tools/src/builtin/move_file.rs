@@ -1,0 +1,135 @@
+//! `move_file`: a file or folder gets another path, in one step.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::RenameFlags;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+
+use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
+use crate::workspace::{Place, sync_folder};
+use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
+
+#[derive(Deserialize)]
+struct Move {
+    from: String,
+    to: String,
+    #[serde(default)]
+    overwrite: bool,
+}
+
+pub(super) struct MoveFile {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl MoveFile {
+    pub(super) fn new(workspace: Arc<Workspace>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "from": {"type": "string", "description": "The path it has."},
+                "to": {"type": "string", "description": "The path it gets, its name included."},
+                "overwrite": {"type": "boolean", "description": "Replace a file that is already there."}
+            },
+            "required": ["from", "to"],
+            "additionalProperties": false
+        });
+        let description = include_str!("move_file.md");
+        Self { spec: spec("move_file", description, EffectClass::Verifiable, &schema), workspace }
+    }
+}
+
+impl Tool for MoveFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Some(self.workspace.subject(&[arguments.get("from")?.as_str()?, arguments.get("to")?.as_str()?]))
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let Move { from, to, overwrite } = read(arguments.clone())?;
+        let body = if overwrite { format!("What is at {to} is replaced.") } else { String::new() };
+        Ok(Preview { title: format!("Move {from} to {to}"), body, rule: None })
+    }
+
+    fn stop_grace(&self) -> Duration {
+        WRITE_GRACE
+    }
+
+    fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let workspace = Arc::clone(&self.workspace);
+        match read::<Move>(arguments) {
+            Ok(order) => on_disk(move || order.carry_out(&workspace)),
+            Err(problem) => invalid(problem),
+        }
+    }
+
+    fn verify(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+        let workspace = Arc::clone(&self.workspace);
+        Box::pin(disk(move || {
+            let Ok(order) = read::<Move>(arguments) else {
+                return Verification::Unknown;
+            };
+            match (workspace.exists(&order.from), workspace.exists(&order.to)) {
+                (Ok(false), Ok(true)) => Verification::Done(Outcome::ok(order.done())),
+                (Ok(true), Ok(_)) => Verification::NotDone,
+                (Ok(false), Ok(false)) | (Err(_), _) | (_, Err(_)) => Verification::Unknown,
+            }
+        }))
+    }
+}
+
+impl Move {
+    fn done(&self) -> String {
+        format!("Moved {} to {}.", self.from, self.to)
+    }
+
+    fn carry_out(&self, workspace: &Workspace) -> Result<String, String> {
+        let Self { from, to, overwrite } = self;
+        if !workspace.exists(from)? {
+            return Err(format!("There is no `{from}` in the workspace."));
+        }
+        let source = workspace.place(from)?;
+        workspace.make_parents(to, &workspace.relative(to)?)?;
+        let target = workspace.place(to)?;
+        if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(format!("`{to}` is a directory: give the path with the new name at its end."));
+        }
+        let moved = if *overwrite {
+            source.parent.rename(&source.name, &target.parent, &target.name)
+        } else {
+            rename(&source, &target)
+        };
+        moved.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => format!("There is already a `{to}`: choose another path or set overwrite."),
+            io::ErrorKind::CrossesDevices => {
+                format!("`{from}` and `{to}` are on different file systems: copy it with a command, then remove it.")
+            }
+            _ => format!("`{from}` can't be moved to `{to}`: {error}."),
+        })?;
+        // The move has taken place; that a folder can't be synced does not undo it.
+        let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
+        Ok(self.done())
+    }
+}
+
+/// Renames without replacing anything; where the file system can't promise that, looks first.
+fn rename(source: &Place, target: &Place) -> io::Result<()> {
+    let renamed =
+        rustix::fs::renameat_with(&source.parent, &source.name, &target.parent, &target.name, RenameFlags::NOREPLACE);
+    match renamed {
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {
+            if target.parent.symlink_metadata(&target.name).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            source.parent.rename(&source.name, &target.parent, &target.name)
+        }
+        other => other.map_err(io::Error::from),
+    }
+}

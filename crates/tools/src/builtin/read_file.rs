@@ -1,0 +1,209 @@
+//! `read_file`: a window of a text file, or of an earlier result that was cut.
+//!
+//! The text comes plain, without line numbers, so that what the model copies into an edit is what
+//! stands in the file. Only the bytes up to the end of the window are read, whatever the file's size.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{CallId, EffectClass, Outcome, ToolSpec};
+
+use super::file_kind::{SAMPLE, binary};
+use super::{disk, invalid, read, spec};
+use crate::cut::thousands;
+use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+
+const LINES: u64 = 2_000;
+/// What one answer holds, a little under the usual cap of a result.
+const CHARS: usize = 15_000;
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    #[serde(default = "one")]
+    offset: u64,
+    #[serde(default = "one")]
+    column: u64,
+    limit: Option<u64>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+pub(super) struct ReadFile {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl ReadFile {
+    pub(super) fn new(workspace: Arc<Workspace>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file, or `call:ID`."},
+                "offset": {"type": "integer", "minimum": 1, "description": "The first line to show, from 1."},
+                "limit": {"type": "integer", "minimum": 1, "description": "How many lines to show at most; 2000 if left out."},
+                "column": {"type": "integer", "minimum": 1, "description": "Where in the first line to begin, in bytes from 1; only for lines too long to show whole."}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        });
+        let description = include_str!("read_file.md");
+        Self { spec: spec("read_file", description, EffectClass::ReadOnly, &schema), workspace }
+    }
+}
+
+impl Tool for ReadFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        let path = arguments.get("path").and_then(Value::as_str)?;
+        Some(if path.starts_with("call:") { Subject::text(path) } else { self.workspace.subject(&[path]) })
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let workspace = Arc::clone(&self.workspace);
+        let arguments: Arguments = match read(arguments) {
+            Ok(arguments) => arguments,
+            Err(problem) => return invalid(problem),
+        };
+        Box::pin(async move {
+            let read = match arguments.path.strip_prefix("call:") {
+                Some(call) => from_result(call, &context, &arguments).await,
+                None => disk(move || from_file(&workspace, &arguments)).await,
+            };
+            read.map_or_else(Outcome::error, Outcome::ok)
+        })
+    }
+}
+
+fn from_file(workspace: &Workspace, arguments: &Arguments) -> Result<String, String> {
+    let path = &arguments.path;
+    let explain = |error| workspace.explain(path, &error);
+    let (mut file, metadata) = workspace.file(path)?;
+    let mut sample = Vec::with_capacity(SAMPLE);
+    file.by_ref().take(SAMPLE as u64).read_to_end(&mut sample).map_err(explain)?;
+    let size = thousands(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
+    if let Some(kind) = binary(&sample) {
+        return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool."));
+    }
+    let reader = BufReader::with_capacity(64 * 1024, Cursor::new(sample).chain(file));
+    window(reader, arguments).map_err(explain)?.told(path, arguments, &size)
+}
+
+async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<String, String> {
+    let call: CallId =
+        call.parse().map_err(|_| format!("`call:{call}` names no result: write it as the note gave it."))?;
+    let text = context.spilled.read(call).await;
+    let text = text.ok_or_else(|| format!("No longer result is kept of call {call}: all of it was shown."))?;
+    let size = thousands(text.len());
+    let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;
+    window.told(&arguments.path, arguments, &size)
+}
+
+/// The part of a text that was asked for, and how it lies in the whole.
+struct Window {
+    text: String,
+    /// Lines before it, where the text has no more than those.
+    short: Option<u64>,
+    /// Where the next window begins.
+    next: Option<(u64, u64)>,
+}
+
+fn window(mut reader: impl BufRead, arguments: &Arguments) -> io::Result<Window> {
+    let skipped = skip_lines(&mut reader, arguments.offset - 1)?;
+    if skipped < arguments.offset - 1 || (skipped > 0 && reader.fill_buf()?.is_empty()) {
+        return Ok(Window { text: String::new(), short: Some(skipped), next: None });
+    }
+    io::copy(&mut reader.by_ref().take(arguments.column - 1), &mut io::sink())?;
+    let (mut line, mut column, mut lines, mut text) = (arguments.offset, arguments.column, 0, String::new());
+    let mut room = CHARS;
+    while lines < arguments.limit.unwrap_or(LINES) && room > 0 {
+        let mut bytes = Vec::new();
+        reader.by_ref().take(room as u64).read_until(b'\n', &mut bytes)?;
+        if bytes.is_empty() {
+            break;
+        }
+        complete_character(&mut reader, &mut bytes)?;
+        let part = String::from_utf8_lossy(&bytes);
+        room = room.saturating_sub(part.chars().count());
+        text.push_str(&part);
+        if bytes.ends_with(b"\n") {
+            (line, column, lines) = (line + 1, 1, lines + 1);
+        } else {
+            column += bytes.len() as u64;
+        }
+    }
+    let next = if reader.fill_buf()?.is_empty() { None } else { Some((line, column)) };
+    Ok(Window { text: text.replace('\0', "␀"), short: None, next })
+}
+
+/// Passes over `lines` lines; says how many there were.
+fn skip_lines(reader: &mut impl BufRead, lines: u64) -> io::Result<u64> {
+    let mut passed = 0;
+    while passed < lines {
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        let used = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(at) => {
+                passed += 1;
+                at + 1
+            }
+            None => buffer.len(),
+        };
+        reader.consume(used);
+    }
+    Ok(passed)
+}
+
+/// Reads on to the end of a character the limit fell into.
+fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
+    for _ in 0..3 {
+        let open = std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
+        match reader.fill_buf()?.first() {
+            Some(next) if open => bytes.push(*next),
+            Some(_) | None => break,
+        }
+        reader.consume(1);
+    }
+    Ok(())
+}
+
+impl Window {
+    /// The text with a note on where it stands in the whole, if it is not the whole.
+    fn told(self, path: &str, arguments: &Arguments, size: &str) -> Result<String, String> {
+        if let Some(lines) = self.short {
+            return Err(format!("`{path}` has no line {}: it has {} lines.", arguments.offset, thousands_of(lines)));
+        }
+        let whole = arguments.offset == 1 && arguments.column == 1 && self.next.is_none();
+        let from = thousands_of(arguments.offset);
+        let note = match self.next {
+            None if whole && self.text.is_empty() => "[the file is empty]".into(),
+            None if whole => return Ok(self.text),
+            None => format!("[from line {from} to the end of the file]"),
+            Some((line, 1)) => {
+                format!(
+                    "[lines {from} to {} of a file of {size} bytes; go on with offset {line}]",
+                    thousands_of(line - 1)
+                )
+            }
+            Some((line, column)) => format!(
+                "[from line {from} to the middle of line {}, of a file of {size} bytes; go on with offset {line}, column {column}]",
+                thousands_of(line)
+            ),
+        };
+        let separator = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+        Ok(format!("{}{separator}{note}", self.text))
+    }
+}
+
+fn thousands_of(number: u64) -> String {
+    thousands(usize::try_from(number).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,356 @@
+//! `run_command`: a shell command under the guard.
+//!
+//! Whatever becomes of this future, the lifeline ends with it, and the guard kills the command. A
+//! non-zero exit is a result like any other.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::unix::pipe;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::{Instant, sleep_until, timeout};
+use windlass_vocab::{EffectClass, Outcome, OutcomeKind, Preview, ToolSpec};
+
+use super::command_output::{CommandOutput, Decoder};
+use super::{at_once, invalid, read, refuse_placeholder, spec};
+use crate::cut::thousands;
+use crate::guard::lock_path;
+use crate::guard::wire::{Report, Request, STOP};
+use crate::tool::shorten;
+use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+
+/// How long a guard may take to kill what it guards, and how long its output may trail after it.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+const TRAILING_OUTPUT: Duration = Duration::from_secs(1);
+const UNKILLED: &str = "stopped, but something it started could not be killed yet";
+/// Progress is for watching; nobody reads more.
+const PROGRESS_LIMIT: u64 = 1 << 20;
+
+/// The program to start as guard: one whose `main` calls [`crate::guard::run`] when it is given
+/// these arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardProgram {
+    /// The program.
+    pub program: PathBuf,
+    /// What tells it to be a guard.
+    pub args: Vec<String>,
+}
+
+/// How commands are run.
+#[derive(Clone, Debug)]
+pub struct Commands {
+    /// The guard; without one no command is run.
+    pub guard: Option<GuardProgram>,
+    /// Where the lock files of running commands are. Outside the workspace.
+    pub lock_dir: PathBuf,
+    /// Variables commands don't inherit (X1).
+    pub scrubbed: BTreeSet<OsString>,
+    /// How long a command may take if the model does not say.
+    pub timeout: Duration,
+    /// The longest the model may ask for.
+    pub timeout_ceiling: Duration,
+    /// How long a stopped command has to end by itself.
+    pub stop_grace: Duration,
+    /// Bytes of output that are kept, half from the beginning and half from the end.
+    pub output_kept: usize,
+    /// Bytes of output at which a command is stopped.
+    pub output_ceiling: u64,
+}
+
+impl Commands {
+    /// Commands under `guard`, with two minutes' time unless the model asks for up to ten.
+    #[must_use]
+    pub fn new(guard: Option<GuardProgram>, lock_dir: PathBuf) -> Self {
+        Self {
+            guard,
+            lock_dir,
+            scrubbed: BTreeSet::new(),
+            timeout: Duration::from_secs(120),
+            timeout_ceiling: Duration::from_secs(600),
+            stop_grace: Duration::from_millis(200),
+            output_kept: 1 << 20,
+            output_ceiling: 256 << 20,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    command: String,
+    timeout_seconds: Option<u64>,
+}
+
+pub(super) struct RunCommand {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+    commands: Arc<Commands>,
+}
+
+impl RunCommand {
+    pub(super) fn new(workspace: Arc<Workspace>, commands: Commands) -> Self {
+        let (usual, most) = (commands.timeout.as_secs(), commands.timeout_ceiling.as_secs());
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "minLength": 1, "description": "The command line, for `sh -c`."},
+                "timeout_seconds": {
+                    "type": "integer", "minimum": 1,
+                    "description": format!("How long it may take; {usual} if left out, {most} at most.")
+                }
+            },
+            "required": ["command"],
+            "additionalProperties": false
+        });
+        let spec = spec("run_command", include_str!("run_command.md"), EffectClass::Once, &schema);
+        Self { spec, workspace, commands: Arc::new(commands) }
+    }
+}
+
+impl Tool for RunCommand {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Some(Subject::command(arguments.get("command")?.as_str()?))
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let Arguments { command, .. } = read(arguments.clone())?;
+        let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
+        Ok(Preview { title, body: format!("{command}\nin {}", self.workspace.root().display()), rule: None })
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.commands.timeout_ceiling)
+    }
+
+    fn stop_grace(&self) -> Duration {
+        self.commands.stop_grace + KILL_LIMIT + TRAILING_OUTPUT
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let Arguments { command, timeout_seconds } = match read(arguments) {
+            Ok(arguments) => arguments,
+            Err(problem) => return invalid(problem),
+        };
+        if let Err(refusal) = refuse_placeholder(&command) {
+            return at_once(Outcome::error(refusal));
+        }
+        let limit =
+            timeout_seconds.map_or(self.commands.timeout, Duration::from_secs).min(self.commands.timeout_ceiling);
+        let (commands, directory) = (Arc::clone(&self.commands), self.workspace.root().to_owned());
+        Box::pin(async move {
+            match Running::start(&commands, directory, command, &context) {
+                Ok(running) => running.watch(&commands, &context, limit).await,
+                Err(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
+            }
+        })
+    }
+}
+
+/// Why a command is being ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    Cancelled,
+    TimedOut,
+    Flooded,
+}
+
+/// How it went with a command.
+enum End {
+    Reported(Report),
+    /// The guard is gone without a word.
+    GuardLost,
+    /// The guard could not kill what it guards in time.
+    GivenUp,
+}
+
+/// A command under its guard.
+struct Running {
+    lifeline: OwnedWriteHalf,
+    reports: Lines<BufReader<OwnedReadHalf>>,
+    printed: pipe::Receiver,
+    output: CommandOutput,
+    decoder: Decoder,
+    /// Reaped in the background once it ends.
+    _guard: tokio::process::Child,
+    request: Option<String>,
+    group: Option<i32>,
+}
+
+impl Running {
+    fn start(commands: &Commands, directory: PathBuf, command: String, context: &CallContext) -> Result<Self, String> {
+        let Some(guard) = &commands.guard else {
+            return Err(
+                "Commands can't be run here: no guard program is configured. Whoever embeds Windlass must set \
+                        `Commands::guard` to a program that calls `guard::run`."
+                    .into(),
+            );
+        };
+        let lock = lock_path(&commands.lock_dir, context.session, context.call);
+        let request = Request { command, directory, lock, grace_ms: millis(commands.stop_grace) };
+        let request_line = serde_json::to_string(&request).map_err(|error| error.to_string())? + "\n";
+        let started = std::fs::create_dir_all(&commands.lock_dir)
+            .and_then(|()| std::fs::File::create(&request.lock))
+            .and_then(|_| Self::spawn(guard, commands, context, request_line));
+        started.map_err(|error| {
+            // If it can't be removed either, the next resume clears it away.
+            let _ = std::fs::remove_file(&request.lock);
+            format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
+        })
+    }
+
+    fn spawn(guard: &GuardProgram, commands: &Commands, context: &CallContext, request: String) -> io::Result<Self> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (printed, print) = io::pipe()?;
+        let mut program = tokio::process::Command::new(&guard.program);
+        for name in &commands.scrubbed {
+            program.env_remove(name);
+        }
+        program
+            .args(&guard.args)
+            .env("WINDLASS_EFFECT_ID", context.effect_id.as_str())
+            .stdin(OwnedFd::from(theirs))
+            .stdout(print.try_clone()?)
+            .stderr(Stdio::from(print));
+        ours.set_nonblocking(true)?;
+        let (reports, lifeline) = tokio::net::UnixStream::from_std(ours)?.into_split();
+        Ok(Self {
+            lifeline,
+            reports: BufReader::new(reports).lines(),
+            printed: pipe::Receiver::from_owned_fd(OwnedFd::from(printed))?,
+            output: CommandOutput::keeping(commands.output_kept),
+            decoder: Decoder::default(),
+            _guard: program.spawn()?,
+            request: Some(request),
+            group: None,
+        })
+    }
+
+    /// Follows the command to its end, or brings it about.
+    async fn watch(mut self, commands: &Commands, context: &CallContext, limit: Duration) -> Outcome {
+        if let Some(request) = self.request.take() {
+            // A guard that is gone already shows in its silence.
+            let _ = self.lifeline.write_all(request.as_bytes()).await;
+        }
+        let mut buffer = vec![0; 64 * 1024];
+        let mut deadline = Instant::now() + limit;
+        let mut stop = None;
+        let mut printing = true;
+        let end = loop {
+            let flooded = self.output.total() > commands.output_ceiling;
+            let reason = tokio::select! {
+                biased;
+                report = self.reports.next_line() => match self.heard(report) {
+                    Some(end) => break end,
+                    None => continue,
+                },
+                () = context.cancel.cancelled(), if stop.is_none() => Stop::Cancelled,
+                () = sleep_until(deadline) => match stop {
+                    Some(_) => break End::GivenUp,
+                    None => Stop::TimedOut,
+                },
+                () = std::future::ready(()), if flooded && stop.is_none() => Stop::Flooded,
+                read = self.printed.read(&mut buffer), if printing => {
+                    printing = self.take(read.map_or(&[], |read| &buffer[..read]), context);
+                    continue;
+                }
+            };
+            stop = Some(reason);
+            deadline = Instant::now() + commands.stop_grace + KILL_LIMIT;
+            let _ = self.lifeline.write_all(format!("{STOP}\n").as_bytes()).await;
+        };
+        if printing {
+            let rest = async { while self.read_on(&mut buffer, context).await {} };
+            // Somebody outside may have been handed the other end; they are not waited for.
+            let _ = timeout(TRAILING_OUTPUT, rest).await;
+        }
+        self.told(&end, stop, limit)
+    }
+
+    async fn read_on(&mut self, buffer: &mut [u8], context: &CallContext) -> bool {
+        let read = self.printed.read(buffer).await.unwrap_or(0);
+        self.take(&buffer[..read], context)
+    }
+
+    /// Takes what was printed; says whether there may be more.
+    fn take(&mut self, bytes: &[u8], context: &CallContext) -> bool {
+        if !bytes.is_empty() && self.output.total() < PROGRESS_LIMIT {
+            (context.progress)(&self.decoder.push(bytes));
+        }
+        self.output.push(bytes);
+        !bytes.is_empty()
+    }
+
+    fn heard(&mut self, line: io::Result<Option<String>>) -> Option<End> {
+        let report = line.ok().flatten().map(|line| serde_json::from_str(&line));
+        match report {
+            Some(Ok(Report::Started(group))) => {
+                self.group = Some(group);
+                None
+            }
+            Some(Ok(report)) => Some(End::Reported(report)),
+            Some(Err(_)) | None => {
+                self.kill_group();
+                Some(End::GuardLost)
+            }
+        }
+    }
+
+    /// What the guard can't do any more: at least the command's own group.
+    fn kill_group(&self) {
+        if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+
+    fn told(self, end: &End, stop: Option<Stop>, limit: Duration) -> Outcome {
+        let total = usize::try_from(self.output.total()).unwrap_or(usize::MAX);
+        let output = self.output.into_text();
+        let (kind, note) = match (end, stop) {
+            (End::Reported(Report::Failed(problem)), _) => return not_started(problem),
+            (End::GuardLost, _) => (
+                OutcomeKind::InfrastructureError,
+                "the guard of the command died; what the command started may still be running".into(),
+            ),
+            (End::GivenUp, Some(Stop::Cancelled)) => (OutcomeKind::Cancelled, UNKILLED.to_owned()),
+            (End::GivenUp, Some(Stop::TimedOut | Stop::Flooded) | None) => (OutcomeKind::TimedOut, UNKILLED.to_owned()),
+            (End::Reported(_), Some(Stop::TimedOut)) => (
+                OutcomeKind::TimedOut,
+                format!("not done within {} s: it and all it started was killed", limit.as_secs()),
+            ),
+            (End::Reported(_), Some(Stop::Cancelled)) => {
+                (OutcomeKind::Cancelled, "stopped: it and all it started was killed".into())
+            }
+            (End::Reported(_), Some(Stop::Flooded)) => (
+                OutcomeKind::ToolError,
+                format!("killed after {} bytes of output: make it print less", thousands(total)),
+            ),
+            (End::Reported(Report::Exited(code)), None) => (OutcomeKind::Ok, format!("exit code {code}")),
+            (End::Reported(Report::Signalled(signal)), None) => (OutcomeKind::Ok, format!("ended by signal {signal}")),
+            (End::Reported(Report::Started(_)), None) => (OutcomeKind::InfrastructureError, "no end reported".into()),
+        };
+        let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+        let silence = if output.is_empty() { "no output; " } else { "" };
+        Outcome::new(kind, format!("{output}{separator}[{silence}{note}]"))
+    }
+}
+
+fn not_started(problem: &str) -> Outcome {
+    let long = if problem.contains("os error 7") { " It is too long: write it to a file and run that." } else { "" };
+    Outcome::error(format!("The command could not be started: {problem}.{long}"))
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,258 @@
+//! `search_files`: a pattern in the content or in the paths of files. Patterns take linear time.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_std::fs::File;
+use globset::{GlobBuilder, GlobMatcher};
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, ToolSpec};
+
+use super::file_kind::{SAMPLE, binary};
+use super::walk::{Found, walk};
+use super::{invalid, on_disk, read, spec};
+use crate::cut::thousands;
+use crate::tool::shorten;
+use crate::workspace::reading;
+use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+
+const LARGEST: u64 = 10 << 20;
+const MATCHES: usize = 100;
+const LONGEST_LINE: usize = 300;
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Where {
+    #[default]
+    Content,
+    Names,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    pattern: String,
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    glob: Option<String>,
+    #[serde(default, rename = "in")]
+    place: Where,
+    #[serde(default)]
+    literal: bool,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    context: usize,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+pub(super) struct SearchFiles {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl SearchFiles {
+    pub(super) fn new(workspace: Arc<Workspace>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "The regular expression; may be empty with \"in\": \"names\"."},
+                "path": {"type": "string", "description": "The file or directory to search; the workspace if left out."},
+                "glob": {"type": "string", "description": "Only files like this, e.g. `*.rs` or `src/**/*.rs`."},
+                "in": {"type": "string", "enum": ["content", "names"], "description": "What is searched; content if left out."},
+                "literal": {"type": "boolean", "description": "Take the pattern as plain text."},
+                "ignore_case": {"type": "boolean"},
+                "context": {"type": "integer", "minimum": 0, "maximum": 10, "description": "Lines to show around each match."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "At most so many matches; 100 if left out."}
+            },
+            "required": ["pattern"],
+            "additionalProperties": false
+        });
+        let description = include_str!("search_files.md");
+        Self { spec: spec("search_files", description, EffectClass::ReadOnly, &schema), workspace }
+    }
+}
+
+impl Tool for SearchFiles {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Some(self.workspace.subject(&[arguments.get("path").and_then(Value::as_str).unwrap_or(".")]))
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let workspace = Arc::clone(&self.workspace);
+        match read::<Arguments>(arguments) {
+            Ok(arguments) => on_disk(move || {
+                let mut search = Search::new(&arguments)?;
+                search.everywhere(&workspace, arguments.path.as_deref().unwrap_or("."), &|| {
+                    context.cancel.is_cancelled()
+                })?;
+                Ok(search.told())
+            }),
+            Err(problem) => invalid(problem),
+        }
+    }
+}
+
+/// A search under way.
+struct Search<'a> {
+    arguments: &'a Arguments,
+    regex: Regex,
+    glob: Option<GlobMatcher>,
+    lines: Vec<String>,
+    matches: usize,
+    files: usize,
+    binary: usize,
+    large: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(arguments: &'a Arguments) -> Result<Self, String> {
+        let pattern = if arguments.literal { regex::escape(&arguments.pattern) } else { arguments.pattern.clone() };
+        let regex =
+            RegexBuilder::new(&pattern).case_insensitive(arguments.ignore_case).size_limit(4 << 20).build().map_err(
+                |error| {
+                    format!("The pattern is no regular expression ({error}). Set literal to search for it as it is.")
+                },
+            )?;
+        let glob = arguments.glob.as_deref().map(compile_glob).transpose()?;
+        Ok(Self { arguments, regex, glob, lines: Vec::new(), matches: 0, files: 0, binary: 0, large: 0 })
+    }
+
+    fn limit(&self) -> usize {
+        self.arguments.limit.unwrap_or(MATCHES)
+    }
+
+    fn everywhere(&mut self, workspace: &Workspace, path: &str, stopped: &dyn Fn() -> bool) -> Result<(), String> {
+        match workspace.file(path) {
+            Ok((file, metadata)) => {
+                self.one_file(&workspace.relative(path)?, file, metadata.len());
+                Ok(())
+            }
+            Err(_) => walk(workspace, path, &mut |found| {
+                if stopped() || self.matches >= self.limit() {
+                    return ControlFlow::Break(());
+                }
+                self.visit(found);
+                ControlFlow::Continue(())
+            }),
+        }
+    }
+
+    fn visit(&mut self, found: &Found<'_>) {
+        let fits = |glob: &GlobMatcher| match self.arguments.glob.as_deref() {
+            Some(text) if text.contains('/') => glob.is_match(&found.path),
+            Some(_) | None => glob.is_match(found.name),
+        };
+        if !self.glob.as_ref().is_none_or(fits) {
+            return;
+        }
+        match self.arguments.place {
+            Where::Names => {
+                self.files += 1;
+                let shown = found.path.to_string_lossy();
+                if self.regex.is_match(shown.as_bytes()) {
+                    self.matches += 1;
+                    self.lines.push(shown.into_owned());
+                }
+            }
+            Where::Content => {
+                if let Ok(file) = found.folder.open_with(found.name, &reading())
+                    && let Ok(metadata) = file.metadata()
+                    && metadata.is_file()
+                {
+                    self.one_file(&found.path, file, metadata.len());
+                }
+            }
+        }
+    }
+
+    fn one_file(&mut self, path: &Path, mut file: File, size: u64) {
+        self.files += 1;
+        if size > LARGEST {
+            self.large += 1;
+            return;
+        }
+        let mut content = Vec::new();
+        // A file that can't be read to its end is searched as far as it can.
+        let _ = file.by_ref().take(LARGEST).read_to_end(&mut content);
+        if binary(&content[..content.len().min(SAMPLE)]).is_some() {
+            self.binary += 1;
+            return;
+        }
+        self.lines_of(&path.to_string_lossy(), &content);
+    }
+
+    /// Adds the lines that match, each with the lines around it, none twice.
+    fn lines_of(&mut self, path: &str, content: &[u8]) {
+        let around = self.arguments.context;
+        let content = content.strip_suffix(b"\n").unwrap_or(content);
+        let lines: Vec<&[u8]> =
+            content.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+        let mut next = 0;
+        for (index, line) in lines.iter().enumerate() {
+            if self.matches >= self.limit() || !self.regex.is_match(line) {
+                continue;
+            }
+            self.matches += 1;
+            let from = index.saturating_sub(around).max(next);
+            if around > 0 && from > next && next > 0 {
+                self.lines.push("--".into());
+            }
+            let to = (index + around + 1).min(lines.len());
+            for (number, line) in lines.iter().enumerate().take(to).skip(from) {
+                let mark = if self.regex.is_match(line) { ':' } else { '-' };
+                self.lines.push(format!("{path}{mark}{}{mark} {}", number + 1, self.excerpt(line)));
+            }
+            next = next.max(to);
+        }
+    }
+
+    /// A line, or the part of a long one where the match is.
+    fn excerpt(&self, line: &[u8]) -> String {
+        if line.len() <= LONGEST_LINE {
+            return String::from_utf8_lossy(line).into_owned();
+        }
+        let start = self.regex.find(line).map_or(0, |found| found.start().saturating_sub(LONGEST_LINE / 3));
+        let before = if start > 0 { "…" } else { "" };
+        let part = &line[start..line.len().min(start + LONGEST_LINE * 4)];
+        format!("{before}{}", shorten(&String::from_utf8_lossy(part), LONGEST_LINE))
+    }
+
+    fn told(&self) -> String {
+        let mut notes = Vec::new();
+        if self.matches >= self.limit() {
+            notes.push(format!("stopped at {} matches: narrow the pattern, path or glob to see others", self.matches));
+        } else if self.matches == 0 {
+            notes.push(format!("no match in {} files", thousands(self.files)));
+        }
+        if self.binary > 0 {
+            notes.push(format!("{} binary files skipped", thousands(self.binary)));
+        }
+        if self.large > 0 {
+            notes.push(format!("{} files over 10 MiB skipped", thousands(self.large)));
+        }
+        let mut text = self.lines.join("\n");
+        if !notes.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text += &format!("[{}]", notes.join("; "));
+        }
+        text
+    }
+}
+
+fn compile_glob(glob: &str) -> Result<GlobMatcher, String> {
+    let glob = glob.strip_prefix("./").unwrap_or(glob);
+    let compiled = GlobBuilder::new(glob).literal_separator(true).build();
+    compiled.map(|glob| glob.compile_matcher()).map_err(|error| format!("The glob can't be used: {error}."))
+}

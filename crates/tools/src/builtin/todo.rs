@@ -1,0 +1,70 @@
+//! `todo`: the plan, replaced whole.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, PlanItem, PlanStatus, ToolSpec};
+
+use super::{at_once, invalid, read, spec};
+use crate::{BoxFuture, CallContext, Tool};
+
+#[derive(Deserialize)]
+struct Arguments {
+    items: Vec<PlanItem>,
+}
+
+pub(super) struct Todo {
+    spec: ToolSpec,
+}
+
+impl Todo {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "items": {
+                    "type": "array",
+                    "maxItems": 200,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "step": {"type": "string", "description": "What is to be done."},
+                            "status": {"type": "string", "enum": ["open", "doing", "done"]}
+                        },
+                        "required": ["step", "status"],
+                        "additionalProperties": false
+                    }
+                }
+            },
+            "required": ["items"],
+            "additionalProperties": false
+        });
+        Self { spec: spec("todo", include_str!("todo.md"), EffectClass::Idempotent, &schema) }
+    }
+}
+
+impl Tool for Todo {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        match read::<Arguments>(arguments) {
+            Ok(Arguments { items }) => at_once(Outcome { plan: Some(items.clone()), ..Outcome::ok(told(&items)) }),
+            Err(problem) => invalid(problem),
+        }
+    }
+}
+
+fn told(items: &[PlanItem]) -> String {
+    let done = items.iter().filter(|item| item.status == PlanStatus::Done).count();
+    let mut text = format!("The plan has {} steps, {done} of them done.", items.len());
+    for item in items {
+        let mark = match item.status {
+            PlanStatus::Open => "[ ]",
+            PlanStatus::Doing => "[>]",
+            PlanStatus::Done => "[x]",
+        };
+        text += &format!("\n{mark} {}", item.step);
+    }
+    text
+}

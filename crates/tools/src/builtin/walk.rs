@@ -1,0 +1,117 @@
+//! Walking a folder by handles: never through a link, not into what `.gitignore` leaves out.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::workspace::{Refusal, Workspace, reading};
+
+/// Deeper than any tree of sources, and few enough handles to hold at once.
+const DEEPEST: usize = 64;
+const LONGEST_IGNORE_FILE: u64 = 1 << 20;
+
+/// A regular file that was come upon.
+pub(super) struct Found<'a> {
+    pub(super) folder: &'a Dir,
+    pub(super) name: &'a OsStr,
+    /// Relative to the workspace.
+    pub(super) path: PathBuf,
+}
+
+/// Visits every regular file under `path` in the order of their names until `visit` breaks off.
+pub(super) fn walk(
+    workspace: &Workspace,
+    path: &str,
+    visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+) -> Result<(), Refusal> {
+    let start = workspace.folder(path)?;
+    let base = workspace.relative(path)?;
+    let base = if base == Path::new(".") { PathBuf::new() } else { base };
+    // The folders above have a say as well.
+    let mut ignores = Vec::new();
+    let mut above: Vec<&Path> = base.ancestors().skip(1).collect();
+    above.reverse();
+    for folder in above {
+        let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if let Ok(dir) = workspace.folder(&shown.to_string_lossy()) {
+            ignores.extend(ignore_file(&dir, folder));
+        }
+    }
+    // Broken off is a way to end, not a failure.
+    let _ = descend(&start, &base, &mut ignores, visit);
+    Ok(())
+}
+
+fn descend(
+    folder: &Dir,
+    path: &Path,
+    ignores: &mut Vec<Gitignore>,
+    visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if path.components().count() > DEEPEST {
+        return ControlFlow::Continue(());
+    }
+    let depth = ignores.len();
+    ignores.extend(ignore_file(folder, path));
+    for (name, kind) in entries(folder) {
+        let below = path.join(&name);
+        if is_ignored(ignores, &below, kind) {
+            continue;
+        }
+        match kind {
+            Kind::File => visit(&Found { folder, name: &name, path: below })?,
+            Kind::Folder => {
+                if let Ok(inner) = folder.open_dir(&name) {
+                    descend(&inner, &below, ignores, visit)?;
+                }
+            }
+        }
+    }
+    ignores.truncate(depth);
+    ControlFlow::Continue(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Folder,
+}
+
+/// Files and folders, by name. What can't be read is passed over.
+fn entries(folder: &Dir) -> Vec<(OsString, Kind)> {
+    let mut found = Vec::new();
+    for entry in folder.entries().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => found.push((name, Kind::File)),
+            Ok(kind) if kind.is_dir() && name != ".git" => found.push((name, Kind::Folder)),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found
+}
+
+fn is_ignored(ignores: &[Gitignore], path: &Path, kind: Kind) -> bool {
+    let said =
+        ignores.iter().rev().map(|ignore| ignore.matched(path, kind == Kind::Folder)).find(|said| !said.is_none());
+    said.is_some_and(|said| said.is_ignore())
+}
+
+/// The folder's `.gitignore`, if it has a sound one.
+fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
+    let is_file = folder.symlink_metadata(".gitignore").is_ok_and(|metadata| metadata.is_file());
+    let file = is_file.then(|| folder.open_with(".gitignore", &reading()).ok()).flatten()?;
+    let mut text = String::new();
+    file.take(LONGEST_IGNORE_FILE).read_to_string(&mut text).ok()?;
+    let mut builder = GitignoreBuilder::new(path);
+    for line in text.lines() {
+        // A line that is no pattern leaves nothing out.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}

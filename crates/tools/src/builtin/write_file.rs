@@ -1,0 +1,75 @@
+//! `write_file`: the whole content of a file, in one step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+
+use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, spec};
+use crate::cut::thousands;
+use crate::tool::shorten;
+use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+pub(super) struct WriteFile {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl WriteFile {
+    pub(super) fn new(workspace: Arc<Workspace>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file to write."},
+                "content": {"type": "string", "description": "All of its content."}
+            },
+            "required": ["path", "content"],
+            "additionalProperties": false
+        });
+        let description = include_str!("write_file.md");
+        Self { spec: spec("write_file", description, EffectClass::Idempotent, &schema), workspace }
+    }
+}
+
+impl Tool for WriteFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Some(self.workspace.subject(&[arguments.get("path")?.as_str()?]))
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let Arguments { path, content } = read(arguments.clone())?;
+        let title = format!("Write {path} ({} bytes)", thousands(content.len()));
+        Ok(Preview { title, body: shorten(&content, 4_000), rule: None })
+    }
+
+    fn stop_grace(&self) -> Duration {
+        WRITE_GRACE
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let workspace = Arc::clone(&self.workspace);
+        match read::<Arguments>(arguments) {
+            Ok(Arguments { path, content }) => on_disk(move || {
+                refuse_placeholder(&content)?;
+                let place = workspace.place_for_content(&path)?;
+                place
+                    .replace(content.as_bytes(), &context.effect_id)
+                    .map_err(|error| format!("{} It was left as it was.", workspace.explain(&path, &error)))?;
+                Ok(format!("Wrote {} bytes to {path}.", thousands(content.len())))
+            }),
+            Err(problem) => invalid(problem),
+        }
+    }
+}

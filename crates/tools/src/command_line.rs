@@ -1,0 +1,319 @@
+//! A small, cautious reader of shell command lines.
+//!
+//! It takes a line apart into simple commands when it is certain of every character: words,
+//! quotes, `;`, `&`, `&&`, `|`, `||`, line breaks, `2>&1` and redirection to `/dev/null`. Anything
+//! else (substitution, variables, other redirections, groups, keywords, assignments, comments) makes
+//! the line opaque, and an opaque line is asked about.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// These simple commands, each its words without quotes, and nothing else.
+    Clear(Vec<Vec<String>>),
+    /// Something the reader is not certain of.
+    Opaque,
+}
+
+/// Takes `line` apart.
+pub(crate) fn read(line: &str) -> Reading {
+    let mut reader = Reader { chars: line.chars().peekable(), word: None, words: Vec::new(), commands: Vec::new() };
+    match reader.read() {
+        Some(()) if !reader.commands.is_empty() => Reading::Clear(reader.commands),
+        Some(()) | None => Reading::Opaque,
+    }
+}
+
+/// A word being read, and whether any of it was quoted.
+#[derive(Default)]
+struct Word {
+    text: String,
+    quoted: bool,
+    globbed: bool,
+}
+
+struct Reader<'a> {
+    chars: Peekable<Chars<'a>>,
+    word: Option<Word>,
+    words: Vec<String>,
+    commands: Vec<Vec<String>>,
+}
+
+/// `None` from any of these means: not certain.
+impl Reader<'_> {
+    fn read(&mut self) -> Option<()> {
+        while let Some(c) = self.chars.next() {
+            match c {
+                ' ' | '\t' => self.end_word()?,
+                '\n' => self.end_command_if_any()?,
+                ';' => self.end_command()?,
+                '&' | '|' => {
+                    self.chars.next_if_eq(&c);
+                    self.end_command()?;
+                }
+                '\'' => self.single_quoted()?,
+                '"' => self.double_quoted()?,
+                '\\' => match self.chars.next()? {
+                    '\n' => {}
+                    next => self.quoted().text.push(next),
+                },
+                '>' | '<' => self.redirection(c)?,
+                '$' | '`' | '(' | ')' | '{' | '}' => return None,
+                '#' if self.word.is_none() => return None,
+                '*' | '?' | '[' => {
+                    let word = self.word.get_or_insert_default();
+                    word.globbed = true;
+                    word.text.push(c);
+                }
+                c if c.is_control() => return None,
+                c => self.word.get_or_insert_default().text.push(c),
+            }
+        }
+        self.end_command_if_any()
+    }
+
+    fn quoted(&mut self) -> &mut Word {
+        let word = self.word.get_or_insert_default();
+        word.quoted = true;
+        word
+    }
+
+    fn single_quoted(&mut self) -> Option<()> {
+        self.quoted();
+        loop {
+            match self.chars.next()? {
+                '\'' => return Some(()),
+                c => self.quoted().text.push(c),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self) -> Option<()> {
+        self.quoted();
+        loop {
+            match self.chars.next()? {
+                '"' => return Some(()),
+                '$' | '`' => return None,
+                '\\' => match self.chars.next()? {
+                    '\n' => {}
+                    c @ ('$' | '`' | '"' | '\\') => self.quoted().text.push(c),
+                    c => {
+                        self.quoted().text.push('\\');
+                        self.quoted().text.push(c);
+                    }
+                },
+                c => self.quoted().text.push(c),
+            }
+        }
+    }
+
+    /// `2>&1` and `>/dev/null` in their variants; no other.
+    fn redirection(&mut self, direction: char) -> Option<()> {
+        match self.word.take() {
+            Some(word) if word.quoted || !word.text.bytes().all(|b| b.is_ascii_digit()) => return None,
+            Some(_) | None => {}
+        }
+        if direction == '>' {
+            self.chars.next_if_eq(&'>');
+            if self.chars.next_if_eq(&'&').is_some() {
+                self.chars.next_if(char::is_ascii_digit)?;
+                return self.at_boundary();
+            }
+        }
+        while self.chars.next_if_eq(&' ').is_some() {}
+        for expected in "/dev/null".chars() {
+            self.chars.next_if_eq(&expected)?;
+        }
+        self.at_boundary()
+    }
+
+    fn at_boundary(&mut self) -> Option<()> {
+        self.chars.peek().is_none_or(|c| " \t\n;&|".contains(*c)).then_some(())
+    }
+
+    fn end_word(&mut self) -> Option<()> {
+        let Some(word) = self.word.take() else {
+            return Some(());
+        };
+        if self.words.is_empty() && (word.globbed || !word.quoted && is_grammar(&word.text)) {
+            return None;
+        }
+        self.words.push(word.text);
+        Some(())
+    }
+
+    fn end_command(&mut self) -> Option<()> {
+        self.end_word()?;
+        if self.words.is_empty() {
+            return None;
+        }
+        self.commands.push(std::mem::take(&mut self.words));
+        Some(())
+    }
+
+    fn end_command_if_any(&mut self) -> Option<()> {
+        self.end_word()?;
+        if self.words.is_empty() { Some(()) } else { self.end_command() }
+    }
+}
+
+const KEYWORDS: &[&str] = &[
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select",
+    "then", "time", "until", "while",
+];
+
+/// A word that, first in a command, is not the program: a keyword or an assignment.
+fn is_grammar(word: &str) -> bool {
+    KEYWORDS.contains(&word) || word.contains('=')
+}
+
+/// Programs that run the program named after them.
+const WRAPPERS: &[&str] = &["builtin", "command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "xargs"];
+const SHELLS: &[&str] = &["bash", "dash", "eval", "ksh", "sh", "zsh"];
+
+/// Looser readings of a line, for rules that forbid: programs by their bare name, behind wrappers,
+/// inside `sh -c`, and, where the line is opaque, between any two characters with a meaning.
+pub(crate) fn suspects(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    collect_suspects(line, 3, &mut found);
+    found
+}
+
+fn collect_suspects(line: &str, depth: u8, found: &mut Vec<String>) {
+    let commands = match read(line) {
+        Reading::Clear(commands) => commands,
+        Reading::Opaque => line
+            .replace(['"', '\'', '\\'], "")
+            .split([';', '&', '|', '\n', '(', ')', '{', '}', '`', '$', '<', '>'])
+            .map(|segment| segment.split_whitespace().map(str::to_owned).collect())
+            .collect(),
+    };
+    for command in &commands {
+        for start in 0..command.len() {
+            let words = &command[start..];
+            let program = words[0].rsplit('/').next().unwrap_or(&words[0]);
+            found.push(
+                std::iter::once(program).chain(words[1..].iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
+            );
+            if SHELLS.contains(&program) && depth > 0 {
+                words[1..].iter().for_each(|script| collect_suspects(script, depth - 1, found));
+            }
+            let skipped = is_grammar(&words[0]) || WRAPPERS.contains(&program);
+            let option_of_wrapper = start > 0 && words[0].starts_with('-');
+            if !skipped && !option_of_wrapper {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clear(commands: &[&[&str]]) -> Reading {
+        Reading::Clear(commands.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect())
+    }
+
+    // proves T8
+    #[test]
+    fn a_plain_line_is_taken_apart() {
+        for (line, want) in [
+            ("git status", clear(&[&["git", "status"]])),
+            ("  git   status  ", clear(&[&["git", "status"]])),
+            ("git status; rm -rf /", clear(&[&["git", "status"], &["rm", "-rf", "/"]])),
+            ("a && b || c | d & e", clear(&[&["a"], &["b"], &["c"], &["d"], &["e"]])),
+            ("a\nb\n\n", clear(&[&["a"], &["b"]])),
+            ("git commit -m 'a; b'", clear(&[&["git", "commit", "-m", "a; b"]])),
+            (r#"echo "a \"b\" c" d\;e"#, clear(&[&["echo", "a \"b\" c", "d;e"]])),
+            ("g'i't push", clear(&[&["git", "push"]])),
+            ("cargo test 2>&1 | tail -5", clear(&[&["cargo", "test"], &["tail", "-5"]])),
+            ("cargo test >/dev/null 2>&1", clear(&[&["cargo", "test"]])),
+            ("cargo test 2> /dev/null; ls", clear(&[&["cargo", "test"], &["ls"]])),
+            ("ls *.rs", clear(&[&["ls", "*.rs"]])),
+            ("sleep 1 &", clear(&[&["sleep", "1"]])),
+            ("a \\\n b", clear(&[&["a", "b"]])),
+        ] {
+            assert_eq!(read(line), want, "{line}");
+        }
+    }
+
+    // proves T8
+    #[test]
+    fn a_line_with_anything_uncertain_in_it_is_opaque() {
+        for line in [
+            "",
+            " ",
+            "echo $(rm x)",
+            "echo `rm x`",
+            "echo \"$(rm x)\"",
+            "echo \"`rm x`\"",
+            "echo $HOME",
+            "git log > file",
+            "git log >> file",
+            "git log 2>file",
+            "cat < file",
+            "cat << E",
+            "(rm x)",
+            "{ rm x; }",
+            "{rm,-rf,x}",
+            "if true; then rm x; fi",
+            "for x in a; do rm x; done",
+            "! git x",
+            "X=1 git x",
+            "a;;b",
+            "a && && b",
+            "; a",
+            "| a",
+            "git x # y",
+            "echo 'open",
+            "echo \"open",
+            "a \\",
+            "/bin/r* x",
+            "git x >&file",
+            "a >/dev/nullx",
+            "a &> b",
+            "diff <(a) <(b)",
+            "a\u{0}b",
+            "a\rb",
+            "x2>&1y",
+        ] {
+            assert_eq!(read(line), Reading::Opaque, "{line:?}");
+        }
+    }
+
+    // proves T8
+    #[test]
+    fn a_forbidden_program_is_found_wherever_it_hides() {
+        for line in [
+            "rm -rf x",
+            "/bin/rm -rf x",
+            "git x; rm -rf x",
+            "echo $(rm -rf x)",
+            "echo \"`rm -rf x`\"",
+            "sudo rm -rf x",
+            "env A=1 rm -rf x",
+            "A=1 rm -rf x",
+            "sh -c 'rm -rf x'",
+            "bash -c \"cd y && rm -rf x\"",
+            "(rm -rf x)",
+            "r''m -rf x",
+            "r\\m -rf x > y",
+            "if true; then rm -rf x; fi",
+            "ls | xargs -0 rm -rf x",
+            "nohup sh -c 'sudo rm -rf x' &",
+        ] {
+            let suspects = suspects(line);
+            assert!(suspects.iter().any(|part| part.starts_with("rm -rf x")), "{line}: {suspects:?}");
+        }
+        assert!(!suspects("git commit -m 'rm -rf x'").iter().any(|part| part.starts_with("rm")));
+    }
+
+    #[test]
+    fn a_long_line_is_read_in_no_time() {
+        let _ = suspects(&"env ".repeat(50_000));
+        let _ = read(&"a;".repeat(500_000));
+    }
+}

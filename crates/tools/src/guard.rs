@@ -1,0 +1,41 @@
+//! The guard: a small process between Windlass and each command, so that a command and everything
+//! it started die with a stop, a time limit, or the death of Windlass itself (T7).
+//!
+//! The protocol. Windlass makes a lock file for the call, then starts the guard with one end of a
+//! socket pair as its standard input, the *lifeline*, and writes a [`wire::Request`] to it. The guard
+//!
+//! 1. locks the file, which must still be there: whoever resumes the session removes lock files
+//!    nobody holds, and a guard that comes too late then finds none and starts nothing;
+//! 2. leaves the terminal's session, and becomes the reaper of all its descendants;
+//! 3. starts `sh -c` in a process group of its own, its output going straight to Windlass;
+//! 4. waits for the shell to end, a `stop` on the lifeline, or the lifeline's end;
+//! 5. kills what is left (whoever left the group, doubly forked or not, is still a descendant),
+//!    reports how the shell ended, removes the lock file and exits.
+//!
+//! On systems without reapers of descendants only the process group is killed.
+
+mod descendants;
+mod process;
+mod survivors;
+pub(crate) mod wire;
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+pub(crate) use survivors::lock_path;
+pub use survivors::{SurvivorsError, wait_for_survivors};
+
+/// The guard process: what a program does when it is started as [`crate::GuardProgram`] says.
+/// Needs no runtime and should be the first thing `main` does.
+#[must_use]
+pub fn run() -> ExitCode {
+    let lifeline = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+    match lifeline.and_then(|lifeline| process::serve(&lifeline)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("The guard could not do its work: {error}. It is started by Windlass, not by hand.");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The guard process. No runtime: one thread listens to the lifeline, one reaps, one decides.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::RecvFlags;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group};
+
+use super::descendants;
+use super::wire::{Report, Request, STOP};
+
+/// How often what is left is killed again.
+const ROUND: Duration = Duration::from_millis(5);
+
+/// Something the guard waits for.
+enum Event {
+    /// Windlass wants the command stopped.
+    Stop,
+    /// Windlass is gone.
+    Gone,
+    /// A descendant ended.
+    Reaped(Pid, WaitStatus),
+    /// No descendant is left.
+    NoneLeft,
+}
+
+/// Serves the one request that comes over `lifeline`.
+pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
+    let mut reader = BufReader::new(lifeline.try_clone()?);
+    let mut line = String::new();
+    if reader.read_line(&mut line)? == 0 {
+        return Ok(());
+    }
+    let request: Request = serde_json::from_str(&line)?;
+    // Fails only for the leader of a group, which has left its terminal already.
+    let _ = rustix::process::setsid();
+    let (events, inbox) = channel();
+    listen(reader, events.clone());
+    let Some(_lock) = take_lock(&request, &inbox)? else {
+        return Ok(());
+    };
+    descendants::adopt()?;
+    if is_gone(lifeline) {
+        return std::fs::remove_file(&request.lock);
+    }
+    let report = match start(&request) {
+        Ok(shell) => {
+            tell(lifeline, &Report::Started(shell.as_raw_nonzero().get()));
+            reap(events);
+            Watch { shell, grace: Duration::from_millis(request.grace_ms), inbox, status: None, empty: false }.finish()
+        }
+        Err(error) => Report::Failed(error.to_string()),
+    };
+    std::fs::remove_file(&request.lock)?;
+    tell(lifeline, &report);
+    Ok(())
+}
+
+/// Locks the call's file; `None` if it is gone, or Windlass is.
+fn take_lock(request: &Request, inbox: &Receiver<Event>) -> io::Result<Option<File>> {
+    let file = match File::options().read(true).write(true).open(&request.lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    while let Err(refusal) = file.try_lock() {
+        match refusal {
+            std::fs::TryLockError::Error(error) => return Err(error),
+            std::fs::TryLockError::WouldBlock => match inbox.recv_timeout(ROUND) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            },
+        }
+    }
+    let removed = file.metadata()?.nlink() == 0;
+    (&file).write_all(format!("{}\n", std::process::id()).as_bytes())?;
+    Ok((!removed).then_some(file))
+}
+
+/// Whether Windlass has closed its end.
+fn is_gone(lifeline: &UnixStream) -> bool {
+    let mut byte = [0u8; 1];
+    matches!(rustix::net::recv(lifeline, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT), Ok((_, 0)))
+}
+
+fn start(request: &Request) -> io::Result<Pid> {
+    let shell = Command::new("/bin/sh")
+        .arg("-c")
+        .arg(&request.command)
+        .current_dir(&request.directory)
+        .stdin(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    i32::try_from(shell.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no process id"))
+}
+
+/// Nobody may be there to hear it.
+fn tell(mut lifeline: &UnixStream, report: &Report) {
+    let line = serde_json::to_string(report).unwrap_or_default() + "\n";
+    let _ = lifeline.write_all(line.as_bytes());
+}
+
+fn listen(mut reader: BufReader<UnixStream>, events: Sender<Event>) {
+    thread::spawn(move || {
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+            if line.trim() == STOP && events.send(Event::Stop).is_err() {
+                return;
+            }
+            line.clear();
+        }
+        // When nobody takes it any more, the guard is about to exit.
+        let _ = events.send(Event::Gone);
+    });
+}
+
+fn reap(events: Sender<Event>) {
+    thread::spawn(move || {
+        loop {
+            let event = match rustix::process::wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) => Event::Reaped(pid, status),
+                Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => Event::NoneLeft,
+            };
+            let last = matches!(event, Event::NoneLeft);
+            if events.send(event).is_err() || last {
+                return;
+            }
+        }
+    });
+}
+
+/// Watching over a shell that runs.
+struct Watch {
+    shell: Pid,
+    grace: Duration,
+    inbox: Receiver<Event>,
+    /// How the shell ended, once it has.
+    status: Option<WaitStatus>,
+    /// Whether no descendant is left.
+    empty: bool,
+}
+
+impl Watch {
+    /// Waits until the shell ends or must be ended, then leaves nothing behind.
+    fn finish(mut self) -> Report {
+        while self.status.is_none() && !self.empty {
+            match self.inbox.recv() {
+                Ok(Event::Stop) => {
+                    self.ask_to_end();
+                    break;
+                }
+                Ok(Event::Gone) | Err(_) => break,
+                Ok(event @ (Event::Reaped(_, _) | Event::NoneLeft)) => self.note(&event),
+            }
+        }
+        self.kill_the_rest();
+        match self.status.map(|status| (status.exit_status(), status.terminating_signal())) {
+            Some((Some(code), _)) => Report::Exited(code),
+            Some((None, Some(signal))) => Report::Signalled(signal),
+            Some((None, None)) | None => Report::Signalled(Signal::KILL.as_raw()),
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Reaped(pid, status) if *pid == self.shell => self.status = Some(*status),
+            Event::NoneLeft => self.empty = true,
+            Event::Reaped(_, _) | Event::Stop | Event::Gone => {}
+        }
+    }
+
+    /// A signal that can be heeded, and a little time to heed it; none if Windlass dies meanwhile.
+    fn ask_to_end(&mut self) {
+        let _ = kill_process_group(self.shell, Signal::TERM);
+        self.wait_for_emptiness(self.grace);
+    }
+
+    /// Kills until nothing is left. Whoever forks meanwhile is met in the next round.
+    fn kill_the_rest(&mut self) {
+        self.wait_for_emptiness(Duration::ZERO);
+        while !self.empty {
+            // Until the shell is reaped its number can't be anybody else's.
+            if self.status.is_none() || !descendants::CAN_BE_FOUND {
+                let _ = kill_process_group(self.shell, Signal::KILL);
+            }
+            descendants::kill_all();
+            self.wait_for_emptiness(ROUND);
+        }
+    }
+
+    fn wait_for_emptiness(&mut self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        while !self.empty {
+            match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Ok(event @ (Event::Reaped(_, _) | Event::NoneLeft | Event::Stop)) => self.note(&event),
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What Windlass and the guard say to each other: a line of JSON each.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The line that asks a guard to stop its command.
+pub(crate) const STOP: &str = "stop";
+
+/// What a guard is to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// The command line, for `sh -c`.
+    pub(crate) command: String,
+    /// Where.
+    pub(crate) directory: PathBuf,
+    /// The lock file that says the command may be running.
+    pub(crate) lock: PathBuf,
+    /// How long a stopped command has to end by itself before it is killed.
+    pub(crate) grace_ms: u64,
+}
+
+/// What a guard answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Report {
+    /// The shell runs, under this process id, which is its group's too.
+    Started(i32),
+    /// It could not be started.
+    Failed(String),
+    /// It exited with this code, and nothing it started is left.
+    Exited(i32),
+    /// A signal ended it, and nothing it started is left.
+    Signalled(i32),
+}

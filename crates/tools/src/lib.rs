@@ -1,0 +1,53 @@
+//! Tools: what they are, which are offered, whether they may run, and how a call comes out.
+//!
+//! The protocol: a [`Registry`] is filled once; a run takes an [`Offer`] of it, an immutable
+//! snapshot. For each call of a reply the offer `prepare`s it (name resolved, arguments parsed and
+//! validated, permission looked up) into a `PreparedCall` for the machine; when the machine says so
+//! the offer `run`s it. A tool never fails the run: whatever happens is an `Outcome` (T5).
+//!
+//! ```
+//! use std::collections::BTreeSet;
+//! use windlass_tools::{Permissions, Registry, ending_tools};
+//! use windlass_vocab::{ReplyCall, ToolSource, Verdict};
+//!
+//! let mut registry = Registry::new();
+//! for tool in ending_tools() {
+//!     registry.add(tool)?;
+//! }
+//! let offer = registry.offer(&BTreeSet::from([ToolSource::Ending]));
+//! let call = ReplyCall {
+//!     name: "converse".into(),
+//!     arguments: r#"{"message": "Good morning."}"#.into(),
+//!     ..ReplyCall::default()
+//! };
+//! let prepared = offer.prepare(&call, &Permissions::default(), &[]);
+//! assert_eq!(prepared.verdict, Verdict::Allow);
+//! # Ok::<(), windlass_tools::RegistryError>(())
+//! ```
+
+mod arguments;
+mod builtin;
+mod command_line;
+mod cut;
+pub mod guard;
+mod names;
+mod offer;
+mod permission;
+mod registry;
+mod rule;
+mod secrets;
+mod subject;
+mod tool;
+mod workspace;
+
+pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
+pub use cut::{CutInfo, cut};
+pub use names::wire_name;
+pub use offer::Offer;
+pub use permission::{Mode, ParseModeError, Permissions};
+pub use registry::{Registry, RegistryError};
+pub use rule::{ParseRuleError, Rule};
+pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
+pub use subject::Subject;
+pub use tool::{BoxFuture, CallContext, SpilledResults, Tool, Verification};
+pub use workspace::{Workspace, WorkspaceError};

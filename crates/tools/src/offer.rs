@@ -1,0 +1,244 @@
+//! An offer: the tools of one run, fixed.
+//!
+//! `prepare` turns a call as the model wrote it into one the machine can decide on. `run` starts it
+//! and bounds it: a time limit, the run's stop, and a panic of the tool are outcomes like any other.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use windlass_vocab::{
+    EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall, ToolName, ToolSpec,
+    Verdict,
+};
+
+use crate::arguments::{self, Parsed};
+use crate::names::{self, Resolved, wire_name};
+use crate::permission::allowing_rule;
+use crate::registry::Entry;
+use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Verification};
+
+/// The tools of one run. Cheap to clone, never changes.
+#[derive(Clone)]
+pub struct Offer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    specs: Vec<ToolSpec>,
+    entries: Vec<Arc<Entry>>,
+}
+
+impl fmt::Debug for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.inner.specs.iter().map(|spec| &spec.name)).finish()
+    }
+}
+
+impl Offer {
+    pub(crate) fn new(entries: impl Iterator<Item = Arc<Entry>>) -> Self {
+        let entries: Vec<_> = entries.collect();
+        let mut taken = BTreeSet::new();
+        let specs = entries
+            .iter()
+            .map(|entry| {
+                let wire_name = wire_name(&entry.spec.name, &taken);
+                taken.insert(wire_name.clone());
+                ToolSpec { wire_name, ..entry.spec.clone() }
+            })
+            .collect();
+        Self { inner: Arc::new(Inner { specs, entries }) }
+    }
+
+    /// What the model is told.
+    #[must_use]
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.inner.specs
+    }
+
+    /// Whether there is nothing to offer.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inner.specs.is_empty()
+    }
+
+    /// Resolves the name, reads and validates the arguments, looks up the permission.
+    #[must_use]
+    pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
+        let Parsed { value, json, raw, mut repairs } = arguments::parse(&call.arguments);
+        let index = match names::resolve(&call.name, self.specs()) {
+            Resolved::Exact(index) => index,
+            Resolved::Bare(index) => {
+                repairs.push(Repair::Name);
+                index
+            }
+            Resolved::Nothing => return self.unknown(call, json, raw, repairs),
+        };
+        let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
+        let (verdict, preview) = match value {
+            Err(reason) => (Verdict::Invalid { reason }, None),
+            Ok(value) => match entry.schema.fault(&spec.wire_name, &value) {
+                Some(reason) => (Verdict::Invalid { reason }, None),
+                None => permitted(entry, &value, permissions, grants),
+            },
+        };
+        PreparedCall {
+            provider_id: call.provider_id.clone(),
+            name: call.name.clone(),
+            tool: Some(spec.name.clone()),
+            arguments: json,
+            raw,
+            repairs,
+            effect: spec.effect,
+            ending: spec.ending,
+            repeatable: spec.repeatable,
+            verdict,
+            preview,
+        }
+    }
+
+    fn unknown(&self, call: &ReplyCall, arguments: Json, raw: Option<String>, repairs: Vec<Repair>) -> PreparedCall {
+        PreparedCall {
+            provider_id: call.provider_id.clone(),
+            name: call.name.clone(),
+            tool: None,
+            arguments,
+            raw,
+            repairs,
+            effect: EffectClass::ReadOnly,
+            ending: None,
+            repeatable: false,
+            verdict: Verdict::Unknown { reason: names::unknown(&call.name, self.specs()) },
+            preview: None,
+        }
+    }
+
+    /// Runs a call, within `timeout_default` unless the tool has a limit of its own.
+    #[must_use]
+    pub fn run(
+        &self,
+        tool: &ToolName,
+        context: CallContext,
+        arguments: &Json,
+        timeout_default: Duration,
+    ) -> BoxFuture<'static, Outcome> {
+        let Some(entry) = self.entry(tool) else {
+            let text = names::unknown(tool.as_str(), self.specs());
+            return Box::pin(std::future::ready(Outcome::new(OutcomeKind::Unknown, text)));
+        };
+        let arguments = arguments.to_value();
+        // A person may have edited the arguments since they were prepared.
+        if let Some(fault) = entry.schema.fault(entry.spec.name.bare(), &arguments) {
+            return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InvalidArguments, fault)));
+        }
+        let limit = entry.tool.timeout().unwrap_or(timeout_default);
+        Box::pin(bounded(Arc::clone(&entry.tool), context, arguments, limit))
+    }
+
+    /// Asks the tool whether a call cut short by a crash took place.
+    #[must_use]
+    pub fn verify(
+        &self,
+        tool: &ToolName,
+        context: CallContext,
+        arguments: &Json,
+        timeout_default: Duration,
+    ) -> BoxFuture<'static, Verification> {
+        let Some(entry) = self.entry(tool) else {
+            return Box::pin(std::future::ready(Verification::Unknown));
+        };
+        let (tool, arguments) = (Arc::clone(&entry.tool), arguments.to_value());
+        let limit = tool.timeout().unwrap_or(timeout_default);
+        Box::pin(async move {
+            let cancel = context.cancel.clone();
+            let work = AssertUnwindSafe(async move { tool.verify(context, arguments).await }).catch_unwind();
+            tokio::select! {
+                verification = work => verification.unwrap_or(Verification::Unknown),
+                () = cancel.cancelled() => Verification::Unknown,
+                () = tokio::time::sleep(limit) => Verification::Unknown,
+            }
+        })
+    }
+
+    fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
+        self.inner.entries.iter().find(|entry| entry.spec.name == *tool)
+    }
+}
+
+/// The verdict on a sound call and what a person is shown of it: where they are asked, and where
+/// they might be, should a crash cut it short.
+fn permitted(
+    entry: &Entry,
+    arguments: &Value,
+    permissions: &Permissions,
+    grants: &[Grant],
+) -> (Verdict, Option<Preview>) {
+    let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
+    let subject = subject.unwrap_or_else(|| Subject::text(arguments.to_string()));
+    let verdict = permissions.judge(&entry.spec, &subject, grants);
+    let wanted = match (&verdict, entry.spec.effect) {
+        (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
+        (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
+        | (Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => false,
+    };
+    if !wanted {
+        return (verdict, None);
+    }
+    let rule = allowing_rule(&entry.spec, &subject);
+    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
+        .unwrap_or_else(|_| Err("the preview broke off".into()));
+    match (preview, verdict) {
+        (Ok(preview), verdict) => (verdict, Some(Preview { rule: preview.rule.or(Some(rule)), ..preview })),
+        (Err(problem), Verdict::Ask) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None),
+        (Err(_), verdict) => (verdict, None),
+    }
+}
+
+fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {
+    format!(
+        "`{}` was not run: a person would have to agree, and it can't be shown to them ({problem}). A person can allow \
+         it unseen with --allow '{rule}'.",
+        spec.name.bare()
+    )
+}
+
+/// Runs a tool until it answers, its time is up or the run is stopped. A tool is given its grace to
+/// answer for itself after a stop; then it is dropped.
+async fn bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, limit: Duration) -> Outcome {
+    let grace = tool.stop_grace();
+    let effect = tool.spec().effect;
+    let cancel = context.cancel.clone();
+    let work = AssertUnwindSafe(async move { tool.run(context, arguments).await }).catch_unwind();
+    let stopped = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(grace).await;
+    };
+    tokio::select! {
+        biased;
+        outcome = work => outcome.unwrap_or_else(|panic| broken(panic.as_ref())),
+        () = stopped => Outcome::new(OutcomeKind::Cancelled, cut_short("Stopped before it was done.", effect)),
+        () = tokio::time::sleep(limit.saturating_add(grace)) => {
+            let text = format!("Not done within {} s, and stopped.", limit.as_secs_f32());
+            Outcome::new(OutcomeKind::TimedOut, cut_short(&text, effect))
+        }
+    }
+}
+
+fn cut_short(text: &str, effect: EffectClass) -> String {
+    match effect {
+        EffectClass::ReadOnly => text.to_owned(),
+        EffectClass::Idempotent | EffectClass::Verifiable | EffectClass::Once => {
+            format!("{text} It may have taken effect in part or whole: look before you repeat it.")
+        }
+    }
+}
+
+fn broken(panic: &(dyn std::any::Any + Send)) -> Outcome {
+    let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    Outcome::new(OutcomeKind::InfrastructureError, format!("The tool broke off by a fault of its own: {said}."))
+}

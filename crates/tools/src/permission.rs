@@ -1,0 +1,274 @@
+//! Permissions (T8): deny before ask before allow, what a session was granted before what is
+//! configured for all, and a mode for everything no rule speaks of.
+
+use std::str::FromStr;
+
+use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
+
+use crate::subject::{Clarity, Subject};
+use crate::{Rule, tool::shorten};
+
+/// What happens where no rule speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Reading and writing in the workspace is allowed; everything else asks.
+    #[default]
+    Default,
+    /// Everything but reading asks.
+    Strict,
+    /// Everything is allowed that no rule denies.
+    Bypass,
+}
+
+/// The text is no mode.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no mode: choose default, strict or bypass")]
+pub struct ParseModeError(String);
+
+impl FromStr for Mode {
+    type Err = ParseModeError;
+    fn from_str(text: &str) -> Result<Self, ParseModeError> {
+        match text {
+            "default" => Ok(Self::Default),
+            "strict" => Ok(Self::Strict),
+            "bypass" => Ok(Self::Bypass),
+            other => Err(ParseModeError(other.to_owned())),
+        }
+    }
+}
+
+/// What may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// What happens where no rule speaks.
+    pub mode: Mode,
+    /// What may run unasked.
+    pub allow: Vec<Rule>,
+    /// What is asked about even if it is allowed.
+    pub ask: Vec<Rule>,
+    /// What never runs.
+    pub deny: Vec<Rule>,
+}
+
+impl Permissions {
+    /// May a call of this tool on this subject run?
+    #[must_use]
+    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, grants: &[Grant]) -> Verdict {
+        if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
+            return Verdict::Deny { reason: denied(spec, rule) };
+        }
+        if self.mode == Mode::Bypass {
+            return Verdict::Allow;
+        }
+        // A grant that is no rule was not written by us and allows nothing.
+        let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
+        let grants: Vec<&Rule> = grants.iter().filter(|rule| rule.means(&spec.name)).collect();
+        let allow: Vec<&Rule> = self.allow.iter().filter(|rule| rule.means(&spec.name)).collect();
+        if allows(&grants, subject) {
+            Verdict::Allow
+        } else if self.ask.iter().any(|rule| touches_ungranted(rule, &grants, spec, subject)) {
+            Verdict::Ask
+        } else if allows(&allow, subject) || allows(&[grants, allow].concat(), subject) {
+            Verdict::Allow
+        } else {
+            self.unspoken(spec.effect, spec.name.server(), subject.clarity)
+        }
+    }
+
+    /// The verdict where no rule speaks.
+    fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
+        match (self.mode, effect, clarity) {
+            (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
+            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear) if server == "local" => {
+                Verdict::Allow
+            }
+            (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
+        }
+    }
+}
+
+/// The rule that would allow this call and calls like it.
+pub(crate) fn allowing_rule(spec: &ToolSpec, subject: &Subject) -> String {
+    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    match &subject.general {
+        Some(pattern) => format!("{name}({pattern})"),
+        None => name.to_owned(),
+    }
+}
+
+fn denied(spec: &ToolSpec, rule: &Rule) -> String {
+    format!(
+        "`{}` was not run: the rule --deny '{}' forbids it. Do without it; only a person can take that rule away.",
+        spec.name.bare(),
+        shorten(&rule.to_string(), 200)
+    )
+}
+
+/// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
+fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+    if rules.iter().any(|rule| rule.covers_whole(&subject.whole)) {
+        return true;
+    }
+    match subject.clarity {
+        Clarity::Clear => subject.parts.iter().all(|part| rules.iter().any(|rule| rule.covers(part))),
+        Clarity::Opaque => false,
+    }
+}
+
+fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+    let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
+    rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
+}
+
+/// As [`touches`], leaving out the parts a person has already agreed to in this session.
+fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+    let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
+    let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
+    rule.concerns(&spec.name)
+        && (texts.any(|text| rule.covers(text)) || subject.clarity == Clarity::Opaque && rule.covers(&subject.whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::Json;
+
+    use super::*;
+
+    fn spec(name: &str, effect: EffectClass) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            wire_name: name.into(),
+            description: String::new(),
+            schema: Json::empty_object(),
+            effect,
+            ending: None,
+            repeatable: false,
+        }
+    }
+
+    fn rules(texts: &[&str]) -> Vec<Rule> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
+        Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
+    }
+
+    fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
+        let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
+        let spec = spec("local.run_command", EffectClass::Once);
+        match permissions.judge(&spec, &Subject::command(line), &grants) {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny { .. } => "deny",
+            Verdict::Invalid { .. } | Verdict::Unknown { .. } => "other",
+        }
+    }
+
+    // proves T8
+    #[test]
+    fn without_rules_the_mode_decides_by_what_a_tool_does() {
+        use EffectClass::{Idempotent, Once, ReadOnly, Verifiable};
+        for (name, effect, default, strict) in [
+            ("local.read_file", ReadOnly, Verdict::Allow, Verdict::Allow),
+            ("local.write_file", Idempotent, Verdict::Allow, Verdict::Ask),
+            ("local.edit_file", Verifiable, Verdict::Allow, Verdict::Ask),
+            ("local.run_command", Once, Verdict::Ask, Verdict::Ask),
+            ("hub.put", Idempotent, Verdict::Ask, Verdict::Ask),
+            ("hub.post", Once, Verdict::Ask, Verdict::Ask),
+        ] {
+            for (mode, want) in [(Mode::Default, default), (Mode::Strict, strict), (Mode::Bypass, Verdict::Allow)] {
+                let got = permissions(mode, &[], &[], &[]).judge(&spec(name, effect), &Subject::text("x"), &[]);
+                assert_eq!(got, want, "{name} in {mode:?}");
+            }
+        }
+    }
+
+    // proves T8
+    #[test]
+    fn an_allowed_command_is_not_a_door_for_another() {
+        let git = permissions(Mode::Default, &["run_command(git *)"], &[], &[]);
+        for (line, want) in [
+            ("git status", "allow"),
+            ("git", "allow"),
+            ("git log 2>&1", "allow"),
+            ("git add . && git commit -m 'x; y'", "allow"),
+            ("git status; rm -rf /", "ask"),
+            ("git x && y", "ask"),
+            ("git x || y", "ask"),
+            ("git x | sh", "ask"),
+            ("git x & y", "ask"),
+            ("git x\nrm y", "ask"),
+            ("git $(rm y)", "ask"),
+            ("git `rm y`", "ask"),
+            ("git \"$(rm y)\"", "ask"),
+            ("git log > ~/.profile", "ask"),
+            ("git log >> x", "ask"),
+            ("git x <(rm y)", "ask"),
+            ("gitx", "ask"),
+            ("PAGER=rm git log", "ask"),
+        ] {
+            assert_eq!(command(&git, line, &[]), want, "{line}");
+        }
+        let both = permissions(Mode::Default, &["run_command(git *)", "run_command(cargo *)"], &[], &[]);
+        assert_eq!(command(&both, "cargo test && git push", &[]), "allow");
+        let every = permissions(Mode::Default, &["run_command"], &[], &[]);
+        assert_eq!(command(&every, "echo $(anything) > x", &[]), "allow");
+    }
+
+    // proves T8
+    #[test]
+    fn deny_comes_before_ask_before_allow_and_a_grant_before_what_is_configured() {
+        let all = permissions(
+            Mode::Default,
+            &["run_command(git *)"],
+            &["run_command(git push *)"],
+            &["run_command(rm *)", "run_command(git push --force*)"],
+        );
+        assert_eq!(command(&all, "git status", &[]), "allow");
+        assert_eq!(command(&all, "git push", &[]), "ask");
+        assert_eq!(command(&all, "git push", &["run_command(git push *)"]), "allow");
+        assert_eq!(command(&all, "git status && git push", &["run_command(git push *)"]), "allow");
+        assert_eq!(command(&all, "git status && git push", &[]), "ask");
+        assert_eq!(command(&all, "git push --force x", &["run_command(git *)"]), "deny");
+        assert_eq!(command(&all, "git status; rm x", &["run_command(rm *)"]), "deny");
+        assert_eq!(command(&all, "echo $(rm x)", &["run_command"]), "deny");
+        assert_eq!(command(&all, "ls", &["not a rule", ""]), "ask");
+    }
+
+    // proves T8
+    #[test]
+    fn bypass_stops_at_deny_alone() {
+        let bypass = permissions(Mode::Bypass, &[], &["run_command"], &["run_command(rm *)"]);
+        assert_eq!(command(&bypass, "anything $(at all)", &[]), "allow");
+        assert_eq!(command(&bypass, "x; /bin/rm y", &[]), "deny");
+    }
+
+    // proves T8
+    #[test]
+    fn the_rule_that_is_offered_allows_the_call_it_was_offered_for() {
+        let run = spec("local.run_command", EffectClass::Once);
+        for line in ["cargo test -p x", "rm *.o", "a && b", "echo $(date) > x", "sh -c 'a * b'", "grep '\\*' x", "x (y"]
+        {
+            let subject = Subject::command(line);
+            let rule = allowing_rule(&run, &subject);
+            let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
+            assert_eq!(allowed.judge(&run, &subject, &[]), Verdict::Allow, "{line}: {rule}");
+        }
+        let rule = allowing_rule(&run, &Subject::command("rm *.o"));
+        assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
+        assert_eq!(allowing_rule(&spec("hub.put", EffectClass::Once), &Subject::text("{}")), "hub.put");
+    }
+
+    // proves T8
+    #[test]
+    fn every_path_of_a_call_must_be_allowed_and_none_denied() {
+        let put = spec("local.move_file", EffectClass::Verifiable);
+        let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
+        let judge =
+            |paths: &[&str]| strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), &[]);
+        assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
+        assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
+        assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));
+    }
+}

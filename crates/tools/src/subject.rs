@@ -1,0 +1,99 @@
+//! What a rule's pattern is matched against.
+//!
+//! A subject has parts: the simple commands of a command line, the paths a call touches. Allowing
+//! takes a match of every part; forbidding takes a match of any part or *suspect*, a looser reading
+//! that may be wrong in the direction of caution. A subject that is not understood is never allowed
+//! by a pattern with a star.
+
+use crate::command_line::{self, Reading};
+use crate::rule::escape;
+
+/// Whether the parts are all there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clarity {
+    /// They are.
+    Clear,
+    /// There may be more to it.
+    Opaque,
+}
+
+/// What a rule's pattern is matched against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub(crate) whole: String,
+    pub(crate) parts: Vec<String>,
+    pub(crate) suspects: Vec<String>,
+    pub(crate) clarity: Clarity,
+    /// The pattern that would allow this and calls like it; `None` means any call of the tool.
+    pub(crate) general: Option<String>,
+}
+
+impl Subject {
+    /// One text.
+    pub fn text(text: impl Into<String>) -> Self {
+        let whole = text.into();
+        Self { parts: vec![whole.clone()], whole, suspects: Vec::new(), clarity: Clarity::Clear, general: None }
+    }
+
+    /// Several texts, such as the paths a call touches.
+    #[must_use]
+    pub fn texts(parts: Vec<String>) -> Self {
+        Self { whole: parts.join(" "), parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None }
+    }
+
+    /// A shell's command line.
+    #[must_use]
+    pub fn command(line: &str) -> Self {
+        let whole = line.trim().to_owned();
+        let suspects = command_line::suspects(&whole);
+        match command_line::read(&whole) {
+            Reading::Clear(commands) => Self {
+                parts: commands.iter().map(|words| words.join(" ")).collect(),
+                general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
+                suspects,
+                clarity: Clarity::Clear,
+                whole,
+            },
+            Reading::Opaque => {
+                Self { parts: Vec::new(), general: Some(escape(&whole)), suspects, clarity: Clarity::Opaque, whole }
+            }
+        }
+    }
+}
+
+/// Programs that run or destroy whatever they are given: allowing one of them with any arguments
+/// would allow everything.
+const TOO_BROAD: &[&str] = &[
+    "bash", "chmod", "chown", "dash", "dd", "doas", "env", "eval", "exec", "find", "kill", "killall", "mv", "nohup",
+    "pkill", "rm", "sh", "ssh", "su", "sudo", "time", "timeout", "xargs", "zsh",
+];
+
+/// `cargo *` for any number of cargo commands.
+fn generalise(commands: &[Vec<String>]) -> Option<String> {
+    let program = commands.first()?.first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let same = commands.iter().all(|words| words.first() == Some(program));
+    (same && !TOO_BROAD.contains(&name)).then(|| format!("{} *", escape(program)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves T8
+    #[test]
+    fn a_command_generalises_to_its_program_unless_that_would_allow_everything() {
+        for (line, want) in [
+            ("cargo test -p x", "cargo *"),
+            ("git add . && git commit -m 'a b'", "git *"),
+            ("cargo test && git push", "cargo test && git push"),
+            ("rm *.o", r"rm \*.o"),
+            ("sudo ls", "sudo ls"),
+            ("/bin/rm x", "/bin/rm x"),
+            ("echo $(date)", "echo $(date)"),
+            ("ls > files", "ls > files"),
+        ] {
+            assert_eq!(Subject::command(line).general.as_deref(), Some(want), "{line}");
+        }
+    }
+}

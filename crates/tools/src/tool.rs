@@ -1,0 +1,111 @@
+//! What a tool is.
+//!
+//! A tool has a spec (what the model is told), says what a rule's pattern is matched against
+//! (`subject`) and what a person is shown when asked (`preview`), and runs. Running never fails:
+//! everything that can happen is an `Outcome`. A tool whose effect is `Verifiable` can be asked
+//! after a crash whether a call took place (`verify`).
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use windlass_vocab::{CallId, EffectId, Outcome, Preview, SessionId, ToolSpec};
+
+use crate::Subject;
+
+/// A future that can be kept and sent.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Reads results that were too long for the model, whole.
+pub trait SpilledResults: Send + Sync {
+    /// The whole text of an earlier call's result; `None` when none is kept.
+    fn read(&self, call: CallId) -> BoxFuture<'_, Option<String>>;
+}
+
+/// What a call knows of its surroundings.
+#[derive(Clone)]
+pub struct CallContext {
+    /// The session it belongs to.
+    pub session: SessionId,
+    /// The call itself.
+    pub call: CallId,
+    /// The key of its effect to the outside: the same for every try of it.
+    pub effect_id: EffectId,
+    /// Cancelled when the run is stopped.
+    pub cancel: CancellationToken,
+    /// Takes fragments of output while the call runs; for showing, never recorded.
+    pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Results of earlier calls that are read in parts.
+    pub spilled: Arc<dyn SpilledResults>,
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext")
+            .field("session", &self.session)
+            .field("call", &self.call)
+            .field("effect_id", &self.effect_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a call cut short by a crash took place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// It did, and this is its result.
+    Done(Outcome),
+    /// It did not; running it again is safe.
+    NotDone,
+    /// It can't be told.
+    Unknown,
+}
+
+/// A tool the model can call.
+pub trait Tool: Send + Sync {
+    /// What the model is told, and what running it twice would mean.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does it. The arguments are an object that fits the schema.
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome>;
+
+    /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let title = format!("{}({})", self.spec().name.bare(), shorten(&arguments.to_string(), 160));
+        Ok(Preview { title, body: String::new(), rule: None })
+    }
+
+    /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        let _ = arguments;
+        None
+    }
+
+    /// Whether a call cut short by a crash took place.
+    fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+        let _ = (context, arguments);
+        Box::pin(std::future::ready(Verification::Unknown))
+    }
+
+    /// How long it may take, where the run's own limit does not fit.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// How long it is waited for after a stop or at its time limit before it is dropped: time to
+    /// bring to an end what can't be left half-done.
+    fn stop_grace(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// The first `chars` characters of `text`, with an ellipsis where more were there.
+pub(crate) fn shorten(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,275 @@
+//! The workspace: the one folder file tools work in, held as a capability.
+//!
+//! Every path is opened relative to the folder's handle, and the operating system refuses to leave
+//! it: by `..`, by an absolute path, by a link, or by a link swapped in between two steps. There is
+//! no check to be raced. An absolute path inside the folder is taken as the relative one.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+use windlass_vocab::EffectId;
+
+use crate::Subject;
+use crate::cut::thousands;
+
+/// A folder that can't be worked in.
+#[derive(Debug, thiserror::Error)]
+#[error("the workspace {path} can't be opened: {source}. Name an existing folder with --workspace", path = path.display())]
+pub struct WorkspaceError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// The folder file tools work in.
+#[derive(Debug)]
+pub struct Workspace {
+    dir: Dir,
+    given: PathBuf,
+    root: PathBuf,
+}
+
+/// Why a path can't be used, told to the model.
+pub(crate) type Refusal = String;
+
+/// A name in a folder of the workspace: where a file is, or will be.
+pub(crate) struct Place {
+    pub(crate) parent: Dir,
+    pub(crate) name: OsString,
+}
+
+impl Workspace {
+    /// Takes hold of a folder.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
+        let path = path.as_ref();
+        let error = |source| WorkspaceError { path: path.to_owned(), source };
+        let root = path.canonicalize().map_err(error)?;
+        let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(error)?;
+        let given = std::path::absolute(path).map_err(error)?;
+        Ok(Self { dir, given, root })
+    }
+
+    /// Where it is, links resolved.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `path` relative to the workspace; where it leads is for the operating system to judge.
+    pub(crate) fn relative(&self, path: &str) -> Result<PathBuf, Refusal> {
+        let given = Path::new(path);
+        let relative = if given.is_absolute() {
+            let inside = given.strip_prefix(&self.root).or_else(|_| given.strip_prefix(&self.given));
+            inside.map_err(|_| self.outside(path))?
+        } else {
+            given
+        };
+        // `Path::new("a/")` and "a/." name what "a" names.
+        let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
+        Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
+    }
+
+    /// Opens a regular file for reading. Nothing else is opened, and a pipe without a writer does
+    /// not block.
+    pub(crate) fn file(&self, path: &str) -> Result<(File, Metadata), Refusal> {
+        let relative = self.relative(path)?;
+        let explain = |error| self.explain(path, &error);
+        regular(path, &self.dir.metadata(&relative).map_err(explain)?)?;
+        let file = self.dir.open_with(&relative, &reading()).map_err(explain)?;
+        let metadata = file.metadata().map_err(explain)?;
+        regular(path, &metadata)?;
+        Ok((file, metadata))
+    }
+
+    /// The whole of a regular file that is not over `limit` bytes.
+    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, Refusal> {
+        let (file, metadata) = self.file(path)?;
+        let mut bytes = Vec::new();
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.explain(path, &error))?;
+        if bytes.len() as u64 > limit {
+            let (size, limit) = (thousands_of(metadata.len().max(limit + 1)), thousands_of(limit));
+            return Err(format!("`{path}` has {size} bytes; this tool takes files of up to {limit}."));
+        }
+        Ok(bytes)
+    }
+
+    /// Opens a folder.
+    pub(crate) fn folder(&self, path: &str) -> Result<Dir, Refusal> {
+        let relative = self.relative(path)?;
+        self.dir.open_dir(relative).map_err(|error| match error.kind() {
+            io::ErrorKind::NotADirectory => format!("`{path}` is not a directory."),
+            _ => self.explain(path, &error),
+        })
+    }
+
+    /// Whether there is anything at `path`.
+    pub(crate) fn exists(&self, path: &str) -> Result<bool, Refusal> {
+        match self.dir.symlink_metadata(self.relative(path)?) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.explain(path, &error)),
+        }
+    }
+
+    /// The place `path` itself names, links not followed at its end.
+    pub(crate) fn place(&self, path: &str) -> Result<Place, Refusal> {
+        self.place_at(path, &self.relative(path)?)
+    }
+
+    /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
+    /// on the way are made.
+    pub(crate) fn place_for_content(&self, path: &str) -> Result<Place, Refusal> {
+        if path.ends_with('/') {
+            return Err(format!("`{path}` names a directory; give the path of a file."));
+        }
+        let relative = self.relative(path)?;
+        let explain = |error| self.explain(path, &error);
+        let is_link = self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink());
+        let target = if is_link { self.dir.canonicalize(&relative).map_err(explain)? } else { relative };
+        if let Ok(metadata) = self.dir.metadata(&target) {
+            regular(path, &metadata)?;
+        }
+        self.make_parents(path, &target)?;
+        self.place_at(path, &target)
+    }
+
+    /// Makes the folders `path` stands in.
+    pub(crate) fn make_parents(&self, path: &str, relative: &Path) -> Result<(), Refusal> {
+        match relative.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => {
+                self.dir.create_dir_all(parent).map_err(|error| self.explain(path, &error))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn place_at(&self, path: &str, relative: &Path) -> Result<Place, Refusal> {
+        let Some(Component::Normal(name)) = relative.components().next_back() else {
+            return Err(format!("`{path}` names no file: give a path with a file name at its end."));
+        };
+        let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = self.dir.open_dir(parent).map_err(|error| self.explain(path, &error))?;
+        Ok(Place { parent, name: name.to_owned() })
+    }
+
+    /// What went wrong with `path`, in a sentence.
+    pub(crate) fn explain(&self, path: &str, error: &io::Error) -> Refusal {
+        match error.kind() {
+            // The capability's own refusal has no number of the operating system.
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
+            io::ErrorKind::NotFound => format!("There is no `{path}` in the workspace."),
+            io::ErrorKind::NotADirectory => format!("`{path}` leads through something that is not a directory."),
+            _ => format!("`{path}`: {error}."),
+        }
+    }
+
+    fn outside(&self, path: &str) -> Refusal {
+        format!(
+            "`{path}` is outside the workspace {}: only paths inside it can be used, and no links that lead out of it.",
+            self.root.display()
+        )
+    }
+
+    /// The paths a call touches, as rules see them: as written and, where a link leads elsewhere,
+    /// where they lead.
+    pub(crate) fn subject(&self, paths: &[&str]) -> Subject {
+        let mut parts = Vec::new();
+        for path in paths {
+            let written = self.relative(path).map_or_else(|_| PathBuf::from(path), |relative| flatten(&relative));
+            let real = self.resolved(&written);
+            parts.push(written.to_string_lossy().into_owned());
+            parts.extend(real.filter(|real| *real != written).map(|real| real.to_string_lossy().into_owned()));
+        }
+        Subject::texts(parts)
+    }
+
+    /// `path` with the links in the part of it that exists resolved.
+    fn resolved(&self, path: &Path) -> Option<PathBuf> {
+        path.ancestors().find_map(|ancestor| {
+            let start = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+            let real = self.dir.canonicalize(start).ok()?;
+            Some(flatten(&real.join(path.strip_prefix(ancestor).ok()?)))
+        })
+    }
+}
+
+impl Place {
+    /// Puts `content` there in one step: readers see the old file or the new one, and so does
+    /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
+    /// unfinished file, so that a second try clears away what a crash left of the first.
+    pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
+        let existing = self.parent.metadata(&self.name).ok();
+        if existing.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
+            return Err(io::Error::other("it is read-only"));
+        }
+        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
+        match self.parent.remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let written = self.write_new(&unfinished, content, existing.as_ref());
+        if let Err(error) = written.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
+            // The first error is the one that matters.
+            let _ = self.parent.remove_file(&unfinished);
+            return Err(error);
+        }
+        sync_folder(&self.parent)
+    }
+
+    fn write_new(&self, name: &str, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
+        let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(content)?;
+        if let Some(like) = like {
+            file.set_permissions(like.permissions())?;
+        }
+        file.sync_all()
+    }
+}
+
+/// Makes a rename in `folder` last.
+pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
+    // Some file systems can't sync a folder; the file itself is safe by then.
+    match folder.try_clone()?.into_std_file().sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        other => other,
+    }
+}
+
+/// Read-only, and without waiting for the other end of a pipe.
+pub(crate) fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    options
+}
+
+fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
+    if metadata.is_file() {
+        Ok(())
+    } else if metadata.is_dir() {
+        Err(format!("`{path}` is a directory; list_directory shows what is in it."))
+    } else {
+        Err(format!("`{path}` is no regular file but a pipe, socket or device, and is left alone."))
+    }
+}
+
+fn thousands_of(number: u64) -> String {
+    thousands(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// `a/./b/../c` as `a/c`, by the letters alone.
+fn flatten(path: &Path) -> PathBuf {
+    let mut flat = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(flat.components().next_back(), Some(Component::Normal(_))) => {
+                flat.pop();
+            }
+            Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => flat.push(part),
+        }
+    }
+    if flat.as_os_str().is_empty() { PathBuf::from(".") } else { flat }
+}

@@ -1,0 +1,183 @@
+//! The envelope of a stored record:
+//! `{v, id, session, seq, batch:[i,n], prev, epoch, run?, turn?, at, kind, body}`, one JSON line.
+//!
+//! A body over the store's limit stands elsewhere under its hash; the line then has `blob` in place
+//! of `body`. Whoever reads lines puts bodies back before decoding.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::{At, Record, RecordId, RunId, SessionId, TurnId};
+
+/// The version this binary writes.
+pub const ENVELOPE_VERSION: u32 = 1;
+
+/// A BLAKE3 hash. Written as 64 hex digits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0u8; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The text was not 64 hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a hash is 64 hex digits")]
+pub struct ParseHashError;
+
+impl FromStr for Hash {
+    type Err = ParseHashError;
+    fn from_str(text: &str) -> Result<Self, ParseHashError> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return Err(ParseHashError);
+        }
+        let nibble =
+            |digit: u8| char::from(digit).to_digit(16).and_then(|n| u8::try_from(n).ok()).ok_or(ParseHashError);
+        let mut hash = [0u8; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+        }
+        Ok(Self(hash))
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A record's place in its batch: `[i, n]`, i from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPosition(pub u32, pub u32);
+
+/// A record with everything known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The version it was written under.
+    pub v: u32,
+    /// The writer's id for it.
+    pub id: RecordId,
+    /// Its session.
+    pub session: SessionId,
+    /// Its number in the session, from 1, without gaps.
+    pub seq: u64,
+    /// Its place among the records of one input.
+    pub batch: BatchPosition,
+    /// The hash of the batch before (all zero for the first).
+    pub prev: Hash,
+    /// The lease it was written under.
+    pub epoch: u64,
+    /// The run it belongs to.
+    pub run: Option<RunId>,
+    /// The turn it belongs to.
+    pub turn: Option<TurnId>,
+    /// When its input arrived.
+    pub at: At,
+    /// The fact.
+    pub record: Record,
+}
+
+/// The form of a line; borrows on the way out.
+#[derive(Serialize, Deserialize)]
+struct Line<Text, Body> {
+    v: u32,
+    id: RecordId,
+    session: SessionId,
+    seq: u64,
+    batch: BatchPosition,
+    prev: Hash,
+    epoch: u64,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    run: Option<RunId>,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    turn: Option<TurnId>,
+    at: At,
+    kind: Text,
+    body: Body,
+}
+
+/// A line that is no envelope.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Not the JSON we expect.
+    #[error("not a journal record: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Written by a version whose envelope is another.
+    #[error("the record has envelope version {0}; this version of Windlass reads up to {ENVELOPE_VERSION}")]
+    Version(u32),
+}
+
+impl Envelope {
+    /// One line, without the line break.
+    pub fn encode(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Line {
+            v: self.v,
+            id: self.id.clone(),
+            session: self.session,
+            seq: self.seq,
+            batch: self.batch,
+            prev: self.prev,
+            epoch: self.epoch,
+            run: self.run,
+            turn: self.turn,
+            at: self.at,
+            kind: self.record.kind(),
+            body: self.record.body()?,
+        })
+    }
+
+    /// Reads a line. Unknown kinds are kept, unknown fields are passed over.
+    pub fn decode(line: &str) -> Result<Self, DecodeError> {
+        let line: Line<String, Box<RawValue>> = serde_json::from_str(line)?;
+        if line.v > ENVELOPE_VERSION {
+            return Err(DecodeError::Version(line.v));
+        }
+        let record = Record::from_parts(&line.kind, &line.body)?;
+        Ok(Self {
+            v: line.v,
+            id: line.id,
+            session: line.session,
+            seq: line.seq,
+            batch: line.batch,
+            prev: line.prev,
+            epoch: line.epoch,
+            run: line.run,
+            turn: line.turn,
+            at: line.at,
+            record,
+        })
+    }
+}
+
+impl Serialize for Envelope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let line = self.encode().map_err(serde::ser::Error::custom)?;
+        RawValue::from_string(line).map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}

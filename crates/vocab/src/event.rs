@@ -1,0 +1,61 @@
+//! Events: what subscribers see. Every record is one; deltas are the live-only rest.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Envelope, RunId, TurnId};
+
+/// Something happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// A record, after it was stored.
+    Record(Arc<Envelope>),
+    /// A fragment that is never stored.
+    Delta(Delta),
+}
+
+/// A live-only fragment of a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delta {
+    /// Its run.
+    pub run: RunId,
+    /// Its turn.
+    pub turn: TurnId,
+    /// The attempt it belongs to, from 1.
+    pub attempt: u32,
+    /// Bytes of the same kind that came before it in the attempt.
+    pub offset: u64,
+    /// What came.
+    #[serde(flatten)]
+    pub body: DeltaBody,
+}
+
+/// What a delta carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "body")]
+pub enum DeltaBody {
+    /// Words of the answer.
+    TextDelta {
+        /// The words.
+        text: String,
+    },
+    /// Words of the reasoning.
+    ThinkingDelta {
+        /// The words.
+        text: String,
+    },
+    /// Arguments of a call as the model writes them, or its progress as it runs.
+    CallDelta {
+        /// The call.
+        call: CallId,
+        /// The tool as the model wrote it, with the first fragment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The fragment.
+        text: String,
+    },
+    /// Drop what this turn has shown: another attempt takes over.
+    Cleared {},
+}

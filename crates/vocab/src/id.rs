@@ -1,0 +1,177 @@
+//! Names of things. A session's id is given once at random; every id below it derives from
+//! position, so that folding the same journal twice names the same things.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+/// Says which text was no id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {expected}")]
+pub struct ParseIdError {
+    text: String,
+    expected: &'static str,
+}
+
+/// A conversation, named by a UUIDv7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub Uuid);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = ParseIdError;
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        Uuid::try_parse(text).map(Self).map_err(|_| ParseIdError { text: text.into(), expected: "a session id" })
+    }
+}
+
+macro_rules! ordinal_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl $name {
+            /// The one after this.
+            #[must_use]
+            pub const fn next(self) -> Self {
+                Self(self.0 + 1)
+            }
+        }
+    )*};
+}
+
+ordinal_id! {
+    /// The n-th run of a session, from 1.
+    RunId;
+    /// The n-th turn of a run, from 1; 0 before the first.
+    TurnId;
+    /// The n-th question of a session, from 1.
+    QuestionId;
+}
+
+macro_rules! text_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl $name {
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    )*};
+}
+
+text_id! {
+    /// The id its sender gave a message; the same id in a session never counts twice.
+    MessageId;
+    /// A model as the configuration names it.
+    ModelName;
+    /// A tool as people name it: `server.tool`, e.g. `local.read_file`.
+    ToolName;
+    /// The id a writer gave a record before it was stored.
+    RecordId;
+    /// The key under which a call's effect is known to the outside: the same for every try of it.
+    EffectId;
+}
+
+impl ToolName {
+    /// The name without its server.
+    #[must_use]
+    pub fn bare(&self) -> &str {
+        self.0.split_once('.').map_or(self.as_str(), |(_, tool)| tool)
+    }
+
+    /// The server the tool belongs to; `local` for the built-in ones.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        self.0.split_once('.').map_or("local", |(server, _)| server)
+    }
+}
+
+/// One tool call: the `index`-th of its turn, from 0. Written `run.turn.index`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId {
+    /// The run the call belongs to.
+    pub run: RunId,
+    /// The turn whose reply asked for it.
+    pub turn: TurnId,
+    /// Its place among the calls of that reply.
+    pub index: u32,
+}
+
+impl CallId {
+    /// The key that the outside sees for this call's effect.
+    #[must_use]
+    pub fn effect_id(&self, session: SessionId) -> EffectId {
+        EffectId(format!("{session}:{self}"))
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.run, self.turn, self.index)
+    }
+}
+
+impl FromStr for CallId {
+    type Err = ParseIdError;
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let mut numbers = text.split('.').map(|part| part.parse::<u32>().ok());
+        match (numbers.next().flatten(), numbers.next().flatten(), numbers.next().flatten(), numbers.next()) {
+            (Some(run), Some(turn), Some(index), None) => Ok(Self { run: RunId(run), turn: TurnId(turn), index }),
+            _ => Err(ParseIdError { text: text.into(), expected: "a call id (run.turn.index)" }),
+        }
+    }
+}
+
+impl Serialize for CallId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

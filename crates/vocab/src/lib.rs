@@ -1,0 +1,61 @@
+//! The words Windlass speaks, on disk, on the wire, on a page and in tests.
+//!
+//! Every serialised type of the project lives here and nowhere else. The crate holds data and the
+//! rules of its form (how an id is written, how a timestamp reads), never behaviour: no clock, no
+//! randomness, no environment, no input or output.
+//!
+//! ```
+//! use windlass_vocab::{CallId, RunId, TurnId};
+//!
+//! let call = CallId { run: RunId(3), turn: TurnId(2), index: 0 };
+//! assert_eq!(call.to_string(), "3.2.0");
+//! assert_eq!("3.2.0".parse(), Ok(call));
+//! ```
+
+mod envelope;
+mod event;
+mod failure;
+mod id;
+mod json;
+mod message;
+mod policy;
+mod question;
+mod record;
+mod time;
+mod tool;
+mod usage;
+
+pub use envelope::{BatchPosition, DecodeError, ENVELOPE_VERSION, Envelope, Hash};
+pub use event::{Delta, DeltaBody, Event};
+pub use failure::{Failure, FailureClass};
+pub use id::{
+    CallId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName, TurnId,
+};
+pub use json::Json;
+pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
+pub use policy::{
+    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, PolicyPatch,
+    Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+};
+pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
+pub use record::{
+    AttemptFailed, CallFinished, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted, CompactionMethod,
+    ContextPinned, EndReason, Grant, LeaseTaken, MessageAccepted, ModelReplied, NextAttempt, NudgeCause, Nudged,
+    PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked, Record, RunEnded, RunResumed,
+    RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld, TurnMode, TurnStarted, Unknown,
+    Verdict, WithheldFor,
+};
+pub use time::At;
+pub use tool::{Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
+pub use usage::{NanoMoney, Usage};
+
+/// Whether a person is there to answer a question now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attendance {
+    /// Somebody can be asked.
+    Attended,
+    /// Nobody can answer; questions take their default at once.
+    #[default]
+    Unattended,
+}

@@ -1,0 +1,311 @@
+//! How a run behaves: one row per setting of the preset table. A policy is plain data, resolved
+//! preset < file < flag before the run begins and stored whole in `RunStarted`, so an old run
+//! resumes under the rules it began with.
+//!
+//! A row whose part of Windlass does not exist yet is kept here all the same and says so.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! policy {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty,)*) => {
+        /// The rules of one run, fully resolved and free of secrets.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct Policy {
+            /// The preset it started from.
+            pub preset: String,
+            $($(#[$doc])* pub $field: $kind,)*
+        }
+
+        /// Settings laid over a policy, by a file or by flags. Absent means "leave as it is".
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct PolicyPatch {
+            $($(#[$doc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$kind>,)*
+        }
+
+        impl Policy {
+            /// This policy with `patch` laid over it.
+            #[must_use]
+            pub fn with(mut self, patch: &PolicyPatch) -> Self {
+                $(if let Some(value) = &patch.$field { self.$field = value.clone(); })*
+                self
+            }
+        }
+    };
+}
+
+policy! {
+    /// How many turns a run may take (L5).
+    turn_cap: u32,
+    /// What happens then.
+    at_cap: AtCap,
+    /// How a failed model call is tried again (M3).
+    retry: Retry,
+    /// How calls are written by the model (T4). Only `native` is spoken yet.
+    dialects: Vec<Dialect>,
+    /// Where the offered tools come from (T2). `mcp` and `remote` offer nothing yet.
+    tools: BTreeSet<ToolSource>,
+    /// What ends a run. `judged_text` is taken as `text` with evidence rules until the judge reads phrases.
+    ends_by: EndsBy,
+    /// Temperature and length limit.
+    sampling: Sampling,
+    /// How hard the model should think.
+    reasoning: Reasoning,
+    /// Whether calls of one reply run together (L9).
+    parallel: Parallel,
+    /// What happens to a message that arrives during a run (L7).
+    steering: Steering,
+    /// How long a stream may be silent (M4).
+    stream_idle: StreamIdle,
+    /// The progress guards in force (L11).
+    guards: BTreeSet<Guard>,
+    /// How much of a result the model sees (T6).
+    result_cap: ResultCap,
+    /// What happens to a call cut short by a crash that can't be repeated blindly (J4).
+    unfinished_call: UnfinishedCall,
+    /// The nudges in force (S2). `incomplete` and `deflection` wait for the judge's phrases.
+    nudges: BTreeSet<Nudge>,
+    /// Plan-execute-synthesize (S3); not built yet.
+    planning: Planning,
+    /// What of the history is sent. Until summaries are built, every kind prunes the oldest turns on overflow (C6).
+    history: HistoryKeeping,
+    /// How long an approval waits for a person before it counts as "no" (T8), in milliseconds.
+    approval_wait_ms: u64,
+    /// How long a tool may take unless it says otherwise (T7), in milliseconds.
+    tool_timeout_ms: u64,
+}
+
+/// What happens at the turn cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtCap {
+    /// The run ends as `turn_cap`.
+    Fail,
+    /// One last call without tools says what is done and what is not.
+    WrapUp,
+}
+
+/// Tries and waits: `first_wait_ms`, doubled each time, never above `ceiling_ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// Tries in all, the first included.
+    pub tries: u32,
+    /// The wait before the second.
+    pub first_wait_ms: u64,
+    /// The longest wait.
+    pub ceiling_ms: u64,
+}
+
+/// A way of writing calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// The wire's own calls.
+    Native,
+    /// `<tool>` blocks; not built yet.
+    ToolBlock,
+    /// `[server.tool(k="v")]`; not built yet.
+    Bracket,
+    /// "Tool:/Arguments:" lines; not built yet.
+    Lines,
+    /// Whatever a probe of the server finds; not built yet.
+    Probe,
+}
+
+/// A source of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSource {
+    /// In process, server name `local`.
+    BuiltIn,
+    /// The loop-ending three.
+    Ending,
+    /// Everything with another server name: MCP servers (not built yet) and tools an embedder registers.
+    Mcp,
+    /// Other machines; not built yet.
+    Remote,
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndsBy {
+    /// A reply without calls.
+    Text,
+    /// A reply without calls that the judge finds complete.
+    JudgedText,
+    /// A loop-ending tool; anything else is nudged on.
+    EndingTool,
+}
+
+/// Sampling settings; temperatures in thousandths so that policies compare exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampling {
+    /// While tools are offered; absent means the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_temperature_milli: Option<u32>,
+    /// While none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub talk_temperature_milli: Option<u32>,
+    /// The length limit of a reply.
+    #[serde(default)]
+    pub max_tokens: MaxTokens,
+}
+
+/// The length limit of a reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxTokens {
+    /// The model's own.
+    #[default]
+    ModelOwn,
+    /// This many.
+    Fixed(u32),
+    /// What the context budget leaves; the model's own until budgets are built.
+    Budget,
+}
+
+/// How hard the model should think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reasoning {
+    /// Nothing is sent.
+    ModelOwn,
+    /// What the model's configuration says; nothing until models are configured one by one.
+    Configured,
+    /// `low`.
+    Low,
+    /// `medium`.
+    Medium,
+    /// `high`.
+    High,
+}
+
+/// Whether calls of one reply run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Parallel {
+    /// One by one.
+    Off,
+    /// All together.
+    On,
+    /// Read-only ones together, others one by one.
+    Safe,
+}
+
+/// What happens to a message that arrives during a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steering {
+    /// It waits for the run's end.
+    Queue,
+    /// The model sees it at the next turn.
+    Inject,
+}
+
+/// How long a stream may be silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamIdle {
+    /// Before the first token.
+    pub first_ms: u64,
+    /// Between tokens.
+    pub next_ms: u64,
+}
+
+/// A progress guard (L11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// An identical read-only call is answered from its earlier result.
+    RepeatedRead,
+    /// A tool that failed three times in a row is withheld.
+    FailedTool,
+    /// Two turns of nothing but errors earn a correction.
+    ErrorTurns,
+    /// Five identical errors in a row end the run.
+    FiveErrors,
+    /// A cycle of any period escalates.
+    Cycle,
+}
+
+/// How much of a result the model sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResultCap {
+    /// In characters.
+    pub chars: u32,
+    /// Where the rest goes.
+    pub rest: Spill,
+}
+
+/// Where the part of a result beyond the cap goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spill {
+    /// It is dropped.
+    Drop,
+    /// It is kept beside the journal and read in parts as `call:ID`.
+    Keep,
+}
+
+/// What happens to a call cut short by a crash that can't be repeated blindly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnfinishedCall {
+    /// It is run again.
+    RunAgain,
+    /// It is marked interrupted and the model decides.
+    Interrupt,
+    /// A person is asked; the run waits.
+    Ask,
+    /// A person is asked; where there is none it is marked interrupted.
+    AskOrInterrupt,
+}
+
+/// A reason to send the model on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Nudge {
+    /// The reply had no text and no call.
+    Empty,
+    /// The reply was cut off by length.
+    CutOff,
+    /// The reply stops half-way; waits for the judge's phrases.
+    Incomplete,
+    /// The reply hands the work back; waits for the judge's phrases.
+    Deflection,
+    /// The reply had no call where one is needed.
+    NoToolCall,
+}
+
+/// Plan-execute-synthesize.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Planning {
+    /// Never.
+    No,
+    /// When asked for.
+    Optional,
+}
+
+/// What of the history is sent to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryKeeping {
+    /// All that fits.
+    AllThatFits,
+    /// By tokens, the evicted part summarised.
+    Summarised,
+    /// By tokens, the oldest pruned.
+    Pruned,
+    /// The last so many messages, the rest consolidated into memory.
+    Consolidated {
+        /// How many.
+        messages: u32,
+    },
+}

@@ -1,0 +1,128 @@
+//! Points in time, given from outside. Written as RFC 3339 in UTC with milliseconds, so that a
+//! journal reads well and sorts as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct At(pub i64);
+
+impl At {
+    /// This moment and `millis` more.
+    #[must_use]
+    pub const fn plus_ms(self, millis: u64) -> Self {
+        Self(self.0.saturating_add_unsigned(millis))
+    }
+
+    /// How long after `earlier` this is; 0 if it is not.
+    #[must_use]
+    pub const fn ms_since(self, earlier: Self) -> u64 {
+        let gap = self.0.saturating_sub(earlier.0);
+        if gap < 0 { 0 } else { gap.unsigned_abs() }
+    }
+}
+
+/// Howard Hinnant's civil-from-days: the proleptic Gregorian date of a day number.
+const fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = doy - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    let year = yoe + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let yoe = y.rem_euclid(400);
+    let mp = if month > 2 { month - 3 } else { month + 9 };
+    let doy = (153 * mp + 2) / 5 + day - 1;
+    let doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+    era * 146_097 + doe - 719_468
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = civil(self.0.div_euclid(DAY_MS));
+        let ms = self.0.rem_euclid(DAY_MS);
+        let (h, m, s, ms) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60, ms % 1_000);
+        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
+    }
+}
+
+/// The text was not a UTC timestamp of the form `2026-01-31T23:59:59.999Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a timestamp of the form 2026-01-31T23:59:59.999Z")]
+pub struct ParseAtError;
+
+impl FromStr for At {
+    type Err = ParseAtError;
+
+    fn from_str(text: &str) -> Result<Self, ParseAtError> {
+        let form = b"dddd-dd-ddTdd:dd:dd.dddZ";
+        let fits = text.len() == form.len()
+            && text
+                .bytes()
+                .zip(form)
+                .all(|(byte, want)| if *want == b'd' { byte.is_ascii_digit() } else { byte == *want });
+        if !fits {
+            return Err(ParseAtError);
+        }
+        let number = |from: usize, to: usize| text[from..to].parse::<i64>().map_err(|_| ParseAtError);
+        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+        let (hour, minute, second, ms) = (number(11, 13)?, number(14, 16)?, number(17, 19)?, number(20, 23)?);
+        let days = days_from_civil(year, month, day);
+        if civil(days) != (year, month, day) || hour > 23 || minute > 59 || second > 59 {
+            return Err(ParseAtError);
+        }
+        Ok(Self(days * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms))
+    }
+}
+
+impl Serialize for At {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for At {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::At;
+
+    #[test]
+    fn a_timestamp_reads_back_as_it_was_written() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_794_711_599_999, "2026-11-15T02:59:59.999Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(At(ms).to_string(), text);
+            assert_eq!(text.parse(), Ok(At(ms)));
+        }
+    }
+
+    #[test]
+    fn a_date_that_does_not_exist_is_refused() {
+        for text in ["2026-02-30T00:00:00.000Z", "2026-01-01T24:00:00.000Z", "2026-01-01T00:00:00Z", "", "é"] {
+            assert!(text.parse::<At>().is_err(), "{text}");
+        }
+    }
+}

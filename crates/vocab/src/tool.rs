@@ -1,0 +1,169 @@
+//! What a tool is to the loop, and how a call of it came out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, Hash, Json, PlanItem, Preview, ToolName, Verdict};
+
+/// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectClass {
+    /// Changes nothing.
+    ReadOnly,
+    /// Doing it twice is the same as once.
+    Idempotent,
+    /// Can't be repeated blindly, but can be asked whether it took place.
+    Verifiable,
+    /// Anything else.
+    Once,
+}
+
+/// How a successful call of a loop-ending tool ends the run (L6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The job is done.
+    Completed,
+    /// The person is asked something; the run is over.
+    Asked,
+    /// Plain conversation.
+    Conversed,
+}
+
+/// A tool as it is offered to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// `server.tool`, for people.
+    pub name: ToolName,
+    /// The name the model sees: letters, digits, `_` and `-`, at most 64.
+    pub wire_name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON Schema of the arguments, an object.
+    pub schema: Json,
+    /// What running it twice would mean.
+    pub effect: EffectClass,
+    /// Set for loop-ending tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// A poll: exempt from the progress guards.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeatable: bool,
+}
+
+/// How a call came out (T5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeKind {
+    /// It did what it says. A command's non-zero exit is `Ok` too: a result, not a failure.
+    Ok,
+    /// The tool says no.
+    ToolError,
+    /// The tool could not be reached or broke.
+    InfrastructureError,
+    /// There is no such tool.
+    Unknown,
+    /// The arguments don't fit the schema.
+    InvalidArguments,
+    /// A rule or a person forbade it.
+    Denied,
+    /// The run was stopped, or a sibling ended it.
+    Cancelled,
+    /// It took too long.
+    TimedOut,
+    /// A crash cut it short; whether it took effect is not known.
+    Interrupted,
+}
+
+/// What was left out of a result, and where to read on (T6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Characters of the whole text.
+    pub total_chars: u64,
+    /// Characters shown.
+    pub shown_chars: u64,
+    /// The blob with the whole text, read in parts as `call:ID`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Hash>,
+}
+
+/// A tool's answer, before it becomes a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it came out.
+    pub kind: OutcomeKind,
+    /// The whole text, not yet cut.
+    pub text: String,
+    /// The plan as it stands after the call, from the todo tool.
+    pub plan: Option<Vec<PlanItem>>,
+    /// Structure beside the text.
+    pub structured: Option<Json>,
+}
+
+impl Outcome {
+    /// An answer of `kind` that is only text.
+    #[must_use]
+    pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), plan: None, structured: None }
+    }
+
+    /// A success.
+    #[must_use]
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::Ok, text)
+    }
+
+    /// The tool says no.
+    #[must_use]
+    pub fn error(text: impl Into<String>) -> Self {
+        Self::new(OutcomeKind::ToolError, text)
+    }
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Self::new(OutcomeKind::InfrastructureError, failure.message)
+    }
+}
+
+/// What was done to arguments so that they parse (T3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repair {
+    /// The JSON was malformed and was mended.
+    Syntax,
+    /// The arguments were a JSON text inside a string.
+    Unquoted,
+    /// No arguments were given; an empty object stands in.
+    Missing,
+    /// The name was not exact and was resolved.
+    Name,
+}
+
+/// A call of a reply after names were resolved, arguments validated and permissions looked up: what
+/// the machine is told, so that it needs neither registry nor rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedCall {
+    /// The provider's id for it.
+    pub provider_id: Option<String>,
+    /// The name as the model wrote it.
+    pub name: String,
+    /// The tool meant, if there is one.
+    pub tool: Option<ToolName>,
+    /// The arguments: always an object.
+    pub arguments: Json,
+    /// The text the model wrote, where it differs from `arguments`.
+    pub raw: Option<String>,
+    /// What was mended.
+    pub repairs: Vec<Repair>,
+    /// What running it twice would mean.
+    pub effect: EffectClass,
+    /// Set for loop-ending tools.
+    pub ending: Option<Ending>,
+    /// Exempt from progress guards.
+    pub repeatable: bool,
+    /// May it run?
+    pub verdict: Verdict,
+    /// What the person is shown when asked.
+    pub preview: Option<Preview>,
+}

@@ -1,0 +1,84 @@
+//! GLOSSARY.md has a word for every kind of record and every preset. The names are read from the code.
+
+use super::Problem;
+use crate::tree::Tree;
+
+const GLOSSARY: &str = "GLOSSARY.md";
+const RECORDS: &str = "crates/vocab/src/record.rs";
+const PRESETS: &str = "crates/machine/src/presets.rs";
+
+pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
+    let Some(glossary) = tree.text(GLOSSARY) else {
+        return Vec::new();
+    };
+    let mut problems = Vec::new();
+    for (path, names) in [(RECORDS, kinds(tree)), (PRESETS, presets(tree))] {
+        if names.is_empty() {
+            problems.push(Problem::in_file(path, "no names found here for the glossary's check"));
+        }
+        let missing = names.into_iter().filter(|name| !has_word(glossary, name));
+        problems.extend(missing.map(|name| Problem::in_file(GLOSSARY, format!("`{name}` of {path} is missing"))));
+    }
+    problems
+}
+
+/// The kinds in `records! { … }`.
+fn kinds(tree: &Tree) -> Vec<&str> {
+    let list = tree.text(RECORDS).and_then(|text| between(text, "\nrecords! {", "}")).unwrap_or_default();
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
+/// The names in `PRESETS`.
+fn presets(tree: &Tree) -> Vec<&str> {
+    let list = tree.text(PRESETS).and_then(|text| between(text, "PRESETS:", ";\n")).unwrap_or_default();
+    list.split('"').skip(1).step_by(2).collect()
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(start)?;
+    rest.split_once(end).map(|(inside, _)| inside)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|other| other == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problems;
+    use crate::tree::Tree;
+
+    const RECORDS: &str = "macro_rules! records {\n}\n\nrecords! {\n    RunStarted,\n    RunEnded,\n}\n";
+    const PRESETS: &str = "pub const PRESETS: [&str; 2] = [\"task\", \"durable-chat\"];\n";
+
+    fn said(glossary: &str) -> Vec<String> {
+        let files = [
+            ("GLOSSARY.md", glossary),
+            ("crates/vocab/src/record.rs", RECORDS),
+            ("crates/machine/src/presets.rs", PRESETS),
+        ];
+        problems(&Tree::from(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_glossary_with_every_word_is_fine() {
+        assert_eq!(said("`RunStarted`, RunEnded; presets: task, **durable-chat**."), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_missing_word_is_named_and_a_part_of_a_word_is_not_enough() {
+        assert_eq!(
+            said("RunStartedLate RunEnded task chat"),
+            [
+                "GLOSSARY.md: `RunStarted` of crates/vocab/src/record.rs is missing",
+                "GLOSSARY.md: `durable-chat` of crates/machine/src/presets.rs is missing",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_that_can_no_longer_be_found_are_a_problem() {
+        let tree = Tree::from([("GLOSSARY.md", ""), ("crates/vocab/src/record.rs", "")]);
+        assert_eq!(problems(&tree).len(), 2);
+    }
+}
