@@ -4,8 +4,12 @@ mod support;
 
 use proptest::prelude::*;
 use support::{Ask, Move, World, call};
+use windlass_machine::legal;
 use windlass_machine::{Effect, Fact, PRESETS};
-use windlass_vocab::{Attendance, EffectClass, Ending, FailureClass, OutcomeKind, StopBy, Verdict};
+use windlass_vocab::{
+    Attendance, CallId, CallInHistory, EffectClass, Ending, FailureClass, Json, Message, OutcomeKind, RunId, StopBy,
+    TurnId, Verdict,
+};
 
 /// Something that happens next.
 #[derive(Clone, Copy, Debug)]
@@ -134,5 +138,38 @@ proptest! {
             world.finish();
         }
         prop_assert_eq!(world.fold(), world.state);
+    }
+}
+
+fn any_call() -> impl Strategy<Value = CallId> {
+    (1..3u32, 0..3u32).prop_map(|(turn, index)| CallId { run: RunId(1), turn: TurnId(turn), index })
+}
+
+fn any_message() -> impl Strategy<Value = Message> {
+    let called = |call| CallInHistory { call, provider_id: None, name: "t".into(), arguments: Json::empty_object() };
+    prop_oneof![
+        Just(Message::User { text: "words".into() }),
+        prop::collection::btree_set(any_call(), 0..3).prop_map(move |calls| Message::Assistant {
+            parts: vec![],
+            calls: calls.into_iter().map(called).collect()
+        }),
+        any_call().prop_map(|call| Message::Tool {
+            call,
+            provider_id: None,
+            name: "t".into(),
+            outcome: OutcomeKind::Ok,
+            text: "result".into()
+        })
+    ]
+}
+
+proptest! {
+    // proves J10
+    #[test]
+    fn any_history_from_elsewhere_is_made_legal_on_a_copy(history in prop::collection::vec(any_message(), 0..12)) {
+        let sent = legal(&history).into_owned();
+        prop_assert!(matches!(legal(&sent), std::borrow::Cow::Borrowed(_)), "still illegal: {sent:?}");
+        let words = |history: &[Message]| history.iter().filter(|message| matches!(message, Message::User { .. })).count();
+        prop_assert_eq!(words(&sent), words(&history), "a person's words are never dropped");
     }
 }

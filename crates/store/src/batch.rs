@@ -39,7 +39,7 @@ impl Entry {
 pub struct Batch {
     /// When the input arrived.
     pub at: At,
-    /// The records, batch[0] being the input's own fact.
+    /// The records, the first being the input's own fact.
     pub entries: Vec<Entry>,
     /// Contents the records refer to by hash (spilled results), stored in the same transaction.
     pub blobs: Vec<Arc<[u8]>>,

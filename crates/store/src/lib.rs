@@ -33,7 +33,7 @@
 //! ```
 
 mod batch;
-#[cfg(feature = "conformance")]
+#[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
 mod export;

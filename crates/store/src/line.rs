@@ -107,7 +107,7 @@ fn split_blob(line: &[u8]) -> Option<(usize, Hash)> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, proptest};
+    use proptest::prelude::{ProptestConfig, any, proptest};
 
     use super::{BlobMap, LineFault, bodies_elsewhere, hash_of, lines, read, split_blob};
 
@@ -143,6 +143,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn no_bytes_make_the_line_decoder_panic(bytes: Vec<u8>, tail in any::<[u8; 32]>()) {
             let with_blob = [&bytes[..], format!(r#""blob":"{}"}}"#, windlass_vocab::Hash(tail)).as_bytes()].concat();

@@ -100,11 +100,8 @@ mod tests {
     #[test]
     fn a_batch_is_written_as_lines_that_never_change() {
         // proves J7: the stored form
-        let stop = Entry {
-            run: Some(RunId(1)),
-            turn: Some(TurnId(2)),
-            record: CancelAsked { by: StopBy::Person }.into(),
-        };
+        let stop =
+            Entry { run: Some(RunId(1)), turn: Some(TurnId(2)), record: CancelAsked { by: StopBy::Person }.into() };
         let sealed = writer().seal(batch(vec![lease(1), stop])).unwrap();
         let zeros = "0".repeat(64);
         let head = r#""session":"0198f3a0-0000-7000-8000-000000000001","seq""#;

@@ -150,7 +150,7 @@ pub(crate) fn decode_stored(
     })
 }
 
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
 mod tests {
     use windlass_vocab::SessionId;
 

@@ -1,5 +1,7 @@
 //! Every store keeps the same rules.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_store::{Durability, MemoryStore, SqliteOptions, SqliteStore, conformance};

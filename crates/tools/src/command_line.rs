@@ -173,6 +173,9 @@ fn is_grammar(word: &str) -> bool {
 const WRAPPERS: &[&str] = &["builtin", "command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "xargs"];
 const SHELLS: &[&str] = &["bash", "dash", "eval", "ksh", "sh", "zsh"];
 
+/// Behind more wrappers than this only the innermost program is looked at.
+const MOST_WRAPPED: usize = 16;
+
 /// Looser readings of a line, for rules that forbid: programs by their bare name, behind wrappers,
 /// inside `sh -c`, and, where the line is opaque, between any two characters with a meaning.
 pub(crate) fn suspects(line: &str) -> Vec<String> {
@@ -194,15 +197,17 @@ fn collect_suspects(line: &str, depth: u8, found: &mut Vec<String>) {
         for start in 0..command.len() {
             let words = &command[start..];
             let program = words[0].rsplit('/').next().unwrap_or(&words[0]);
-            found.push(
-                std::iter::once(program).chain(words[1..].iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
-            );
+            let skipped =
+                is_grammar(&words[0]) || WRAPPERS.contains(&program) || start > 0 && words[0].starts_with('-');
+            if !skipped || start < MOST_WRAPPED {
+                let words = std::iter::once(program).chain(words[1..].iter().map(String::as_str));
+                found.push(words.collect::<Vec<_>>().join(" "));
+            }
             if SHELLS.contains(&program) && depth > 0 {
                 words[1..].iter().for_each(|script| collect_suspects(script, depth - 1, found));
+                collect_suspects(&words[1..].join(" "), depth - 1, found);
             }
-            let skipped = is_grammar(&words[0]) || WRAPPERS.contains(&program);
-            let option_of_wrapper = start > 0 && words[0].starts_with('-');
-            if !skipped && !option_of_wrapper {
+            if !skipped {
                 break;
             }
         }
@@ -304,6 +309,8 @@ mod tests {
             "if true; then rm -rf x; fi",
             "ls | xargs -0 rm -rf x",
             "nohup sh -c 'sudo rm -rf x' &",
+            "eval rm -rf x",
+            "eval \"rm -rf x\"",
         ] {
             let suspects = suspects(line);
             assert!(suspects.iter().any(|part| part.starts_with("rm -rf x")), "{line}: {suspects:?}");

@@ -137,7 +137,15 @@ fn placeholder(name: &str) -> String {
     format!("{MARK}{name}⟧")
 }
 
+/// A key of several lines may be shown in part: its longer lines are secrets too.
+const LONG_LINE: usize = 24;
+
 fn forms_of(value: &str) -> BTreeSet<String> {
+    let lines = value.lines().map(str::trim).filter(|line| line.len() >= LONG_LINE && !line.starts_with("-----"));
+    lines.chain([value]).flat_map(forms_of_piece).collect()
+}
+
+fn forms_of_piece(value: &str) -> BTreeSet<String> {
     let json = Value::from(value).to_string();
     let mut forms = BTreeSet::from([value.to_owned(), json[1..json.len() - 1].to_owned()]);
     forms.insert(percent(value, "0123456789ABCDEF"));
@@ -289,12 +297,13 @@ mod tests {
     // proves X1
     #[test]
     fn a_stream_split_anywhere_reads_as_the_scrubbed_whole() {
+        let secrets = secrets();
         let text = format!("sk-other-ke sk-other-key-and-mor sk-other-key-and-more sk- {KEY} sk-o");
-        let want = secrets().scrub(&text).into_owned();
+        let want = secrets.scrub(&text).into_owned();
         let cuts: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
         for first in &cuts {
             for second in cuts.iter().filter(|second| *second >= first) {
-                let mut stream = secrets().stream();
+                let mut stream = secrets.stream();
                 let mut got = stream.push(&text[..*first]);
                 got += &stream.push(&text[*first..*second]);
                 got += &stream.push(&text[*second..]);
@@ -304,7 +313,19 @@ mod tests {
         }
     }
 
+    // proves X1
+    #[test]
+    fn a_part_of_a_key_of_several_lines_is_replaced_too() {
+        let (first, second) = ("MIIEvQIBADANBgkqhkiG9w0BAQ", "EFAASCBKcwggSjAgEAAoIBAQC7");
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{first}\n{second}\n-----END PRIVATE KEY-----\n");
+        let secrets = Secrets::new([("PEM", key.as_str())]);
+        assert_eq!(secrets.scrub(&key).trim(), "⟦secret:PEM⟧");
+        assert_eq!(secrets.scrub(&format!("line 3: {second}")), "line 3: ⟦secret:PEM⟧");
+        assert_eq!(secrets.scrub("-----BEGIN PRIVATE KEY-----"), "-----BEGIN PRIVATE KEY-----");
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         // proves X1
         #[test]
         fn a_stream_in_any_pieces_reads_as_the_scrubbed_whole(

@@ -140,7 +140,10 @@ impl Workspace {
     pub(crate) fn make_parents(&self, path: &str, relative: &Path) -> Result<(), Refusal> {
         match relative.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => {
-                self.dir.create_dir_all(parent).map_err(|error| self.explain(path, &error))
+                self.dir.create_dir_all(parent).map_err(|error| match error.kind() {
+                    io::ErrorKind::AlreadyExists => self.explain(path, &io::ErrorKind::NotADirectory.into()),
+                    _ => self.explain(path, &error),
+                })
             }
             Some(_) | None => Ok(()),
         }
@@ -201,29 +204,30 @@ impl Place {
     /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
     /// unfinished file, so that a second try clears away what a crash left of the first.
     pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
+        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
+        let replaced = self.write_new(&unfinished, content);
+        if let Err(error) = replaced.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
+            // The first error is the one that matters.
+            let _ = self.parent.remove_file(&unfinished);
+            return Err(io::Error::other(format!("{error}; it was left as it was")));
+        }
+        let unsure = |error| io::Error::other(format!("it was written, but the disk did not confirm it: {error}"));
+        sync_folder(&self.parent).map_err(unsure)
+    }
+
+    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let existing = self.parent.metadata(&self.name).ok();
         if existing.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
             return Err(io::Error::other("it is read-only"));
         }
-        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
-        match self.parent.remove_file(&unfinished) {
+        match self.parent.remove_file(name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let written = self.write_new(&unfinished, content, existing.as_ref());
-        if let Err(error) = written.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
-            // The first error is the one that matters.
-            let _ = self.parent.remove_file(&unfinished);
-            return Err(error);
-        }
-        sync_folder(&self.parent)
-    }
-
-    fn write_new(&self, name: &str, content: &[u8], like: Option<&Metadata>) -> io::Result<()> {
         let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content)?;
-        if let Some(like) = like {
-            file.set_permissions(like.permissions())?;
+        if let Some(existing) = existing {
+            file.set_permissions(existing.permissions())?;
         }
         file.sync_all()
     }
@@ -231,8 +235,9 @@ impl Place {
 
 /// Makes a rename in `folder` last.
 pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
-    // Some file systems can't sync a folder; the file itself is safe by then.
-    match folder.try_clone()?.into_std_file().sync_all() {
+    // A handle on a folder may be good for looking up names only; this one can be synced. Some file
+    // systems can't sync a folder at all; the file itself is safe by then.
+    match folder.open(".").and_then(|folder| folder.sync_all()) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         other => other,
     }

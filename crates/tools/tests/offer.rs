@@ -1,5 +1,7 @@
 //! The offer: what is offered, how a call is prepared, and how a tool that misbehaves comes out.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,7 +15,7 @@ use windlass_vocab::{
 
 /// What the model does in one turn.
 #[derive(Clone, Debug)]
-pub enum Move {
+pub(crate) enum Move {
     Text(&'static str),
     Empty,
     CutOff(&'static str),
@@ -29,17 +29,17 @@ pub enum Move {
 
 /// A call the model asks for.
 #[derive(Clone, Debug)]
-pub struct Ask {
-    pub tool: &'static str,
-    pub effect: EffectClass,
-    pub outcome: OutcomeKind,
-    pub verdict: Verdict,
-    pub ending: Option<Ending>,
-    pub repeatable: bool,
-    pub arguments: String,
+pub(crate) struct Ask {
+    pub(crate) tool: &'static str,
+    pub(crate) effect: EffectClass,
+    pub(crate) outcome: OutcomeKind,
+    pub(crate) verdict: Verdict,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) repeatable: bool,
+    pub(crate) arguments: String,
 }
 
-pub fn call(tool: &'static str, effect: EffectClass) -> Ask {
+pub(crate) fn call(tool: &'static str, effect: EffectClass) -> Ask {
     Ask {
         tool,
         effect,
@@ -52,54 +52,54 @@ pub fn call(tool: &'static str, effect: EffectClass) -> Ask {
 }
 
 impl Ask {
-    pub fn with(mut self, arguments: &str) -> Self {
+    pub(crate) fn with(mut self, arguments: &str) -> Self {
         self.arguments = arguments.to_owned();
         self
     }
-    pub fn coming_out(mut self, outcome: OutcomeKind) -> Self {
+    pub(crate) fn coming_out(mut self, outcome: OutcomeKind) -> Self {
         self.outcome = outcome;
         self
     }
-    pub fn judged(mut self, verdict: Verdict) -> Self {
+    pub(crate) fn judged(mut self, verdict: Verdict) -> Self {
         self.verdict = verdict;
         self
     }
-    pub fn ending(mut self, ending: Ending) -> Self {
+    pub(crate) fn ending(mut self, ending: Ending) -> Self {
         self.ending = Some(ending);
         self
     }
-    pub fn repeatable(mut self) -> Self {
+    pub(crate) fn repeatable(mut self) -> Self {
         self.repeatable = true;
         self
     }
 }
 
 /// The moves of a run, one per turn; the last is repeated for ever.
-pub type Script = Vec<Move>;
+pub(crate) type Script = Vec<Move>;
 
-pub struct World {
-    pub state: State,
-    pub journal: Vec<Vec<Record>>,
-    pub now: At,
-    pub script: Script,
-    pub terms: Terms,
-    pub offer: usize,
+pub(crate) struct World {
+    pub(crate) state: State,
+    pub(crate) journal: Vec<Vec<Record>>,
+    pub(crate) now: At,
+    pub(crate) script: Script,
+    pub(crate) terms: Terms,
+    pub(crate) offer: usize,
     /// How often each call's effect took place.
-    pub executed: BTreeMap<String, u32>,
+    pub(crate) executed: BTreeMap<String, u32>,
     epoch: u64,
     messages: u32,
 }
 
-pub fn policy(name: &str) -> Policy {
+pub(crate) fn policy(name: &str) -> Policy {
     preset(name).expect("a preset")
 }
 
 impl World {
-    pub fn new(preset: &str, script: Script) -> Self {
+    pub(crate) fn new(preset: &str, script: Script) -> Self {
         Self::with_policy(policy(preset), script)
     }
 
-    pub fn with_policy(policy: Policy, script: Script) -> Self {
+    pub(crate) fn with_policy(policy: Policy, script: Script) -> Self {
         let session: SessionId = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
         let terms = Terms {
             policy,
@@ -130,13 +130,13 @@ impl World {
         world
     }
 
-    pub fn attended(mut self) -> Self {
+    pub(crate) fn attended(mut self) -> Self {
         self.terms.attendance = Attendance::Attended;
         self
     }
 
     /// Decides and journals; checks on the way that the batch can be decided again from the journal.
-    pub fn put(&mut self, fact: Fact) -> Vec<Record> {
+    pub(crate) fn put(&mut self, fact: Fact) -> Vec<Record> {
         self.now = self.now.plus_ms(10);
         let batch = decide(&self.state, Input { at: self.now, fact });
         if batch.is_empty() {
@@ -159,12 +159,12 @@ impl World {
         assert!(matches!(legal(history), std::borrow::Cow::Borrowed(_)), "an illegal history: {history:#?}");
     }
 
-    pub fn fold(&self) -> State {
+    pub(crate) fn fold(&self) -> State {
         State::fold(self.state.session, self.journal.iter().flatten())
     }
 
     /// Everything in memory is lost; another process takes the session up.
-    pub fn crash(&mut self) {
+    pub(crate) fn crash(&mut self) {
         assert_eq!(self.fold(), self.state, "the fold of the journal is the live state");
         self.state = self.fold();
         self.epoch += 1;
@@ -172,7 +172,7 @@ impl World {
         self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None });
     }
 
-    pub fn say(&mut self, text: &str) -> Vec<Record> {
+    pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {
         self.messages += 1;
         let message_id = format!("m{}", self.messages).into();
         let terms = Box::new(self.terms.clone());
@@ -180,13 +180,13 @@ impl World {
     }
 
     /// What is owed, waiting for messages aside.
-    pub fn owed(&self) -> Vec<Effect> {
+    pub(crate) fn owed(&self) -> Vec<Effect> {
         outstanding(&self.state).into_iter().filter(|effect| *effect != Effect::Receive).collect()
     }
 
     /// Carries one effect out and says what came of it. The effect has taken place when this returns,
     /// whether or not the fact is ever put.
-    pub fn perform(&mut self, effect: &Effect) -> Fact {
+    pub(crate) fn perform(&mut self, effect: &Effect) -> Fact {
         match effect {
             Effect::Receive => panic!("nothing to receive"),
             Effect::Pin(_) => Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs() }),
@@ -283,7 +283,7 @@ impl World {
     }
 
     /// Performs what is owed, in order, until the run is over or only a person can go on.
-    pub fn finish(&mut self) -> RunEnded {
+    pub(crate) fn finish(&mut self) -> RunEnded {
         for _ in 0..2_000 {
             if self.state.control.run.is_none() {
                 break;
@@ -296,11 +296,11 @@ impl World {
         ended.as_ref().clone()
     }
 
-    pub fn kinds(&self) -> Vec<String> {
+    pub(crate) fn kinds(&self) -> Vec<String> {
         self.journal.iter().flatten().map(|record| record.kind().to_owned()).collect()
     }
 
-    pub fn results(&self) -> Vec<(OutcomeKind, String)> {
+    pub(crate) fn results(&self) -> Vec<(OutcomeKind, String)> {
         let result = |message: &Message| match message {
             Message::Tool { outcome, text, .. } => Some((*outcome, text.clone())),
             Message::User { .. } | Message::Assistant { .. } => None,

@@ -207,7 +207,7 @@ impl SessionFold {
     }
 }
 
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
 mod tests {
     use std::sync::Arc;
 

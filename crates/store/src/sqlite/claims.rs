@@ -4,19 +4,42 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_vocab::SessionId;
 
 use super::Folder;
 use crate::{Lease, StoreError};
 
+/// How many sessions this process owns in one store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owned(Arc<AtomicUsize>);
+
+impl Owned {
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
 /// A locked file. Unlocked by hand: a child process that was just forked may hold a copy of it.
-struct Locked(File);
+struct Locked {
+    file: File,
+    owned: Owned,
+}
+
+impl Locked {
+    fn new(file: File, owned: Owned) -> Self {
+        owned.0.fetch_add(1, Ordering::AcqRel);
+        Self { file, owned }
+    }
+}
 
 impl Drop for Locked {
     fn drop(&mut self) {
         // Closing the file frees the lock as well.
-        let _ = self.0.unlock();
+        let _ = self.file.unlock();
+        self.owned.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -25,19 +48,19 @@ fn lock_file(folder: &Folder, session: SessionId) -> PathBuf {
 }
 
 /// Takes the session, or says who has it.
-pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str) -> Result<Lease, StoreError> {
+pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &Owned) -> Result<Lease, StoreError> {
     let path = lock_file(folder, session);
     loop {
-        let file = take(&path, holder)?;
+        let locked = take(&path, holder, owned)?;
         // Between opening and locking, the former holder may have removed the file with its session;
         // then our lock is on a file nobody else can find.
-        if same_file(&file.0, &path) {
-            return Ok(Lease::new(session, file));
+        if same_file(&locked.file, &path) {
+            return Ok(Lease::new(session, locked));
         }
     }
 }
 
-fn take(path: &Path, holder: &str) -> Result<Locked, StoreError> {
+fn take(path: &Path, holder: &str, owned: &Owned) -> Result<Locked, StoreError> {
     let fault = |error| StoreError::of_io(path, &error);
     let file = File::options().create(true).truncate(false).read(true).write(true).open(path).map_err(fault)?;
     match file.try_lock() {
@@ -45,8 +68,8 @@ fn take(path: &Path, holder: &str) -> Result<Locked, StoreError> {
         Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { holder: named_holder(&file) }),
         Err(TryLockError::Error(error)) => return Err(fault(error)),
     }
-    let locked = Locked(file);
-    locked.0.set_len(0).and_then(|()| (&locked.0).write_all(holder.as_bytes())).map_err(fault)?;
+    let locked = Locked::new(file, owned.clone());
+    locked.file.set_len(0).and_then(|()| (&locked.file).write_all(holder.as_bytes())).map_err(fault)?;
     Ok(locked)
 }
 

@@ -23,7 +23,8 @@ mod readers;
 mod remove;
 mod rows;
 mod schema;
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
+#[cfg(debug_assertions)]
 mod tests;
 mod writer;
 
@@ -121,6 +122,7 @@ impl Folder {
 pub struct SqliteStore {
     folder: Folder,
     holder: String,
+    owned: claims::Owned,
     readers: readers::Readers,
     writer: writer::Writing,
 }
@@ -130,8 +132,9 @@ impl SqliteStore {
     pub fn open(dir: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let folder = Folder(dir.to_owned());
         let (connection, write_lock) = schema::open(&folder, options.durability)?;
-        let writer = writer::Writing::start(&folder, connection, write_lock, &options)?;
-        Ok(Self { readers: readers::Readers::new(&folder), folder, holder: options.holder, writer })
+        let owned = claims::Owned::default();
+        let writer = writer::Writing::start(&folder, connection, write_lock, &options, owned.clone())?;
+        Ok(Self { readers: readers::Readers::new(&folder), folder, holder: options.holder, owned, writer })
     }
 }
 
@@ -173,16 +176,19 @@ impl SessionLog for SqliteStore {
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let lease = self.claim(session).await?;
-            self.writer.submit(remove::Remove(session)).await?;
-            claims::forget(&self.folder, lease)
+            let removed = self.writer.submit(remove::Remove(session)).await;
+            if matches!(removed, Ok(_) | Err(StoreError::Missing)) {
+                claims::forget(&self.folder, lease)?;
+            }
+            removed.map(drop)
         })
     }
 }
 
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        let (folder, holder) = (self.folder.clone(), self.holder.clone());
-        readers::off_thread(move || claims::claim(&folder, session, &holder))
+        let (folder, holder, owned) = (self.folder.clone(), self.holder.clone(), self.owned.clone());
+        readers::off_thread(move || claims::claim(&folder, session, &holder, &owned))
     }
 }
 

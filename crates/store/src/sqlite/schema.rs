@@ -92,8 +92,13 @@ pub(super) fn open(folder: &Folder, durability: Durability) -> Result<(Connectio
     Ok((opened?, write_lock))
 }
 
+/// Conversations are nobody else's business: a new folder is its owner's alone.
 fn make_folder(path: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(path).map_err(|error| StoreError::of_io(path, &error))
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| StoreError::of_io(path, &error))
 }
 
 fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {

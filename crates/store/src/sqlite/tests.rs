@@ -10,7 +10,7 @@ use super::append::Append;
 use super::commit::{Committer, Job, Patience, Pending};
 use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
-use crate::{Batch, Entry, Head, Sealed, SessionLog, StoreError, Writer, verify};
+use crate::{Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
 
 fn session(n: u128) -> SessionId {
     SessionId(uuid::Uuid::from_u128(n))
@@ -111,6 +111,7 @@ struct HeldStore {
 async fn what_waits_while_a_commit_runs_is_committed_together() {
     let dir = tempfile::tempdir().unwrap();
     let held = held_store(dir.path(), Durability::Full);
+    let _owned = (held.store.claim(session(1)).await.unwrap(), held.store.claim(session(2)).await.unwrap());
     let append = |n| {
         let store = Arc::clone(&held.store);
         tokio::spawn(async move { store.append(opening(n, 0)).await })

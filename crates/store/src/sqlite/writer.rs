@@ -1,10 +1,10 @@
 //! The way to the disk: one writer at a time, in this process and among all.
 //!
 //! A thread takes every job that waits, and none longer than it must, and commits them together.
-//! Where a commit does not wait for the disk (`Durability::Normal`) and nobody else is writing, the
-//! caller commits by itself: that costs less than waking a thread and being woken by it. It never
-//! waits in doing so; whatever would make it wait goes to the thread. Moving the write-ahead log into
-//! the database is the thread's as well.
+//! Where nobody else is writing the caller commits by itself, since that costs less than waking a
+//! thread and being woken by it; but only a commit that keeps nobody waiting: one that does not wait
+//! for the disk (`Durability::Normal`), or one in a process that owns a single session. Whatever would
+//! wait for another process, and moving the write-ahead log into the database, is the thread's.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,6 +16,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::claims::Owned;
 use super::commit::{Committer, Job, Patience, Pending, Work};
 use super::{Durability, Folder, SqliteOptions};
 use crate::StoreError;
@@ -47,6 +48,7 @@ struct Shared {
     /// Jobs on their way through the thread.
     queued: AtomicUsize,
     durability: Durability,
+    owned: Owned,
 }
 
 /// What the thread is woken for.
@@ -67,11 +69,13 @@ impl Writing {
         connection: Connection,
         lock: File,
         options: &SqliteOptions,
+        owned: Owned,
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared {
             committer: Mutex::new(Committer::new(folder, connection, lock, options)),
             queued: AtomicUsize::new(0),
             durability: options.durability,
+            owned,
         });
         let (jobs, errands) = mpsc::channel();
         let writer = Arc::clone(&shared);
@@ -94,12 +98,12 @@ impl Writing {
 
     /// Commits on this thread if that needs no waiting; else gives the job back.
     fn write_here(&self, job: Box<dyn Job>) -> Option<Box<dyn Job>> {
-        match self.shared.durability {
-            Durability::Full => return Some(job),
-            Durability::Normal if self.shared.queued.load(Ordering::Acquire) > 0 || job.bytes() > HERE => {
-                return Some(job);
-            }
-            Durability::Normal => {}
+        let keeps_others_waiting = match self.shared.durability {
+            Durability::Full => self.shared.owned.count() > 1,
+            Durability::Normal => false,
+        };
+        if keeps_others_waiting || self.shared.queued.load(Ordering::Acquire) > 0 || job.bytes() > HERE {
+            return Some(job);
         }
         let Ok(mut committer) = self.shared.committer.try_lock() else { return Some(job) };
         let before = committer.backlog;

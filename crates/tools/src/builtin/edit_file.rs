@@ -79,7 +79,7 @@ impl Tool for EditFile {
                 let place = workspace.place_for_content(&edit.path)?;
                 place
                     .replace(edited.as_bytes(), &context.effect_id)
-                    .map_err(|error| format!("{} It was left as it was.", workspace.explain(&edit.path, &error)))?;
+                    .map_err(|error| workspace.explain(&edit.path, &error))?;
                 Ok(edit.done())
             }),
             Err(problem) => invalid(problem),

@@ -143,20 +143,23 @@ fn window(mut reader: impl BufRead, arguments: &Arguments) -> io::Result<Window>
     Ok(Window { text: text.replace('\0', "␀"), short: None, next })
 }
 
-/// Passes over `lines` lines; says how many there were.
+/// Passes over `lines` lines; says how many there were, one without a line break at the end included.
 fn skip_lines(reader: &mut impl BufRead, lines: u64) -> io::Result<u64> {
-    let mut passed = 0;
+    let (mut passed, mut open) = (0, 0);
     while passed < lines {
         let buffer = reader.fill_buf()?;
         if buffer.is_empty() {
-            break;
+            return Ok(passed + open);
         }
         let used = match buffer.iter().position(|byte| *byte == b'\n') {
             Some(at) => {
-                passed += 1;
+                (passed, open) = (passed + 1, 0);
                 at + 1
             }
-            None => buffer.len(),
+            None => {
+                open = 1;
+                buffer.len()
+            }
         };
         reader.consume(used);
     }

@@ -218,6 +218,7 @@ impl Running {
             program.env_remove(name);
         }
         program
+            .arg0("command-guard")
             .args(&guard.args)
             .env("WINDLASS_EFFECT_ID", context.effect_id.as_str())
             .stdin(OwnedFd::from(theirs))

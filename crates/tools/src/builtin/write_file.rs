@@ -66,7 +66,7 @@ impl Tool for WriteFile {
                 let place = workspace.place_for_content(&path)?;
                 place
                     .replace(content.as_bytes(), &context.effect_id)
-                    .map_err(|error| format!("{} It was left as it was.", workspace.explain(&path, &error)))?;
+                    .map_err(|error| workspace.explain(&path, &error))?;
                 Ok(format!("Wrote {} bytes to {path}.", thousands(content.len())))
             }),
             Err(problem) => invalid(problem),

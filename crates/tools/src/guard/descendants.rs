@@ -25,31 +25,32 @@ mod linux {
         Ok(set_child_subreaper(Some(getpid()))?)
     }
 
-    /// Kills every descendant there is at this moment.
+    /// Kills every descendant there is at this moment, parents before their children, so that no
+    /// shell lives to remark on the death of its own.
     pub(crate) fn kill_all() {
         let parents = parents();
         let ours = getpid();
-        for (&pid, &parent) in parents.iter().filter(|(pid, _)| descends(**pid, ours, &parents)) {
-            let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
-                continue;
-            };
-            // Still the same process, or an orphan we have adopted since.
-            if parent_of(pid).is_some_and(|now| now == parent || now == ours) {
-                let _ = pidfd_send_signal(&handle, Signal::KILL);
+        let mut generation = vec![ours];
+        // Processes come and go while they are listed; there are never more generations than processes.
+        for _ in 0..parents.len() {
+            let children = parents.iter().filter(|(_, parent)| generation.contains(parent));
+            let children: Vec<(Pid, Pid)> = children.map(|(child, parent)| (*child, *parent)).collect();
+            children.iter().for_each(|(child, parent)| kill(*child, *parent, ours));
+            generation = children.into_iter().map(|(child, _)| child).collect();
+            if generation.is_empty() {
+                return;
             }
         }
     }
 
-    fn descends(mut pid: Pid, from: Pid, parents: &HashMap<Pid, Pid>) -> bool {
-        // Processes come and go while they are listed; a chain is never longer than the list.
-        for _ in 0..=parents.len() {
-            match parents.get(&pid) {
-                Some(parent) if *parent == from => return true,
-                Some(parent) => pid = *parent,
-                None => return false,
-            }
+    fn kill(pid: Pid, parent: Pid, ours: Pid) {
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
+        // Still the same process, or an orphan we have adopted since.
+        if parent_of(pid).is_some_and(|now| now == parent || now == ours) {
+            let _ = pidfd_send_signal(&handle, Signal::KILL);
         }
-        false
     }
 
     /// Every process and its parent.

@@ -1,21 +1,26 @@
 //! The guard process. No runtime: one thread listens to the lifeline, one reaps, one decides.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::descendants;
 use super::wire::{Report, Request, STOP};
 
+/// What `ps` shows.
+const NAME: &CStr = c"command-guard";
 /// How often what is left is killed again.
 const ROUND: Duration = Duration::from_millis(5);
 
@@ -35,12 +40,12 @@ enum Event {
 pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     let mut reader = BufReader::new(lifeline.try_clone()?);
     let mut line = String::new();
-    if reader.read_line(&mut line)? == 0 {
+    reader.read_line(&mut line)?;
+    if !line.ends_with('\n') {
         return Ok(());
     }
     let request: Request = serde_json::from_str(&line)?;
-    // Fails only for the leader of a group, which has left its terminal already.
-    let _ = rustix::process::setsid();
+    stand_apart()?;
     let (events, inbox) = channel();
     listen(reader, events.clone());
     let Some(_lock) = take_lock(&request, &inbox)? else {
@@ -50,9 +55,8 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     if is_gone(lifeline) {
         return std::fs::remove_file(&request.lock);
     }
-    let report = match start(&request) {
+    let report = match start(&request, lifeline) {
         Ok(shell) => {
-            tell(lifeline, &Report::Started(shell.as_raw_nonzero().get()));
             reap(events);
             Watch { shell, grace: Duration::from_millis(request.grace_ms), inbox, status: None, empty: false }.finish()
         }
@@ -60,6 +64,18 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     };
     std::fs::remove_file(&request.lock)?;
     tell(lifeline, &report);
+    Ok(())
+}
+
+/// Nothing but the lifeline ends a guard: not the terminal, from whose session it goes, nor a signal
+/// meant for Windlass by its name. Signals are caught, not ignored: the shell would inherit that.
+fn stand_apart() -> io::Result<()> {
+    // Fails only for the leader of a group, which has left its terminal already.
+    let _ = rustix::process::setsid();
+    rustix::thread::set_name(NAME)?;
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::default())?;
+    }
     Ok(())
 }
 
@@ -90,15 +106,25 @@ fn is_gone(lifeline: &UnixStream) -> bool {
     matches!(rustix::net::recv(lifeline, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT), Ok((_, 0)))
 }
 
-fn start(request: &Request) -> io::Result<Pid> {
-    let shell = Command::new("/bin/sh")
-        .arg("-c")
-        .arg(&request.command)
+/// The shell waits at a gate until its number is known to Windlass, so that a command that kills its
+/// guard can still be killed; if the guard dies before, the gate's end makes it exit.
+const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
+
+fn start(request: &Request, lifeline: &UnixStream) -> io::Result<Pid> {
+    let mut shell = Command::new("/bin/sh")
+        .args(["-c", GATE, "sh", &request.command])
         .current_dir(&request.directory)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    i32::try_from(shell.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no process id"))
+    let pid = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("no process id"))?;
+    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
+    if let Some(mut gate) = shell.stdin.take() {
+        // A shell that is gone already has its end reported.
+        let _ = gate.write_all(b"\n");
+    }
+    Ok(pid)
 }
 
 /// Nobody may be there to hear it.

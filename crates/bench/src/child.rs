@@ -1,0 +1,107 @@
+//! What is measured of a whole process is measured in a fresh one: this program, started again with
+//! the words of a [`Child`]. It prints numbers, and its parent reads them.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use tokio::task::JoinSet;
+use windlass::store::Durability;
+
+use crate::{memory, ours};
+
+/// The first word of a child's arguments.
+pub const WORD: &str = "child";
+
+/// What a child does.
+#[derive(Clone, Copy, Debug)]
+pub enum Child {
+    /// Runs so many sessions at once, keeps them open, and tells the most memory it held.
+    Crowd(usize),
+    /// Runs one session, keeps it open, and tells what memory it holds.
+    Idle,
+    /// Makes so many runs one after another, with FULL, and tells how many batches were committed.
+    Lone(usize),
+}
+
+impl Child {
+    /// The command that starts it.
+    #[must_use]
+    pub fn words(self, base_url: &str, dir: &Path) -> Vec<String> {
+        let (name, count) = match self {
+            Self::Crowd(sessions) => ("crowd", sessions),
+            Self::Idle => ("idle", 1),
+            Self::Lone(runs) => ("lone", runs),
+        };
+        vec![WORD.into(), name.into(), count.to_string(), base_url.into(), dir.display().to_string()]
+    }
+
+    /// Starts it as `program` and reads its number.
+    pub fn ask(self, program: &Path, base_url: &str, dir: &Path) -> Result<u64> {
+        answer(Command::new(program).args(self.words(base_url, dir)))
+    }
+}
+
+/// Runs a command that prints one number.
+pub fn answer(command: &mut Command) -> Result<u64> {
+    let output = command.output().with_context(|| format!("{command:?} can't be started"))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    said.trim().parse().with_context(|| format!("{command:?} said `{}`", said.trim()))
+}
+
+/// Does what a child is told by the words after [`WORD`], and gives its number.
+pub fn act(words: &[String]) -> Result<u64> {
+    let [name, count, base_url, dir] = words else { bail!("a child takes four words, not {words:?}") };
+    let (count, dir) = (count.parse()?, Path::new(dir));
+    match name.as_str() {
+        "crowd" => tokio::runtime::Runtime::new()?.block_on(crowd(count, base_url, dir)),
+        "idle" => alone()?.block_on(idle(base_url, dir)),
+        "lone" => alone()?.block_on(lone(count, base_url, dir)),
+        other => bail!("there is no child `{other}`"),
+    }
+}
+
+/// The runtime of a process with one session.
+pub fn alone() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+async fn crowd(sessions: usize, base_url: &str, dir: &Path) -> Result<u64> {
+    let agent = Arc::new(ours::agent(base_url, dir, Durability::Full)?);
+    let mut runs = JoinSet::new();
+    for number in 0..sessions {
+        let agent = Arc::clone(&agent);
+        runs.spawn(async move {
+            let session = agent.session(&format!("crowd-{number}")).await?;
+            ours::run_in(&agent, &session).await?;
+            anyhow::Ok(session)
+        });
+    }
+    let open = runs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
+    ensure!(open.len() == sessions, "{} sessions of {sessions} are open", open.len());
+    Ok(memory::of_this_process()?.peak)
+}
+
+async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
+    let agent = ours::agent(base_url, dir, Durability::Full)?;
+    let session = agent.session("idle").await?;
+    ours::run_in(&agent, &session).await?;
+    let memory = memory::of_this_process()?;
+    session.close().await;
+    Ok(memory.resident)
+}
+
+async fn lone(runs: usize, base_url: &str, dir: &Path) -> Result<u64> {
+    let agent = ours::agent(base_url, dir, Durability::Full)?;
+    let store = &agent.runtime().outside().store;
+    let mut batches = 0;
+    for number in 0..runs {
+        let key = format!("lone-{number}");
+        ours::run(&agent, &key).await?;
+        let session = store.find("local", &key).await?.context("the session that was just run is gone")?;
+        batches += store.batches(session).await?.len() as u64;
+    }
+    Ok(batches)
+}

@@ -1,0 +1,76 @@
+//! 1,000 sessions at once, 10 turns each, 50 ms model latency, FULL with group commit: the wall time
+//! against 1,000 floor loops with one committing thread, and what each session holds.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use tokio::task::JoinSet;
+use windlass::store::Durability;
+
+use super::{Effort, Setup};
+use crate::child::Child;
+use crate::floor::{Committer, Ledger, Wire, committing_together};
+use crate::pace::compare;
+use crate::server::{Behaviour, Server};
+use crate::table::Line;
+use crate::{ours, trace};
+
+const TURNS: usize = 10;
+const TEXT_BYTES: usize = 2048;
+const LATENCY_MS: u64 = 50;
+const FEW: usize = 100;
+const MANY: usize = 1000;
+const LIMIT: f64 = 1.5;
+const LIMIT_KIB: f64 = 120.0;
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let behaviour = Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS };
+    let server = Server::start(&setup.programs, behaviour)?;
+    Ok(vec![wall(setup, &server)?, memory(setup, &server)?])
+}
+
+fn wall(setup: &Setup, server: &Server) -> Result<Line> {
+    let rounds = match setup.effort {
+        Effort::Whole => 7,
+        Effort::Quick => 1,
+    };
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    let base_url = server.base_url();
+    let compared = tokio::runtime::Runtime::new()?.block_on(async {
+        let trace = Arc::new(trace::record(TURNS, TEXT_BYTES, dir.path()).await?);
+        let wire = Wire::new(base_url)?;
+        let committer = Arc::new(Committer::start(Ledger::open(dir.path(), Durability::Full)?));
+        let agent = Arc::new(ours::agent(base_url, dir.path(), Durability::Full)?);
+        let floor = async |round: usize| {
+            together(|number| {
+                let (wire, trace, committer) = (wire.clone(), Arc::clone(&trace), Arc::clone(&committer));
+                async move { committing_together(&wire, &trace, &committer, (round * MANY + number) as u64).await }
+            })
+            .await
+        };
+        let ours = async |round: usize| {
+            together(|number| {
+                let agent = Arc::clone(&agent);
+                async move { ours::run(&agent, &format!("crowd-{round}-{number}")).await }
+            })
+            .await
+        };
+        compare(rounds, floor, ours).await
+    })?;
+    Ok(Line::compared("1,000 sessions of 10 turns at 50 ms, FULL, none failed, against the committing floor", LIMIT, &compared))
+}
+
+/// Does it [`MANY`] times at once; one failure fails it all.
+async fn together<F: Future<Output = Result<()>> + Send + 'static>(one: impl Fn(usize) -> F) -> Result<()> {
+    (0..MANY).map(one).collect::<JoinSet<_>>().join_all().await.into_iter().collect()
+}
+
+fn memory(setup: &Setup, server: &Server) -> Result<Line> {
+    let of = |sessions| {
+        let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+        Child::Crowd(sessions).ask(&setup.programs.own, server.base_url(), dir.path())
+    };
+    let (few, many) = (of(FEW)?, of(MANY)?);
+    let each = many.saturating_sub(few) as f64 / (MANY - FEW) as f64;
+    Ok(Line::at_most("memory per live session at its peak, 2 KiB of text per turn", LIMIT_KIB, each, "KiB"))
+}

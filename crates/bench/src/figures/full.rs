@@ -1,0 +1,77 @@
+//! One session with FULL against the floor that commits as often, and how many syncs a lone batch
+//! costs.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use windlass::store::Durability;
+
+use super::Setup;
+use crate::child::{Child, alone, answer};
+use crate::floor::{Ledger, Wire, committing};
+use crate::pace::compare;
+use crate::server::{Behaviour, Server};
+use crate::table::Line;
+use crate::{ours, trace};
+
+const TURNS: usize = 50;
+const LIMIT: f64 = 1.3;
+/// Runs in the two processes whose syncs are counted: what they have in common falls out.
+const RUNS: (usize, usize) = (1, 5);
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    Ok(vec![wall(setup, &server)?, syncs(setup, &server)?])
+}
+
+fn wall(setup: &Setup, server: &Server) -> Result<Line> {
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    let compared = alone()?.block_on(async {
+        let trace = trace::record(TURNS, 0, dir.path()).await?;
+        let wire = Wire::new(server.base_url())?;
+        let ledger = Ledger::open(dir.path(), Durability::Full)?;
+        let agent = ours::agent(server.base_url(), dir.path(), Durability::Full)?;
+        compare(
+            setup.rounds(30),
+            async |round| committing(&wire, &trace, &ledger, round as u64).await,
+            async |round| ours::run(&agent, &format!("full-{round}")).await,
+        )
+        .await
+    })?;
+    Ok(Line::compared("50 turns, FULL, one session, against the floor that commits as often", LIMIT, &compared))
+}
+
+fn syncs(setup: &Setup, server: &Server) -> Result<Line> {
+    let figure = "syncs per lone batch, checkpoints aside";
+    if Command::new("strace").arg("--version").output().is_err() {
+        return Ok(Line::told(figure, "not measured: strace is missing"));
+    }
+    let (few, many) = (count(setup, server, RUNS.0)?, count(setup, server, RUNS.1)?);
+    let each = (many.syncs - few.syncs) as f64 / (many.batches - few.batches) as f64;
+    Ok(Line::at_most(figure, 1.0, each, "per batch"))
+}
+
+struct Counted {
+    syncs: u64,
+    batches: u64,
+}
+
+fn count(setup: &Setup, server: &Server, runs: usize) -> Result<Counted> {
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    let log = dir.path().join("syncs");
+    let batches = answer(
+        Command::new("strace")
+            .args(["-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o"])
+            .arg(&log)
+            .arg(&setup.programs.own)
+            .args(Child::Lone(runs).words(server.base_url(), dir.path())),
+    )?;
+    Ok(Counted { syncs: finished_calls(&log)?, batches })
+}
+
+/// The calls that came to an end; one that strace shows in two parts ends in the second.
+fn finished_calls(log: &Path) -> Result<u64> {
+    let text = std::fs::read_to_string(log).context("strace left no log")?;
+    Ok(text.lines().filter(|line| line.contains("sync") && line.contains(") = ")).count() as u64)
+}

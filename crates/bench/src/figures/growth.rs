@@ -1,0 +1,48 @@
+//! How the cost of a turn grows with the run: the mean of a run of 200 turns against that of a run
+//! of 10, from the message to the end, in a session that is open already.
+
+use anyhow::Result;
+use windlass::store::Durability;
+
+use super::Setup;
+use crate::child::alone;
+use crate::floor::{Wire, bare};
+use crate::pace::{Compared, compare};
+use crate::server::{Behaviour, Server};
+use crate::table::{Line, shown};
+use crate::{ours, trace};
+
+const SHORT: usize = 10;
+const LONG: usize = 200;
+const LIMIT: f64 = 1.5;
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let short = per_turn(setup, SHORT, setup.rounds(200))?;
+    let long = per_turn(setup, LONG, setup.rounds(25))?;
+    let ours = Compared { floor: short.ours, ours: long.ours };
+    let floor = Compared { floor: short.floor, ours: long.floor };
+    let own = format!("{:.2} × ({} / {})", floor.ratio(), shown(floor.ours), shown(floor.floor));
+    Ok(vec![
+        Line { target: format!("≤ {LIMIT} ×"), ..Line::compared("a turn of 200 against a turn of 10", LIMIT, &ours) },
+        Line::told("the same of the bare requests", own),
+    ])
+}
+
+/// What a turn takes, the floor's and ours, in a run of so many.
+fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<Compared> {
+    let server = Server::start(&setup.programs, Behaviour { turns, text_bytes: 0, latency_ms: 0 })?;
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    let compared = alone()?.block_on(async {
+        let trace = trace::record(turns, 0, dir.path()).await?;
+        let wire = Wire::new(server.base_url())?;
+        let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
+        let mut sessions = Vec::new();
+        for round in 0..=rounds {
+            sessions.push(agent.session(&format!("growth-{round}")).await?);
+        }
+        let floor = async |_| bare(&wire, &trace).await;
+        compare(rounds, floor, async |round: usize| ours::run_in(&agent, &sessions[round]).await).await
+    })?;
+    let each = |whole: std::time::Duration| whole / u32::try_from(turns).unwrap_or(u32::MAX);
+    Ok(Compared { floor: each(compared.floor), ours: each(compared.ours) })
+}

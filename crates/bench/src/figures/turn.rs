@@ -1,0 +1,46 @@
+//! What a turn costs beside its request: zero model latency, 50 turns, one call in each, streaming,
+//! every step journaled with NORMAL, against the bare requests.
+
+use anyhow::Result;
+use windlass::store::Durability;
+
+use super::Setup;
+use crate::child::alone;
+use crate::floor::{Ledger, Wire, bare, committing};
+use crate::pace::compare;
+use crate::server::{Behaviour, Server};
+use crate::table::{Line, shown};
+use crate::{ours, trace};
+
+const TURNS: usize = 50;
+const LIMIT: f64 = 2.0;
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    alone()?.block_on(async {
+        let trace = trace::record(TURNS, 0, dir.path()).await?;
+        let wire = Wire::new(server.base_url())?;
+        let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
+        let compared = compare(
+            setup.rounds(100),
+            async |_| bare(&wire, &trace).await,
+            async |round| ours::run(&agent, &format!("turn-{round}")).await,
+        )
+        .await?;
+        let ledger = Ledger::open(dir.path(), Durability::Normal)?;
+        let sqlite = compare(
+            setup.rounds(50),
+            async |_| bare(&wire, &trace).await,
+            async |round| committing(&wire, &trace, &ledger, round as u64).await,
+        )
+        .await?;
+        Ok(vec![
+            Line::compared("50 turns at zero latency, NORMAL, against bare requests", LIMIT, &compared),
+            Line::told(
+                "the same requests with bare SQLite commits",
+                format!("{:.2} × ({} / {})", sqlite.ratio(), shown(sqlite.ours), shown(sqlite.floor)),
+            ),
+        ])
+    })
+}

@@ -1,0 +1,170 @@
+//! The floors: the least that the same requests, and the same commits, need.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use anyhow::{Context as _, Result, ensure};
+use bytes::Bytes;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Url};
+use rusqlite::{Connection, params};
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::oneshot;
+use windlass::store::Durability;
+
+use crate::trace::{Step, Trace};
+
+/// Where a floor's requests go.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    client: Client,
+    url: Url,
+}
+
+impl Wire {
+    /// One keep-alive client for the API that begins at `base_url`.
+    pub fn new(base_url: &str) -> Result<Self> {
+        // As ours: plain addresses need no certificates, and loading them is no part of a floor.
+        let tls = ClientConfig::builder_with_provider(ring::default_provider().into())
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        let client = Client::builder().tls_backend_preconfigured(tls).no_proxy().http1_only().tcp_nodelay(true);
+        Ok(Self { client: client.build()?, url: format!("{base_url}/chat/completions").parse()? })
+    }
+
+    /// Makes a request and drains the answer.
+    pub async fn request(&self, body: Bytes) -> Result<()> {
+        let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+        let mut response = request.send().await?.error_for_status()?;
+        let mut drained = 0;
+        while let Some(bytes) = response.chunk().await? {
+            drained += bytes.len();
+        }
+        ensure!(drained > 0, "the server answered with nothing");
+        Ok(())
+    }
+}
+
+/// The first floor: the requests alone.
+pub async fn bare(wire: &Wire, trace: &Trace) -> Result<()> {
+    for step in &trace.0 {
+        match step {
+            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Commit(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The second floor for one session: each commit is made on the spot.
+pub async fn committing(wire: &Wire, trace: &Trace, ledger: &Ledger, session: u64) -> Result<()> {
+    for (seq, step) in (0..).zip(&trace.0) {
+        match step {
+            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Commit(bytes) => ledger.insert(session, seq, bytes)?,
+        }
+    }
+    Ok(())
+}
+
+/// The second floor for many sessions: one thread commits what has come together.
+pub async fn committing_together(wire: &Wire, trace: &Trace, committer: &Committer, session: u64) -> Result<()> {
+    for (seq, step) in (0..).zip(&trace.0) {
+        match step {
+            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Commit(bytes) => committer.commit(session, seq, bytes.clone()).await?,
+        }
+    }
+    Ok(())
+}
+
+/// A table of batches, and nothing else.
+#[derive(Debug)]
+pub struct Ledger(Connection);
+
+impl Ledger {
+    /// A fresh one in `dir`, with the journal's settings.
+    pub fn open(dir: &Path, durability: Durability) -> Result<Self> {
+        let connection = Connection::open(dir.join("floor.db"))?;
+        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        let synchronous = match durability {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        // Checkpoints are left aside.
+        connection.pragma_update(None, "wal_autocheckpoint", 65_536)?;
+        connection.execute_batch(
+            "CREATE TABLE batches (session INTEGER, seq INTEGER, bytes BLOB, PRIMARY KEY (session, seq))",
+        )?;
+        Ok(Self(connection))
+    }
+
+    fn insert(&self, session: u64, seq: u64, bytes: &Bytes) -> Result<()> {
+        let mut statement = self.0.prepare_cached("INSERT INTO batches VALUES (?1, ?2, ?3)")?;
+        statement.execute(params![i64::try_from(session)?, i64::try_from(seq)?, bytes.as_ref()])?;
+        Ok(())
+    }
+
+    fn insert_together(&self, group: &[Entry]) -> Result<()> {
+        self.0.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        for entry in group {
+            self.insert(entry.session, entry.seq, &entry.bytes)?;
+        }
+        self.0.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+}
+
+/// A batch on its way into the ledger.
+struct Entry {
+    session: u64,
+    seq: u64,
+    bytes: Bytes,
+    done: oneshot::Sender<()>,
+}
+
+/// A thread that commits everything that waits, at once.
+#[derive(Debug)]
+pub struct Committer {
+    entries: Option<mpsc::Sender<Entry>>,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+impl Committer {
+    /// Starts the thread.
+    #[must_use]
+    pub fn start(ledger: Ledger) -> Self {
+        let (entries, waiting) = mpsc::channel::<Entry>();
+        let thread = std::thread::spawn(move || {
+            while let Ok(first) = waiting.recv() {
+                let group: Vec<Entry> = std::iter::once(first).chain(waiting.try_iter()).collect();
+                ledger.insert_together(&group)?;
+                for entry in group {
+                    let _ = entry.done.send(());
+                }
+            }
+            Ok(())
+        });
+        Self { entries: Some(entries), thread: Some(thread) }
+    }
+
+    async fn commit(&self, session: u64, seq: u64, bytes: Bytes) -> Result<()> {
+        let (done, committed) = oneshot::channel();
+        let entries = self.entries.as_ref().context("the committer is closed")?;
+        entries.send(Entry { session, seq, bytes, done }).ok().context("the committer is gone")?;
+        committed.await.context("a commit failed")
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        drop(self.entries.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Windlass as it is measured: through the facade, with one tool that does nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use windlass::store::{Durability, SqliteOptions};
+use windlass::tools::{BoxFuture, CallContext};
+use windlass::vocab::{EffectClass, Json, MessageId, Outcome, ToolName, ToolSpec};
+use windlass::{Agent, Awaited, EndReason, PolicyPatch, RunEnded, Sent, Session, Tool};
+
+/// The tool's name on the wire.
+pub const TOOL: &str = "bench__haul";
+
+/// What the person says.
+const PROMPT: &str = "Haul.";
+
+/// More turns than any figure takes.
+const TURN_CAP: u32 = 10_000;
+
+/// A tool that does nothing.
+struct Haul(ToolSpec);
+
+impl Haul {
+    fn new() -> Self {
+        Self(ToolSpec {
+            name: ToolName("bench.haul".to_owned()),
+            wire_name: TOOL.to_owned(),
+            description: "Hauls.".to_owned(),
+            schema: Json::from(&serde_json::json!({"type": "object", "properties": {"n": {"type": "string"}}})),
+            effect: EffectClass::ReadOnly,
+            ending: None,
+            repeatable: false,
+        })
+    }
+}
+
+impl Tool for Haul {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn run(&self, _: CallContext, _: Value) -> BoxFuture<'static, Outcome> {
+        Box::pin(std::future::ready(Outcome::ok("hauled")))
+    }
+}
+
+/// An agent whose journals are in `dir`.
+pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent> {
+    let agent = Agent::builder()
+        .base_url(base_url)
+        .model("scripted")
+        .data_dir(dir)
+        .sqlite(SqliteOptions { durability, ..SqliteOptions::default() })
+        .policy(PolicyPatch { turn_cap: Some(TURN_CAP), ..PolicyPatch::default() })
+        .tool(Arc::new(Haul::new()))
+        .build()?;
+    Ok(agent)
+}
+
+/// One run in a session of its own, from opening to closing.
+pub async fn run(agent: &Agent, key: &str) -> Result<()> {
+    whole(&agent.run(key, PROMPT).await?)
+}
+
+/// One run in an open session.
+pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
+    let message_id = MessageId("bench".to_owned());
+    let mut events = session.events();
+    let awaited = match session.send(message_id.clone(), PROMPT).await? {
+        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
+        Sent::Queued => Awaited::Message(message_id),
+    };
+    whole(&agent.follow(session, &mut events, awaited, |_| {}).await?)
+}
+
+/// A run that did not do its work was not measured.
+fn whole(ended: &RunEnded) -> Result<()> {
+    ensure!(ended.reason == EndReason::Completed, "a run ended as {:?}: {:?}", ended.reason, ended.failure);
+    Ok(())
+}

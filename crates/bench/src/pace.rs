@@ -1,0 +1,70 @@
+//! Taking turns: the floor and ours, round by round, and the median of each.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+/// What the floor and ours took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// The floor's median.
+    pub floor: Duration,
+    /// Our median.
+    pub ours: Duration,
+}
+
+impl Compared {
+    /// How many times the floor ours took.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.ours.as_secs_f64() / self.floor.as_secs_f64()
+    }
+}
+
+/// Runs both by turns, `rounds` times after one that does not count. Each is told the number of the
+/// round.
+pub async fn compare(
+    rounds: usize,
+    mut floor: impl AsyncFnMut(usize) -> Result<()>,
+    mut ours: impl AsyncFnMut(usize) -> Result<()>,
+) -> Result<Compared> {
+    let (mut floors, mut all_ours) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let begun = Instant::now();
+        floor(round).await?;
+        let between = Instant::now();
+        ours(round).await?;
+        if round > 0 {
+            floors.push(between - begun);
+            all_ours.push(between.elapsed());
+        }
+    }
+    Ok(Compared { floor: median(&mut floors), ours: median(&mut all_ours) })
+}
+
+/// The middle one.
+#[must_use]
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Compared, median};
+
+    #[test]
+    fn the_median_is_the_middle_one_in_any_order() {
+        let mut times = [5, 1, 9].map(Duration::from_millis);
+        assert_eq!(median(&mut times), Duration::from_millis(5));
+        assert_eq!(median(&mut []), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_ratio_says_how_many_floors_ours_took() {
+        let compared = Compared { floor: Duration::from_millis(4), ours: Duration::from_millis(6) };
+        assert!((compared.ratio() - 1.5).abs() < 1e-9);
+    }
+}

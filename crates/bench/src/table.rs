@@ -1,0 +1,106 @@
+//! The table: one line per figure.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::pace::Compared;
+
+/// Whether a figure keeps to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It does.
+    Met,
+    /// It does not.
+    Missed,
+    /// It has no limit, or could not be measured.
+    Told,
+}
+
+/// A figure and what was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it is about.
+    pub figure: String,
+    /// Its limit.
+    pub target: String,
+    /// What was measured.
+    pub measured: String,
+    /// How the two compare.
+    pub verdict: Verdict,
+}
+
+impl Line {
+    /// A comparison with a floor.
+    #[must_use]
+    pub fn compared(figure: &str, limit: f64, compared: &Compared) -> Self {
+        let measured = format!("{:.2} × ({} / {})", compared.ratio(), shown(compared.ours), shown(compared.floor));
+        Self::limited(figure, format!("≤ {limit} × floor"), measured, compared.ratio() <= limit)
+    }
+
+    /// A measure with an upper limit.
+    #[must_use]
+    pub fn at_most(figure: &str, limit: f64, measured: f64, unit: &str) -> Self {
+        Self::limited(figure, format!("≤ {limit} {unit}"), format!("{measured:.2} {unit}"), measured <= limit)
+    }
+
+    /// Something to know, without a limit.
+    #[must_use]
+    pub fn told(figure: &str, measured: impl Into<String>) -> Self {
+        Self {
+            figure: figure.to_owned(),
+            target: "–".to_owned(),
+            measured: measured.into(),
+            verdict: Verdict::Told,
+        }
+    }
+
+    fn limited(figure: &str, target: String, measured: String, kept: bool) -> Self {
+        let verdict = if kept { Verdict::Met } else { Verdict::Missed };
+        Self { figure: figure.to_owned(), target, measured, verdict }
+    }
+}
+
+/// As a row of a Markdown table.
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let met = match self.verdict {
+            Verdict::Met => "yes",
+            Verdict::Missed => "**no**",
+            Verdict::Told => "–",
+        };
+        write!(f, "| {} | {} | {} | {met} |", self.figure, self.target, self.measured)
+    }
+}
+
+/// The rows above the lines.
+pub const HEAD: &str = "| figure | target | measured (ours / floor) | met |\n|---|---|---|---|";
+
+/// A duration as people read it.
+#[must_use]
+pub fn shown(duration: Duration) -> String {
+    let micros = duration.as_secs_f64() * 1e6;
+    if micros < 1e3 {
+        format!("{micros:.0} µs")
+    } else if micros < 1e6 {
+        format!("{:.2} ms", micros / 1e3)
+    } else {
+        format!("{:.2} s", micros / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Line, Verdict};
+    use crate::pace::Compared;
+
+    #[test]
+    fn a_figure_at_its_limit_is_met_and_one_above_it_is_not() {
+        let of = |ours| Compared { floor: Duration::from_micros(100), ours: Duration::from_micros(ours) };
+        assert_eq!(Line::compared("turn", 2.0, &of(200)).verdict, Verdict::Met);
+        let missed = Line::compared("turn", 2.0, &of(201));
+        assert_eq!(missed.to_string(), "| turn | ≤ 2 × floor | 2.01 × (201 µs / 100 µs) | **no** |");
+        assert_eq!(Line::at_most("idle", 15.0, 15.1, "MiB").verdict, Verdict::Missed);
+    }
+}

@@ -1,0 +1,150 @@
+//! The real binary at a bench: a scripted model server, a workspace and a data folder of its own.
+#![allow(dead_code)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use windlass_testkit::{ModelServer, Script};
+
+/// How one run of the binary came out.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// The exit code, or minus the signal.
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) struct Bench {
+    pub(crate) server: ModelServer,
+    pub(crate) dir: tempfile::TempDir,
+    /// In the environment of everything the binary starts, to find survivors by.
+    mark: String,
+}
+
+impl Bench {
+    pub(crate) fn new(script: Script) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("work")).expect("a folder");
+        let mark = format!("WINDLASS_MARK={}", dir.path().display());
+        Self { server: ModelServer::start(script).expect("a server"), dir, mark }
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.workspace().join(name)).ok()
+    }
+
+    /// The binary with a clean environment that points at the server.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let (name, value) = self.mark.split_once('=').expect("a mark");
+        command
+            .args(arguments)
+            .arg("--data-dir")
+            .arg(self.data())
+            .current_dir(self.workspace())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.dir.path())
+            .env("OPENAI_BASE_URL", self.server.base_url())
+            .env("OPENAI_MODEL", "scripted")
+            .env("WINDLASS_DURABILITY", "normal")
+            .env("WINDLASS_TEST_CLOCK", "100")
+            .env(name, value)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, &[])
+    }
+
+    pub(crate) fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(arguments);
+        command.envs(environment.iter().copied());
+        ran(command.spawn().expect("the binary starts"))
+    }
+
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || {
+            // A binary that refuses its input early closes the pipe.
+            let _ = stdin.write_all(&input);
+        });
+        let ran = ran(child);
+        writer.join().expect("written");
+        ran
+    }
+
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().expect("the binary starts")
+    }
+
+    /// Batches in the journal of a session.
+    pub(crate) fn appends(&self, key: &str) -> usize {
+        let exported = self.run(&["sessions", "export", key]);
+        assert_eq!(exported.code, 0, "{}", exported.stderr);
+        exported.stdout.lines().filter(|line| line.contains("\"batch\":[0,")).count()
+    }
+
+    /// Waits until a file appears in the workspace; fails if the process ends before.
+    pub(crate) fn wait_for_file(&self, name: &str, child: &mut Child) {
+        let begun = Instant::now();
+        while !self.workspace().join(name).exists() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{name} never appeared");
+            assert!(child.try_wait().expect("waited").is_none(), "the process ended before {name} appeared");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until no process of this bench is left, for as long as a guard may take.
+    pub(crate) fn assert_nothing_survives(&self, context: &str) {
+        let begun = Instant::now();
+        loop {
+            let survivors = self.survivors();
+            if survivors.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "{context}: still running: {survivors:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn survivors(&self) -> Vec<String> {
+        let entries = std::fs::read_dir("/proc").expect("a proc file system");
+        let is_ours = |path: &Path| {
+            let environment = std::fs::read(path.join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == self.mark.as_bytes())
+        };
+        let ours = entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path));
+        ours.map(|path| {
+            let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            format!("{}: {}", path.display(), String::from_utf8_lossy(&line).replace('\0', " "))
+        })
+        .collect()
+    }
+}
+
+pub(crate) fn ran(child: Child) -> Ran {
+    use std::os::unix::process::ExitStatusExt as _;
+    let output = child.wait_with_output().expect("the binary ends");
+    Ran {
+        code: output.status.code().unwrap_or_else(|| -output.status.signal().unwrap_or(0)),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}

@@ -1,0 +1,108 @@
+//! Journals that must load for ever.
+//!
+//! The files under `fixtures/journals/v1` were written once and are never written again after a
+//! release; a later version adds a folder beside them.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use windlass_store::conformance::sample;
+use windlass_store::{
+    BODY_LIMIT, Batch, Blobs, Entry, Head, MemoryStore, SessionLog, Writer, export, hash_of, import, verify,
+};
+use windlass_vocab::{Envelope, Record, SessionId};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/journals/v1")
+}
+
+fn fixtures() -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 2);
+    files
+}
+
+#[tokio::test]
+async fn every_journal_ever_written_can_be_read_and_holds() {
+    // proves J7, J11
+    let mut kinds = BTreeSet::new();
+    for file in fixtures() {
+        let bytes = fs::read(&file).unwrap();
+        let store = MemoryStore::new();
+        let session = import(&store, &mut bytes.as_slice(), None).await.unwrap();
+        verify(&store, session).await.unwrap();
+        let mut out = Vec::new();
+        export(&store, session, &mut out).await.unwrap();
+        assert!(out == bytes, "{} comes out changed", file.display());
+        kinds.extend(store.read(session, 0).await.unwrap().iter().map(|envelope| envelope.record.kind().to_owned()));
+    }
+    let missing: Vec<_> = Record::KINDS.iter().filter(|kind| !kinds.contains(**kind)).collect();
+    assert!(missing.is_empty(), "no fixture has {missing:?}");
+    assert!(kinds.contains(sample::unknown().kind()));
+}
+
+#[test]
+fn every_line_is_written_as_it_was_read() {
+    // proves J7: what this version writes, it wrote then
+    let mut records = 0;
+    for file in fixtures() {
+        for line in fs::read_to_string(file).unwrap().lines().filter(|line| line.contains(r#","body":"#)) {
+            assert_eq!(Envelope::decode(line).unwrap().encode().unwrap(), line);
+            records += 1;
+        }
+    }
+    assert!(records > 25);
+}
+
+#[tokio::test]
+async fn contents_beside_the_journal_can_be_read() {
+    let bytes = fs::read(folder().join("contents.jsonl")).unwrap();
+    let store = MemoryStore::new();
+    let session = import(&store, &mut bytes.as_slice(), None).await.unwrap();
+    let records = store.read(session, 0).await.unwrap();
+    assert!(matches!(&records[1].record, Record::MessageAccepted(message) if message.text.len() > BODY_LIMIT));
+    assert_eq!(store.blob(hash_of(BINARY)).await.unwrap().as_deref(), Some(BINARY));
+}
+
+const BINARY: &[u8] = &[0xff, 0x00, 0x80];
+
+/// Writes the fixtures anew. Only for a form that no release has written.
+#[tokio::test]
+#[ignore = "writes the fixtures"]
+async fn write_the_fixtures() {
+    let every: SessionId = "0198f3a0-0000-7000-8000-00000000000a".parse().unwrap();
+    write("every-kind.jsonl", every, sample::every_kind(every)).await;
+    let contents: SessionId = "0198f3a0-0000-7000-8000-00000000000b".parse().unwrap();
+    let batch = |record: Record, blobs: Vec<Arc<[u8]>>| Batch {
+        at: windlass_vocab::At(1_794_711_599_999),
+        entries: vec![Entry::new(record)],
+        blobs,
+        ..Batch::default()
+    };
+    let long = sample::accepted("m1", &"All work and no play. ".repeat(1_600));
+    let blob = || vec![BINARY.into(), "plain text".as_bytes().into()];
+    let finished = sample::call_finished(0, "cut", Some(hash_of(BINARY)));
+    let batches = vec![
+        batch(sample::opened("ada", "contents"), vec![]),
+        batch(long, vec![]),
+        batch(finished.clone(), blob()),
+        batch(finished, blob()),
+    ];
+    write("contents.jsonl", contents, batches).await;
+}
+
+async fn write(name: &str, session: SessionId, batches: Vec<Batch>) {
+    let store = MemoryStore::new();
+    let mut writer = Writer::new(session, Head::default(), 1);
+    for batch in batches {
+        store.append(writer.seal(batch).unwrap()).await.unwrap();
+    }
+    fs::create_dir_all(folder()).unwrap();
+    let mut file = fs::File::create(folder().join(name)).unwrap();
+    export(&store, session, &mut file).await.unwrap();
+}

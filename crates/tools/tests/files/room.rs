@@ -1,0 +1,99 @@
+//! A workspace for one test, and the tools that work in it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use windlass_tools::{
+    BoxFuture, CallContext, Commands, Offer, Permissions, Registry, SpilledResults, Verification, Workspace, builtins,
+    ending_tools,
+};
+use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, ToolName, ToolSource, Verdict};
+
+struct OneSpill;
+
+impl SpilledResults for OneSpill {
+    fn read(&self, call: CallId) -> BoxFuture<'_, Option<String>> {
+        let text = (call == CallId::default()).then(|| (1..=9).map(|n| format!("line {n}\n")).collect());
+        Box::pin(std::future::ready(text))
+    }
+}
+
+pub(crate) struct Room {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) offer: Offer,
+}
+
+impl Room {
+    /// A workspace with these files in it.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("ws");
+        std::fs::create_dir(&root).unwrap();
+        for (path, content) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let workspace = Arc::new(Workspace::open(&root).unwrap());
+        let mut registry = Registry::new();
+        let commands = Commands::new(None, folder.path().join("locks"));
+        for tool in builtins(workspace, commands).into_iter().chain(ending_tools()) {
+            registry.add(tool).unwrap();
+        }
+        let offer = registry.offer(&BTreeSet::from([ToolSource::BuiltIn, ToolSource::Ending]));
+        Self { folder, offer }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("ws")
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Outcome {
+        let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None };
+        let prepared = self.offer.prepare(&call, &Permissions::default(), &[]);
+        assert!(matches!(prepared.verdict, Verdict::Allow | Verdict::Ask), "{:?}", prepared.verdict);
+        let run = self.offer.run(&prepared.tool.unwrap(), context(), &prepared.arguments, Duration::from_secs(20));
+        block_on(run)
+    }
+
+    pub(crate) fn ok(&self, tool: &str, arguments: &Value) -> String {
+        let outcome = self.call(tool, arguments);
+        assert_eq!(outcome.kind, OutcomeKind::Ok, "{}", outcome.text);
+        outcome.text
+    }
+
+    pub(crate) fn refused(&self, tool: &str, arguments: &Value) -> String {
+        let outcome = self.call(tool, arguments);
+        assert_eq!(outcome.kind, OutcomeKind::ToolError, "{}", outcome.text);
+        outcome.text
+    }
+
+    pub(crate) fn verify(&self, tool: &str, arguments: &Value) -> Verification {
+        let name = ToolName(format!("local.{tool}"));
+        block_on(self.offer.verify(&name, context(), &Json::from(arguments), Duration::from_secs(20)))
+    }
+}
+
+pub(crate) fn context() -> CallContext {
+    let session = SessionId(uuid::Uuid::nil());
+    CallContext {
+        session,
+        call: CallId::default(),
+        effect_id: CallId::default().effect_id(session),
+        cancel: CancellationToken::new(),
+        progress: Arc::new(|_| {}),
+        spilled: Arc::new(OneSpill),
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
