@@ -46,12 +46,7 @@ impl Line {
     /// Something to know, without a limit.
     #[must_use]
     pub fn told(figure: &str, measured: impl Into<String>) -> Self {
-        Self {
-            figure: figure.to_owned(),
-            target: "–".to_owned(),
-            measured: measured.into(),
-            verdict: Verdict::Told,
-        }
+        Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), verdict: Verdict::Told }
     }
 
     fn limited(figure: &str, target: String, measured: String, kept: bool) -> Self {

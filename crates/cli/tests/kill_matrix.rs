@@ -101,7 +101,10 @@ fn a_kill_in_the_middle_of_a_command_leaves_no_survivors() {
         setsid sleep 300 & (trap '' TERM; sleep 300) & (sleep 300 & exec sleep 300) & \
         touch started; sleep 300";
     let script = || {
-        Script::of([Step::call("run_command", json!({"command": command, "timeout_seconds": 200})), Step::say("Over it.")])
+        Script::of([
+            Step::call("run_command", json!({"command": command, "timeout_seconds": 200})),
+            Step::say("Over it."),
+        ])
     };
     for preset in ["default", "local-model", "operator"] {
         let bench = Bench::new(script());

@@ -1,16 +1,15 @@
 //! Opening sessions: claim, fold, take the lease in the log, take up what was left, start the driver.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State};
-use windlass_store::{Head, StoreError, Writer};
+use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Parts};
-use crate::events::Events;
+use crate::events::{Events, Subscription};
 use crate::outside::{Agent, Outside};
 use crate::session::{Session, Standing};
 
@@ -69,20 +68,38 @@ impl Runtime {
     /// Opens a session, creating it if there is none with that key, and starts its driver. A run that
     /// was left unfinished goes on at once.
     pub async fn open(&self, opening: Opening, agent: Agent) -> Result<Session, OpenError> {
+        self.open_into(opening, agent, Events::default()).await
+    }
+
+    /// The same, with every event from the very first.
+    pub async fn open_followed(&self, opening: Opening, agent: Agent) -> Result<(Session, Subscription), OpenError> {
+        let events = Events::default();
+        let subscription = events.subscribe();
+        Ok((self.open_into(opening, agent, events).await?, subscription))
+    }
+
+    /// Opens the session with this id, with every event from the very first.
+    pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<(Session, Subscription), OpenError> {
+        let events = Events::default();
+        let subscription = events.subscribe();
+        Ok((self.take_over(session, agent, events).await?, subscription))
+    }
+
+    async fn open_into(&self, opening: Opening, agent: Agent, events: Events) -> Result<Session, OpenError> {
         match self.outside.store.find(&opening.owner, &opening.key).await? {
-            Some(session) => self.open_existing(session, agent).await,
-            None => match self.create(&opening, agent.clone()).await {
+            Some(session) => self.take_over(session, agent, events).await,
+            None => match self.create(&opening, agent.clone(), events.clone()).await {
                 // Somebody was faster; it is theirs to have created and ours to try to claim.
                 Err(OpenError::Store(StoreError::KeyTaken { .. })) => {
                     let session = self.outside.store.find(&opening.owner, &opening.key).await?;
-                    self.open_existing(session.ok_or(StoreError::Missing)?, agent).await
+                    self.take_over(session.ok_or(StoreError::Missing)?, agent, events).await
                 }
                 created => created,
             },
         }
     }
 
-    async fn create(&self, opening: &Opening, agent: Agent) -> Result<Session, OpenError> {
+    async fn create(&self, opening: &Opening, agent: Agent, events: Events) -> Result<Session, OpenError> {
         let session = SessionId(Uuid::now_v7());
         let lease = self.outside.store.claim(session).await?;
         let opened = SessionOpened {
@@ -93,14 +110,13 @@ impl Runtime {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let writer = Writer::new(session, Head::default(), nonce());
-        let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent);
+        let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
         driver.step(Fact::Opened(opened, taken(1))).await?;
         tokio::spawn(driver.drive());
         Ok(handle)
     }
 
-    /// Opens the session with this id.
-    pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<Session, OpenError> {
+    async fn take_over(&self, session: SessionId, agent: Agent, events: Events) -> Result<Session, OpenError> {
         let store = &self.outside.store;
         let lease = store.claim(session).await?;
         let head = store.head(session).await?;
@@ -112,7 +128,7 @@ impl Runtime {
             return Err(OpenError::Newer { kind: kind.to_string() });
         }
         let (attendance, deadline_ms) = (agent.attendance, agent.deadline_ms);
-        let (mut driver, handle) = self.driver(state, Writer::new(session, head, nonce()), lease, agent);
+        let (mut driver, handle) = self.driver(state, Writer::new(session, head, nonce()), lease, agent, events);
         driver.step(Fact::LeaseTaken(taken(head.epoch + 1))).await?;
         driver.waiting = store.waiting(session).await?.into();
         if driver.state.control.run.is_some() {
@@ -137,10 +153,9 @@ impl Runtime {
         }
     }
 
-    fn driver(&self, state: State, writer: Writer, lease: windlass_store::Lease, agent: Agent) -> (Driver, Session) {
+    fn driver(&self, state: State, writer: Writer, lease: Lease, agent: Agent, events: Events) -> (Driver, Session) {
         let (commands, receiver) = mpsc::channel(16);
         let (standing, watcher) = watch::channel(Standing::Idle);
-        let events = Events::default();
         let handle = Session { id: state.session, commands, events: events.clone(), standing: watcher };
         let driver = Driver::new(Parts {
             outside: Arc::clone(&self.outside),
@@ -154,12 +169,6 @@ impl Runtime {
             waiting: Default::default(),
         });
         (driver, handle)
-    }
-
-    /// The folder tools of this session work in, as its journal says.
-    pub async fn workspace_of(&self, session: SessionId) -> Result<Option<Box<Path>>, StoreError> {
-        let row = self.outside.store.row(session).await?;
-        Ok(row.and_then(|row| row.workspace).map(|dir| Path::new(&dir).into()))
     }
 }
 

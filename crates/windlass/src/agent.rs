@@ -48,13 +48,21 @@ impl Agent {
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
     pub async fn session(&self, key: &str) -> Result<Session, OpenError> {
-        let opening = Opening { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() };
-        self.runtime.open(opening, self.terms.clone()).await
+        self.runtime.open(self.opening(key), self.terms.clone()).await
     }
 
-    /// Opens a session that exists.
-    pub async fn existing(&self, session: SessionId) -> Result<Session, OpenError> {
+    /// The same, with every event from the very first.
+    pub async fn session_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
+        self.runtime.open_followed(self.opening(key), self.terms.clone()).await
+    }
+
+    /// Opens a session that exists, with every event from the very first.
+    pub async fn existing(&self, session: SessionId) -> Result<(Session, Subscription), OpenError> {
         self.runtime.open_existing(session, self.terms.clone()).await
+    }
+
+    fn opening(&self, key: &str) -> Opening {
+        Opening { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
     }
 
     /// Says something in a session and waits for the end of the run.

@@ -57,7 +57,11 @@ fn wall(setup: &Setup, server: &Server) -> Result<Line> {
         };
         compare(rounds, floor, ours).await
     })?;
-    Ok(Line::compared("1,000 sessions of 10 turns at 50 ms, FULL, none failed, against the committing floor", LIMIT, &compared))
+    Ok(Line::compared(
+        "1,000 sessions of 10 turns at 50 ms, FULL, none failed, against the committing floor",
+        LIMIT,
+        &compared,
+    ))
 }
 
 /// Does it [`MANY`] times at once; one failure fails it all.

@@ -23,7 +23,9 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let floor = Compared { floor: short.floor, ours: long.floor };
     let own = format!("{:.2} × ({} / {})", floor.ratio(), shown(floor.ours), shown(floor.floor));
     Ok(vec![
-        Line { target: format!("≤ {LIMIT} ×"), ..Line::compared("a turn of 200 against a turn of 10", LIMIT, &ours) },
+        Line {
+            target: format!("≤ {LIMIT} ×"), ..Line::compared("a turn of 200 against a turn of 10", LIMIT, &ours)
+        },
         Line::told("the same of the bare requests", own),
     ])
 }

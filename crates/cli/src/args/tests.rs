@@ -101,13 +101,6 @@ fn sessions_resume_and_retry_parse() {
 }
 
 #[test]
-fn the_guard_gets_its_words_untouched_and_is_not_shown() {
-    let cli = parse(&["__guard", "--x", "-y", "--", "z"]).expect("it parses");
-    assert!(matches!(cli.command, Command::Guard(guard) if guard.words == ["--x", "-y", "--", "z"]));
-    assert!(!Cli::command().render_long_help().to_string().contains("__guard"));
-}
-
-#[test]
 fn wrong_use_is_refused_with_a_reason() {
     assert!(refusal(&["run", "x", "--workspcae", "w"]).contains("--workspace"), "a near name is offered");
     assert!(refusal(&["run", "x", "--deadline", "30"]).contains("30s"));

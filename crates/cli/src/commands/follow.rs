@@ -6,22 +6,33 @@ use std::io::{self, BufRead, Write};
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionKind, QuestionOption, StopBy};
-use windlass::{Agent, Awaited, RunError, Session};
+use windlass::{Agent, Awaited, RunError, Session, Subscription};
 
 use super::{CommandError, Done, Job};
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 
 /// Follows until the run ends or waits for somebody who is not here.
-pub(super) async fn follow(job: &mut Job, agent: &Agent, session: &Session, awaited: Awaited) -> Done {
+pub(super) async fn follow(
+    job: &mut Job,
+    agent: &Agent,
+    session: &Session,
+    events: &mut Subscription,
+    awaited: Awaited,
+) -> Done {
     let stopper = tokio::spawn(stop_on_ctrl_c(session.clone()));
-    let done = follow_and_ask(job, agent, session, awaited).await;
+    let done = follow_and_ask(job, agent, session, events, awaited).await;
     stopper.abort();
     done
 }
 
-async fn follow_and_ask(job: &mut Job, agent: &Agent, session: &Session, awaited: Awaited) -> Done {
-    let mut events = session.events();
+async fn follow_and_ask(
+    job: &mut Job,
+    agent: &Agent,
+    session: &Session,
+    events: &mut Subscription,
+    awaited: Awaited,
+) -> Done {
     loop {
         let mut shown = Ok(());
         let show = |event: &windlass::Event| {
@@ -29,7 +40,7 @@ async fn follow_and_ask(job: &mut Job, agent: &Agent, session: &Session, awaited
                 shown = job.view.event(event);
             }
         };
-        let ended = agent.follow(session, &mut events, awaited.clone(), show).await;
+        let ended = agent.follow(session, events, awaited.clone(), show).await;
         shown.map_err(output_failed)?;
         match ended {
             Ok(ended) => {

@@ -25,7 +25,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
         };
         let agent = agent::build(&job, store, &model)?;
-        let session = agent.existing(row.session).await?;
+        let (session, mut events) = agent.existing(row.session).await?;
         if session.standing() == Standing::Idle {
             session.close().await;
             let text = format!("nothing to resume: no run of session `{}` is open", row.key);
@@ -34,7 +34,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         if let Some(choice) = args.answer {
             answer(&session, choice.into()).await?;
         }
-        let done = follow::follow(&mut job, &agent, &session, Awaited::Run(RunId(row.runs))).await;
+        let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(RunId(row.runs))).await;
         session.close().await;
         done
     })

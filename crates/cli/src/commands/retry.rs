@@ -19,7 +19,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
             None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
         };
         let agent = agent::build(&job, store, &model)?;
-        let session = agent.existing(row.session).await?;
+        let (session, mut events) = agent.existing(row.session).await?;
         let Some(run) = session.retry().await.map_err(RunError::from)? else {
             let open = session.standing() != windlass::Standing::Idle;
             session.close().await;
@@ -27,7 +27,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
                 if open { "a run is still open; use `windlass resume`" } else { "its last run did not end badly" };
             return Err(CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key)));
         };
-        let done = follow::follow(&mut job, &agent, &session, Awaited::Run(run)).await;
+        let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(run)).await;
         session.close().await;
         done
     })

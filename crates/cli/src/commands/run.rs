@@ -24,12 +24,12 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let place = place(store.as_ref(), args, &job, &recorded).await?;
-        let session = agent.session(&place.key).await?;
+        let (session, mut events) = agent.session_followed(&place.key).await?;
         let awaited = match session.send(place.message_id.clone(), prompt).await.map_err(windlass::RunError::from)? {
             Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
             Sent::Queued => Awaited::Message(place.message_id),
         };
-        let done = follow::follow(&mut job, &agent, &session, awaited).await;
+        let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
         session.close().await;
         done
     })
