@@ -1,6 +1,9 @@
 //! Arguments: the text a model wrote becomes an object that fits the tool's schema, or a sentence
 //! the model can mend it by (T3).
 
+use std::sync::OnceLock;
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
@@ -56,42 +59,56 @@ fn refused(text: &str, reason: String) -> Parsed {
     Parsed { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
 }
 
-/// A tool's argument schema, compiled.
+/// A tool's argument schema, compiled when it is first needed: that takes longer than all else a
+/// short run does before its first request.
 pub(crate) struct Schema {
-    validator: jsonschema::Validator,
+    source: Value,
     outline: String,
+    validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Schema {
-    /// Compiles a schema. It must be one of an object; it can't make requests, read files or run
-    /// patterns without a bound.
-    pub(crate) fn compile(schema: &Json) -> Result<Self, String> {
-        let schema: Value = serde_json::from_str(schema.as_str()).map_err(|error| error.to_string())?;
-        let Value::Object(object) = &schema else {
+    /// Takes a schema, which must be one of an object.
+    pub(crate) fn new(schema: &Json) -> Result<Self, String> {
+        let source: Value = serde_json::from_str(schema.as_str()).map_err(|error| error.to_string())?;
+        let Value::Object(object) = &source else {
             return Err("it must be a JSON object".into());
         };
         if object.get("type").is_some_and(|kind| kind != "object") {
             return Err("its `type` must be `object`".into());
         }
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(jsonschema::PatternOptions::fancy_regex().backtrack_limit(50_000))
-            .build(&schema)
-            .map_err(|error| shorten(&error.to_string(), 400))?;
-        Ok(Self { validator, outline: outline(object) })
+        Ok(Self { outline: outline(object), source, validator: OnceLock::new() })
+    }
+
+    /// Compiles it, once. It can't make requests, read files or run patterns without a bound.
+    pub(crate) fn compiled(&self) -> Result<&Validator, &String> {
+        let compile = || {
+            jsonschema::options()
+                .offline()
+                .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
+                .build(&self.source)
+                .map_err(|error| shorten(&error.to_string(), 400))
+        };
+        self.validator.get_or_init(compile).as_ref()
     }
 
     /// What is wrong with `arguments`, told so that a model can mend it.
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
-        if self.validator.is_valid(arguments) {
+        let validator = match self.compiled() {
+            Ok(validator) => validator,
+            Err(problem) => {
+                return Some(format!("`{tool}` can't be called: its argument schema is broken: {problem}."));
+            }
+        };
+        if validator.is_valid(arguments) {
             return None;
         }
-        let faults: Vec<String> = self.validator.iter_errors(arguments).take(FAULTS).map(|e| fault_line(&e)).collect();
+        let faults: Vec<String> = validator.iter_errors(arguments).take(FAULTS).map(|e| fault_line(&e)).collect();
         Some(format!("The arguments of `{tool}` don't fit its schema:\n{}\n{}", faults.join("\n"), self.outline))
     }
 }
 
-fn fault_line(error: &jsonschema::ValidationError<'_>) -> String {
+fn fault_line(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();
     let place = if place.is_empty() { "arguments".to_owned() } else { shorten(&place, 200) };
     format!("- {place}: {}", shorten(&error.masked_with("the value").to_string(), 400))
@@ -162,7 +179,7 @@ mod tests {
         assert!(parse(&deep).value.unwrap_err().contains("recursion limit"));
         let wide = format!(r#"{{"a": "{}"}}"#, "x".repeat(10 << 20));
         let value = parse(&wide).value.unwrap();
-        let schema = Schema::compile(&Json::from(&json!({"properties": {"a": {"type": "integer"}}}))).unwrap();
+        let schema = Schema::new(&Json::from(&json!({"properties": {"a": {"type": "integer"}}}))).unwrap();
         assert!(schema.fault("t", &value).unwrap().len() < 1_000);
     }
 
@@ -175,7 +192,7 @@ mod tests {
             "required": ["path"],
             "additionalProperties": false
         });
-        let schema = Schema::compile(&Json::from(&schema)).unwrap();
+        let schema = Schema::new(&Json::from(&schema)).unwrap();
         assert_eq!(schema.fault("t", &json!({"path": "a"})), None);
         let text = schema.fault("read", &json!({"offset": "x", "pth": "a"})).unwrap();
         for part in
@@ -196,14 +213,14 @@ mod tests {
             json!({"type": "object", "properties": {"a": {"$ref": "http://localhost:1/x.json"}}}),
             json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/hostname"}}}),
         ] {
-            assert!(Schema::compile(&Json::from(&schema)).is_err(), "{schema}");
+            assert!(!Schema::new(&Json::from(&schema)).is_ok_and(|schema| schema.compiled().is_ok()), "{schema}");
         }
     }
 
     #[test]
     fn a_pattern_made_to_take_for_ever_is_given_up() {
         let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+(?=b)$"}}});
-        let schema = Schema::compile(&Json::from(&schema)).unwrap();
+        let schema = Schema::new(&Json::from(&schema)).unwrap();
         let _ = schema.fault("t", &json!({"a": "a".repeat(5_000)}));
     }
 }

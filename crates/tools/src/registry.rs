@@ -1,4 +1,4 @@
-//! The registry: every tool there is, each with its schema compiled once (T1).
+//! The registry: every tool there is (T1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -54,15 +54,19 @@ impl Registry {
         Self::default()
     }
 
-    /// Takes a tool, once its name and schema prove sound.
+    /// Takes a tool, once its name and schema prove sound. The schema of a `local` tool, part of the
+    /// program itself, is compiled when it is first called.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
         let spec = tool.spec().clone();
         check_name(&spec.name)?;
         if self.entries.contains_key(&spec.name) {
             return Err(RegistryError::Duplicate(spec.name));
         }
-        let schema = Schema::compile(&spec.schema)
-            .map_err(|problem| RegistryError::Schema { tool: spec.name.clone(), problem })?;
+        let unsound = |problem| RegistryError::Schema { tool: spec.name.clone(), problem };
+        let schema = Schema::new(&spec.schema).map_err(unsound)?;
+        if spec.name.server() != "local" {
+            schema.compiled().map_err(|problem| unsound(problem.clone()))?;
+        }
         self.entries.insert(spec.name.clone(), Arc::new(Entry { spec, tool, schema }));
         Ok(())
     }

@@ -111,8 +111,10 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
     let mut err = io::stderr();
     if let Some(preview) = &asked.preview {
         writeln!(err, "\n{}", harmless_lines(&preview.title))?;
-        if !preview.body.is_empty() {
-            writeln!(err, "{}", harmless_lines(&preview.body))?;
+        // A body often begins with what the title has said already.
+        let rest = preview.body.lines().skip_while(|line| preview.title.contains(line.trim()));
+        for line in rest {
+            writeln!(err, "  {}", harmless_lines(line))?;
         }
     }
     loop {

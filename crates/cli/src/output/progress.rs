@@ -6,7 +6,7 @@ use std::io::Write;
 
 use windlass_vocab::{
     AttemptFailed, CallFinished, CallId, CallRequested, CancelAsked, CompactionMethod, Delta, DeltaBody, Envelope,
-    Event, Json, ModelReplied, NextAttempt, NudgeCause, OutcomeKind, Part, QuestionAsked, QuestionKind, Record, StopBy,
+    Event, Json, ModelReplied, NextAttempt, NudgeCause, OutcomeKind, Part, Record, StopBy,
 };
 
 use super::{Stream, harmless_line, short_line};
@@ -71,7 +71,6 @@ impl<W: Write> Progress<W> {
             Record::ToolWithheld(tool) => {
                 self.print(Weight::Plain, &format!("{} is withheld: {}", tool.tool, short_line(&tool.reason, TEXT)));
             }
-            Record::QuestionAsked(question) => self.asked(question),
             Record::RunResumed(_) => self.print(Weight::Dim, "going on with an unfinished run"),
             Record::Compacted(compacted) => {
                 let what = match compacted.method {
@@ -84,7 +83,8 @@ impl<W: Write> Progress<W> {
             Record::CancelAsked(CancelAsked { by: StopBy::Deadline }) => {
                 self.print(Weight::Plain, "stopping: the deadline is reached");
             }
-            Record::RunEnded(_) => self.erase_live(),
+            // Whoever can answer is asked elsewhere, on a clean line.
+            Record::QuestionAsked(_) | Record::RunEnded(_) => self.erase_live(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
@@ -146,17 +146,6 @@ impl<W: Write> Progress<W> {
                 self.print(Weight::Dim, &short_line(text.trim(), TEXT));
             }
         }
-    }
-
-    fn asked(&mut self, question: &QuestionAsked) {
-        let what = match &question.kind {
-            QuestionKind::Approval { .. } => "may this run?",
-            QuestionKind::Settlement { .. } => "a crash cut this call short; run it again?",
-            QuestionKind::Cycle => "the model runs in circles; go on?",
-            QuestionKind::Stuck => "the run was resumed again and again without progress; go on?",
-        };
-        let title = question.preview.as_ref().map(|preview| short_line(&preview.title, TEXT));
-        self.print(Weight::Plain, &title.map_or_else(|| what.to_owned(), |title| format!("{what} {title}")));
     }
 
     fn delta(&mut self, delta: &Delta) {

@@ -1,7 +1,8 @@
 //! Tools without files.
 
 use serde_json::json;
-use windlass_vocab::{Ending, OutcomeKind, PlanItem, PlanStatus};
+use windlass_tools::Permissions;
+use windlass_vocab::{Ending, OutcomeKind, PlanItem, PlanStatus, ReplyCall, Verdict};
 
 use crate::room::Room;
 
@@ -40,4 +41,18 @@ fn without_a_guard_no_command_is_run() {
     assert_eq!(outcome.kind, OutcomeKind::InfrastructureError);
     assert!(outcome.text.contains("Commands::guard"), "{}", outcome.text);
     assert!(!room.root().join("ran").exists());
+}
+
+// proves T3
+#[test]
+fn every_built_in_tool_has_a_schema_that_holds_and_a_description() {
+    let room = Room::with(&[]);
+    assert_eq!(room.offer.specs().len(), 11);
+    for spec in room.offer.specs() {
+        assert!(!spec.description.is_empty(), "{}", spec.name);
+        let call = ReplyCall { name: spec.wire_name.clone(), arguments: r#"{"no such": 1}"#.into(), provider_id: None };
+        let prepared = room.offer.prepare(&call, &Permissions::default(), &[]);
+        let told = matches!(&prepared.verdict, Verdict::Invalid { reason } if reason.contains("don't fit its schema"));
+        assert!(told, "{}: {:?}", spec.name, prepared.verdict);
+    }
 }
