@@ -21,12 +21,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Keeps commands from reading the key out of this process: its environment and memory are closed to
+/// others of the same user (X1).
+fn hide_memory() {
+    #[cfg(target_os = "linux")]
+    // Where the system refuses, things are as they always were.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Does what the process's arguments say.
 #[must_use]
 pub fn main() -> ExitCode {
     if let Some(code) = windlass::init() {
         return code;
     }
+    hide_memory();
     let cli = args::Cli::parse();
     let env = settings::Env::of_process();
     let exit = match commands::dispatch(cli, env) {
