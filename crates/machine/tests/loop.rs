@@ -1,5 +1,7 @@
 //! The loop, rule by rule, without time or wires.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use support::{Move, World, call, policy};

@@ -1,5 +1,7 @@
 //! Whatever happens in whatever order, runs end, histories are legal, and the journal tells it all.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use proptest::prelude::*;

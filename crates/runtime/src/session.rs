@@ -131,6 +131,17 @@ impl Session {
         stuck.map_or(Standing::Closed(SessionClosed::Closed), |standing| standing.clone())
     }
 
+    /// Waits until it no longer waits with this question: it was answered, it expired, or its run was
+    /// stopped.
+    pub async fn moved_past(&self, question: QuestionId) {
+        let waits = |standing: &Standing| match standing {
+            Standing::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
+            Standing::Idle | Standing::Working | Standing::Closed(_) => false,
+        };
+        // An error means that the driver is gone, and its questions with it.
+        let _ = self.standing.clone().wait_for(|standing| !waits(standing)).await;
+    }
+
     /// Lets go of the session: the lease is free when this returns. An open run stays open.
     pub async fn close(self) {
         let mut standing = self.standing.clone();

@@ -1,5 +1,7 @@
 //! The driver with a scripted model: steering, stopping, the inbox, secrets, fencing.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use std::sync::Arc;

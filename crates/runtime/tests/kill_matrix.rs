@@ -3,6 +3,8 @@
 //! undisturbed run, what had finished must not be done again, and what was in flight is settled by its
 //! effect class.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -8,13 +8,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use windlass_store::conformance::sample;
-use windlass_store::{
-    BODY_LIMIT, Batch, Blobs, Entry, Head, MemoryStore, SessionLog, Writer, export, hash_of, import, verify,
-};
-use windlass_vocab::{Envelope, Record, SessionId};
+use windlass_store::{BODY_LIMIT, Blobs, MemoryStore, SessionLog, export, hash_of, import, verify};
+use windlass_vocab::{Envelope, Record};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/journals/v1")
@@ -70,39 +67,3 @@ async fn contents_beside_the_journal_can_be_read() {
 }
 
 const BINARY: &[u8] = &[0xff, 0x00, 0x80];
-
-/// Writes the fixtures anew. Only for a form that no release has written.
-#[tokio::test]
-#[ignore = "writes the fixtures"]
-async fn write_the_fixtures() {
-    let every: SessionId = "0198f3a0-0000-7000-8000-00000000000a".parse().unwrap();
-    write("every-kind.jsonl", every, sample::every_kind(every)).await;
-    let contents: SessionId = "0198f3a0-0000-7000-8000-00000000000b".parse().unwrap();
-    let batch = |record: Record, blobs: Vec<Arc<[u8]>>| Batch {
-        at: windlass_vocab::At(1_794_711_599_999),
-        entries: vec![Entry::new(record)],
-        blobs,
-        ..Batch::default()
-    };
-    let long = sample::accepted("m1", &"All work and no play. ".repeat(1_600));
-    let blob = || vec![BINARY.into(), "plain text".as_bytes().into()];
-    let finished = sample::call_finished(0, "cut", Some(hash_of(BINARY)));
-    let batches = vec![
-        batch(sample::opened("ada", "contents"), vec![]),
-        batch(long, vec![]),
-        batch(finished.clone(), blob()),
-        batch(finished, blob()),
-    ];
-    write("contents.jsonl", contents, batches).await;
-}
-
-async fn write(name: &str, session: SessionId, batches: Vec<Batch>) {
-    let store = MemoryStore::new();
-    let mut writer = Writer::new(session, Head::default(), 1);
-    for batch in batches {
-        store.append(writer.seal(batch).unwrap()).await.unwrap();
-    }
-    fs::create_dir_all(folder()).unwrap();
-    let mut file = fs::File::create(folder().join(name)).unwrap();
-    export(&store, session, &mut file).await.unwrap();
-}

@@ -14,6 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime"]),
     ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
+    ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "testkit"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];
 

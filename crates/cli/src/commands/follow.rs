@@ -41,29 +41,39 @@ async fn follow_and_ask(
             }
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
-        shown.map_err(output_failed)?;
+        shown.map_err(|error| output_failed(&error))?;
         match ended {
             Ok(ended) => {
-                job.view.ended(&ended).map_err(output_failed)?;
+                job.view.ended(&ended).map_err(|error| output_failed(&error))?;
                 return Ok(Exit::from(&ended));
             }
             Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
                 for asked in questions {
-                    let answer = ask(&asked).await?;
-                    session.answer(asked.question, answer).await.map_err(RunError::from)?;
+                    // Ctrl-C, and time, answer too.
+                    tokio::select! {
+                        biased;
+                        () = session.moved_past(asked.question) => end_line(),
+                        answer = ask(&asked) => {
+                            session.answer(asked.question, answer?).await.map_err(RunError::from)?;
+                        }
+                    }
                 }
             }
-            Err(RunError::Waiting(questions)) => return Err(waiting(&questions)),
+            Err(RunError::Waiting(questions)) => {
+                let row = agent.runtime().outside().store.row(session.id()).await?;
+                return Err(waiting(&questions, row.map(|row| row.key).as_deref()));
+            }
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn output_failed(error: io::Error) -> CommandError {
+fn output_failed(error: &io::Error) -> CommandError {
     CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
 }
 
-fn waiting(questions: &[QuestionAsked]) -> CommandError {
+fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
+    let session = key.map(|key| format!(" {}", quoted(key))).unwrap_or_default();
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
         let preview = asked.preview.as_ref();
@@ -73,9 +83,15 @@ fn waiting(questions: &[QuestionAsked]) -> CommandError {
             text.push_str(&format!("\n    {}", body.lines().next().unwrap_or_default()));
         }
         let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
-        text.push_str(&format!("\n    answer with: windlass resume --answer {}", choices.join("|")));
+        text.push_str(&format!("\n    answer with: windlass resume{session} --answer {}", choices.join("|")));
     }
     CommandError::new(Exit::Waiting, text)
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn flag_word(option: QuestionOption) -> Option<&'static str> {
@@ -102,7 +118,7 @@ async fn stop_on_ctrl_c(session: Session) {
 async fn ask(asked: &QuestionAsked) -> Result<Answer, CommandError> {
     let asked = asked.clone();
     let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked)).await;
-    let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(output_failed)?;
+    let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(|error| output_failed(&error))?;
     Ok(Answer { option, arguments: None })
 }
 
@@ -123,6 +139,7 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
         err.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
+            end_line();
             return Ok(asked.default);
         }
         let line = line.trim().to_lowercase();
@@ -131,6 +148,12 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
             return Ok(*option);
         }
     }
+}
+
+/// What follows a question that got no line for an answer begins on a line of its own.
+fn end_line() {
+    // Nobody is left to tell when standard error is gone.
+    let _ = writeln!(io::stderr());
 }
 
 fn choices(asked: &QuestionAsked) -> Vec<(&'static str, &'static str, QuestionOption)> {
@@ -185,7 +208,7 @@ impl From<RunError> for CommandError {
             RunError::Closed(windlass::runtime::SessionClosed::Closed) => {
                 Self::new(Exit::Failed, "the session was closed before the run ended")
             }
-            RunError::Waiting(questions) => waiting(&questions),
+            RunError::Waiting(questions) => waiting(&questions, None),
         }
     }
 }

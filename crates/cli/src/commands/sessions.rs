@@ -107,7 +107,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
         let key = harmless_line(&row.key);
         match verify(store, row.session).await {
             Ok(verified) => {
-                print(&format!("{key}: whole, {} records in {} batches\n", verified.records, verified.batches))?
+                print(&format!("{key}: whole, {} records in {} batches\n", verified.records, verified.batches))?;
             }
             Err(VerifyError::Break(broken)) => {
                 exit = Exit::Store;

@@ -1,11 +1,12 @@
 //! The real binary at a bench: a scripted model server, a workspace and a data folder of its own.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::expect_used, clippy::panic)]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use windlass_testkit::{ModelServer, Script};
 
 /// How one run of the binary came out.
@@ -46,12 +47,17 @@ impl Bench {
 
     /// The binary with a clean environment that points at the server.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.command_on(&self.data(), arguments)
+    }
+
+    /// The same with another data folder.
+    pub(crate) fn command_on(&self, data: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         let (name, value) = self.mark.split_once('=').expect("a mark");
         command
             .args(arguments)
             .arg("--data-dir")
-            .arg(self.data())
+            .arg(data)
             .current_dir(self.workspace())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -111,6 +117,52 @@ impl Bench {
         }
     }
 
+    /// Waits until the server was asked so many times; fails if the process ends before.
+    pub(crate) fn wait_for_requests(&self, count: usize, child: &mut Child) {
+        let begun = Instant::now();
+        while self.server.count() < count {
+            assert!(begun.elapsed() < Duration::from_secs(60), "only {} requests", self.server.count());
+            assert!(child.try_wait().expect("waited").is_none(), "the process ended before request {count}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The records of a session, as they are exported.
+    pub(crate) fn journal(&self, key: &str) -> Vec<Value> {
+        let exported = self.run(&["sessions", "export", key]);
+        assert_eq!(exported.code, 0, "{}", exported.stderr);
+        let lines = exported.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.filter(|line: &Value| line["seq"].is_u64() && line["kind"].is_string()).collect()
+    }
+
+    /// How many records of a kind a session has.
+    pub(crate) fn records(&self, key: &str, kind: &str) -> usize {
+        self.journal(key).iter().filter(|record| record["kind"] == kind).count()
+    }
+
+    /// The keys of all sessions, the last used first.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let listed = self.run(&["sessions", "list"]);
+        assert_eq!(listed.code, 0, "{}", listed.stderr);
+        listed.stdout.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
+    }
+
+    /// The messages of the last request, of one role.
+    pub(crate) fn last_request(&self, role: &str) -> Vec<String> {
+        let requests = self.server.requests();
+        let messages = requests.last().expect("a request").body["messages"].as_array().expect("messages").clone();
+        let of_role = messages.iter().filter(|message| message["role"] == role);
+        of_role.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Nothing was lost or half-written, and every history the model was sent was legal.
+    pub(crate) fn assert_whole(&self, context: &str) {
+        let verified = self.run(&["sessions", "verify"]);
+        assert_eq!(verified.code, 0, "{context}: {}{}", verified.stdout, verified.stderr);
+        assert!(verified.stdout.lines().all(|line| line.contains(": whole, ")), "{context}: {}", verified.stdout);
+        assert_eq!(self.server.refused(), Vec::<String>::new(), "{context}");
+    }
+
     /// Waits until no process of this bench is left, for as long as a guard may take.
     pub(crate) fn assert_nothing_survives(&self, context: &str) {
         let begun = Instant::now();
@@ -137,6 +189,12 @@ impl Bench {
         })
         .collect()
     }
+}
+
+/// What Ctrl-C sends.
+pub(crate) fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
 }
 
 pub(crate) fn ran(child: Child) -> Ran {

@@ -206,7 +206,7 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
     };
     assert_eq!(reasoning(&config()), Value::Null);
     assert_eq!(reasoning(&OpenAiConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
-    // Its thinking models refuse a tool loop without it.
+    // As the recorded requests of its thinking models do.
     assert_eq!(OpenAiConfig::new("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
 }
 

@@ -1,6 +1,6 @@
 //! A world that can be stopped at any point: before or after any append, inside any model call,
 //! before or after the effect of any tool call.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
