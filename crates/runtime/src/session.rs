@@ -152,12 +152,19 @@ impl Session {
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionClosed> {
         let (reply, answer) = oneshot::channel();
-        if self.commands.send(command(reply)).await.is_ok()
-            && let Ok(answer) = answer.await
-        {
-            return Ok(answer);
+        if self.commands.send(command(reply)).await.is_err() {
+            return Err(self.why_closed().await);
         }
-        Err(self.why_closed().await)
+        // A command sent in the very moment the driver goes is neither read nor dropped while handles
+        // live, so its reply alone must not be waited for.
+        tokio::select! {
+            biased;
+            answer = answer => match answer {
+                Ok(answer) => Ok(answer),
+                Err(_) => Err(self.why_closed().await),
+            },
+            why = self.why_closed() => Err(why),
+        }
     }
 
     async fn why_closed(&self) -> SessionClosed {
