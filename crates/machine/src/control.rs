@@ -185,6 +185,13 @@ impl Run {
         }
     }
 
+    /// Whether only an answer can move it: nothing was under way that a resume could go on with.
+    fn waits_for_a_person(&self) -> bool {
+        let any = |wanted: fn(&CallState) -> bool| self.calls().iter().any(|call| wanted(&call.state));
+        any(|state| matches!(state, CallState::Asking(_)))
+            && !any(|state| matches!(state, CallState::Started { .. } | CallState::Verifying))
+    }
+
     fn call(&mut self, wanted: CallId) -> Option<&mut Call> {
         match &mut self.phase {
             Phase::Calling(calls) => calls.iter_mut().find(|call| call.request.call == wanted),
@@ -196,7 +203,9 @@ impl Run {
         match record {
             Record::MessageAccepted(_) => self.unseen += 1,
             Record::RunResumed(resumed) => {
-                self.idle_resumes += 1;
+                if !self.waits_for_a_person() {
+                    self.idle_resumes += 1;
+                }
                 self.attendance = resumed.attendance;
                 self.deadline = resumed.deadline.or(self.deadline);
             }

@@ -164,7 +164,10 @@ impl Workspace {
             // The capability's own refusal has no number of the operating system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
             io::ErrorKind::NotFound => format!("There is no `{path}` in the workspace."),
-            io::ErrorKind::NotADirectory => format!("`{path}` leads through something that is not a directory."),
+            io::ErrorKind::NotADirectory => format!(
+                "`{path}` leads through something that is not a directory of the workspace: a file, or a link that \
+                 leads out of it."
+            ),
             _ => format!("`{path}`: {error}."),
         }
     }

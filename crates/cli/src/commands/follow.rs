@@ -89,7 +89,7 @@ fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
@@ -173,21 +173,22 @@ fn choices(asked: &QuestionAsked) -> Vec<(&'static str, &'static str, QuestionOp
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let exit = match error {
-            StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => Exit::Usage,
+        let (exit, hint) = match error {
+            StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => (Exit::Usage, ""),
+            // Their sentences end with the advice to choose another data folder.
+            StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
+                (Exit::Store, " (--data-dir)")
+            }
             StoreError::Conflict
             | StoreError::Busy { .. }
             | StoreError::Full { .. }
-            | StoreError::ReadOnly { .. }
-            | StoreError::Damaged { .. }
-            | StoreError::Foreign { .. }
             | StoreError::Newer { .. }
             | StoreError::Locked { .. }
             | StoreError::Io { .. }
             | StoreError::Unwritable { .. }
-            | StoreError::Closed => Exit::Store,
+            | StoreError::Closed => (Exit::Store, ""),
         };
-        Self::new(exit, error.to_string())
+        Self::new(exit, format!("{error}{hint}"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `windlass run`: one request, its answer on standard output. The same line again after a crash goes
 //! on where it was.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use windlass::store::{SessionStatus, Store};
@@ -10,6 +10,7 @@ use windlass::{Awaited, Sent};
 
 use super::{Done, Job, agent, block_on, follow, session};
 use crate::args::RunArgs;
+use crate::exit::Exit;
 use crate::prompt::{self, Input};
 use crate::settings::Env;
 
@@ -25,11 +26,18 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let place = place(store.as_ref(), args, &job, &recorded).await?;
         let (session, mut events) = agent.session_followed(&place.key).await?;
-        let awaited = match session.send(place.message_id.clone(), prompt).await.map_err(windlass::RunError::from)? {
+        let sent = session.send(place.message_id.clone(), prompt).await.map_err(windlass::RunError::from)?;
+        let awaited = match sent {
             Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
             Sent::Queued => Awaited::Message(place.message_id),
         };
         let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
+        if let (Sent::Known(_), Ok(Exit::Failed)) = (sent, &done) {
+            // Nobody is left to tell when standard error is gone.
+            let key = follow::quoted(&place.key);
+            let _ =
+                writeln!(io::stderr(), "windlass: this message was sent before; `windlass retry {key}` tries it again");
+        }
         session.close().await;
         done
     })

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::{ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, verify};
+use windlass::vocab::SessionId;
 
 use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
@@ -67,16 +68,27 @@ async fn show(store: &dyn Store, key: &str) -> Done {
 async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Done {
     let row = session::by_key(store, key).await?;
     match output {
-        None => export(store, row.session, &mut io::stdout()).await?,
+        None => match export(store, row.session, &mut io::stdout()).await {
+            Err(ExportError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            exported => exported?,
+        },
         Some(path) => {
             // Never over something that is there: an export is a copy to keep.
             let file = File::create_new(path).map_err(|error| at_path(path, &error))?;
-            let mut out = BufWriter::new(file);
-            export(store, row.session, &mut out).await?;
-            out.flush().and_then(|()| out.get_ref().sync_all()).map_err(|error| at_path(path, &error))?;
+            if let Err(error) = export_into(store, row.session, file).await {
+                // Half a copy is none.
+                let _ = std::fs::remove_file(path);
+                return Err(CommandError { message: format!("{}: {}", path.display(), error.message), ..error });
+            }
         }
     }
     Ok(Exit::Done)
+}
+
+async fn export_into(store: &dyn Store, session: SessionId, file: File) -> Result<(), CommandError> {
+    let mut out = BufWriter::new(file);
+    export(store, session, &mut out).await?;
+    Ok(out.flush().and_then(|()| out.get_ref().sync_all()).map_err(ExportError::Write)?)
 }
 
 fn at_path(path: &Path, error: &io::Error) -> CommandError {

@@ -1,6 +1,7 @@
 //! The real binary at a bench: a scripted model server, a workspace and a data folder of its own.
 #![allow(dead_code, clippy::expect_used, clippy::panic)]
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -127,12 +128,24 @@ impl Bench {
         }
     }
 
-    /// The records of a session, as they are exported.
+    /// The records of a session, as they are exported. A long body stands on a line of its own before.
     pub(crate) fn journal(&self, key: &str) -> Vec<Value> {
         let exported = self.run(&["sessions", "export", key]);
         assert_eq!(exported.code, 0, "{}", exported.stderr);
-        let lines = exported.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-        lines.filter(|line: &Value| line["seq"].is_u64() && line["kind"].is_string()).collect()
+        let (mut records, mut blobs) = (Vec::new(), HashMap::<String, String>::new());
+        for line in exported.stdout.lines() {
+            let mut line: Value = serde_json::from_str(line).expect("JSON");
+            match (line["kind"].is_string(), line["blob"].as_str().map(str::to_owned)) {
+                (true, Some(blob)) => {
+                    line["body"] = serde_json::from_str(&blobs[&blob]).expect("JSON");
+                    records.push(line);
+                }
+                (true, None) => records.push(line),
+                (false, Some(blob)) => drop(blobs.insert(blob, line["text"].as_str().unwrap_or_default().to_owned())),
+                (false, None) => {}
+            }
+        }
+        records
     }
 
     /// How many records of a kind a session has.

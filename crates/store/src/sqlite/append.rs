@@ -21,14 +21,30 @@ impl Work for Append {
 
     fn write(&self, db: &Db) -> Result<(), StoreError> {
         let sealed = &self.0;
-        let head = head(&db.connection, sealed.session).map_err(db.fault())?;
-        if head == sealed.expected {
-            write(db, std::slice::from_ref(sealed))
-        } else if holds(db, sealed)? {
-            Ok(())
-        } else {
-            Err(StoreError::Conflict)
+        if self.is_one_statement(db) {
+            return match insert(db, sealed) {
+                Ok(()) => Ok(db.heads.remember(sealed)),
+                // Its place is taken: this very batch, or another writer's.
+                Err(error) if is_taken(&error) => self.held_or_conflict(db),
+                Err(error) => Err(db.fault()(error)),
+            };
         }
+        if head(&db.connection, sealed.session).map_err(db.fault())? != sealed.expected {
+            return self.held_or_conflict(db);
+        }
+        write(db, std::slice::from_ref(sealed))?;
+        db.heads.remember(sealed);
+        Ok(())
+    }
+
+    /// A batch behind one that this process wrote itself, with nothing beside it, needs no look at the
+    /// head: the row's own place is the compare-and-set.
+    fn is_one_statement(&self, db: &Db) -> bool {
+        let sealed = &self.0;
+        sealed.blobs.is_empty()
+            && sealed.takes.is_empty()
+            && !sealed.envelopes.iter().any(|envelope| touches_more(&envelope.record))
+            && db.heads.is(sealed.session, sealed.expected)
     }
 
     fn bytes(&self) -> usize {
@@ -39,6 +55,21 @@ impl Work for Append {
     fn appends(&self) -> u64 {
         1
     }
+}
+
+impl Append {
+    fn held_or_conflict(&self, db: &Db) -> Result<(), StoreError> {
+        if holds(db, &self.0)? { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+}
+
+/// Whether a record changes more than the journal: the session's row, or the messages known.
+fn touches_more(record: &Record) -> bool {
+    SessionFold::reads(record) || matches!(record, Record::MessageAccepted(_))
+}
+
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
 /// A whole journal.
@@ -99,22 +130,23 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
 fn write(db: &Db, batches: &[Sealed]) -> Result<(), StoreError> {
     project_row(db, batches)?;
     for sealed in batches {
-        let session = sealed.session.0.as_bytes();
-        let seq = rows::integer(sealed.expected.seq + 1);
-        db.execute(
-            "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![
-                session,
-                seq,
-                rows::integer(sealed.head.seq),
-                rows::integer(sealed.head.epoch),
-                sealed.head.hash.0,
-                sealed.bytes
-            ],
-        )?;
-        blobs::insert(db, sealed.session, seq, &sealed.blobs)?;
+        insert(db, sealed).map_err(db.fault())?;
+        blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
+    Ok(())
+}
+
+fn insert(db: &Db, sealed: &Sealed) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    db.connection.prepare_cached(sql)?.execute(params![
+        sealed.session.0.as_bytes(),
+        rows::integer(sealed.expected.seq + 1),
+        rows::integer(sealed.head.seq),
+        rows::integer(sealed.head.epoch),
+        sealed.head.hash.0,
+        sealed.bytes
+    ])?;
     Ok(())
 }
 

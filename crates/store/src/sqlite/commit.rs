@@ -5,6 +5,8 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +19,9 @@ use super::fault::meaning;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Folder, SqliteOptions};
-use crate::StoreError;
+use windlass_vocab::SessionId;
+
+use crate::{Head, Sealed, StoreError};
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -35,6 +39,11 @@ pub(super) trait Work: Send + 'static {
     /// After the commit, with the file lock still held.
     fn finish(&self, _output: &Self::Output, _files: &BlobFiles) {}
 
+    /// Whether `write` is a single statement, which is a transaction by itself.
+    fn is_one_statement(&self, _db: &Db) -> bool {
+        false
+    }
+
     /// About how many bytes it writes.
     fn bytes(&self) -> usize;
 
@@ -48,7 +57,34 @@ pub(super) trait Work: Send + 'static {
 /// The connection that writes.
 pub(super) struct Db {
     pub(super) connection: Connection,
+    pub(super) heads: Heads,
     path: PathBuf,
+}
+
+/// Where the journals end that this process wrote last. Only a hint: whether it is still so, the
+/// place of the next row decides.
+#[derive(Default)]
+pub(super) struct Heads(RefCell<HashMap<SessionId, Head>>);
+
+/// More sessions than a process has open.
+const MOST_HEADS: usize = 16_384;
+
+impl Heads {
+    pub(super) fn is(&self, session: SessionId, head: Head) -> bool {
+        self.0.borrow().get(&session) == Some(&head)
+    }
+
+    pub(super) fn remember(&self, sealed: &Sealed) {
+        let mut heads = self.0.borrow_mut();
+        if heads.len() >= MOST_HEADS {
+            heads.clear();
+        }
+        heads.insert(sealed.session, sealed.head);
+    }
+
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
 }
 
 impl Db {
@@ -67,6 +103,7 @@ impl Db {
 pub(super) trait Job: Send {
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Db) -> Result<(), StoreError>;
+    fn is_one_statement(&self, db: &Db) -> bool;
     fn fail(&mut self, error: StoreError);
     fn finish(&self, files: &BlobFiles);
     fn answer(self: Box<Self>);
@@ -104,6 +141,10 @@ impl<W: Work> Job for Pending<W> {
                 Ok(())
             }
         }
+    }
+
+    fn is_one_statement(&self, db: &Db) -> bool {
+        self.result.is_none() && self.work.is_one_statement(db)
     }
 
     fn fail(&mut self, error: StoreError) {
@@ -162,7 +203,7 @@ impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables))]
     pub(super) fn new(folder: &Folder, connection: Connection, lock: File, options: &SqliteOptions) -> Self {
         Self {
-            db: Db { connection, path: folder.database() },
+            db: Db { connection, heads: Heads::default(), path: folder.database() },
             lock,
             lock_path: folder.write_lock(),
             files: BlobFiles::new(folder),
@@ -213,23 +254,38 @@ impl Committer {
     /// One transaction. On error nothing of it is stored.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         group.iter_mut().for_each(|job| job.prepare(&self.files));
-        let result = self.db.execute("BEGIN IMMEDIATE", []).and_then(|_| {
-            group.iter_mut().try_for_each(|job| job.write(&self.db))?;
-            #[cfg(debug_assertions)]
-            self.announce(AppendPoint::Before, group);
-            self.db.execute("COMMIT", [])
-        });
-        if result.is_err() && !self.db.connection.is_autocommit() {
-            // Where this fails too, the next BEGIN says so.
-            let _ = self.db.execute("ROLLBACK", []);
+        let result = match group {
+            [job] if job.is_one_statement(&self.db) => {
+                #[cfg(debug_assertions)]
+                self.announce(AppendPoint::Before, 1);
+                job.write(&self.db)
+            }
+            _ => self.transact_together(group),
+        };
+        if result.is_err() {
+            self.db.heads.forget();
+            if !self.db.connection.is_autocommit() {
+                // Where this fails too, the next BEGIN says so.
+                let _ = self.db.execute("ROLLBACK", []);
+            }
         }
         result?;
         self.backlog += group.iter().map(|job| job.bytes()).sum::<usize>();
         #[cfg(debug_assertions)]
         {
-            self.announce(AppendPoint::After, group);
-            self.appends += group.iter().map(|job| job.appends()).sum::<u64>();
+            let appends = group.iter().map(|job| job.appends()).sum::<u64>();
+            self.announce(AppendPoint::After, appends);
+            self.appends += appends;
         }
+        Ok(())
+    }
+
+    fn transact_together(&self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        self.db.execute("BEGIN IMMEDIATE", [])?;
+        group.iter_mut().try_for_each(|job| job.write(&self.db))?;
+        #[cfg(debug_assertions)]
+        self.announce(AppendPoint::Before, group.iter().map(|job| job.appends()).sum::<u64>());
+        self.db.execute("COMMIT", [])?;
         Ok(())
     }
 
@@ -245,9 +301,8 @@ impl Committer {
     }
 
     #[cfg(debug_assertions)]
-    fn announce(&self, point: AppendPoint, group: &[Box<dyn Job>]) {
+    fn announce(&self, point: AppendPoint, appends: u64) {
         if let Some(announce) = &self.on_append {
-            let appends = group.iter().map(|job| job.appends()).sum::<u64>();
             (1..=appends).for_each(|n| announce(point, self.appends + n));
         }
     }

@@ -2,7 +2,7 @@
 //! none.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -104,6 +104,9 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
 fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
     let path = folder.database();
     let fault = |error: rusqlite::Error| meaning(&path, &error);
+    if ends_within_a_page(&path).map_err(|error| StoreError::of_io(&path, &error))? {
+        return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
+    }
     let connection = connect(&path, OpenFlags::SQLITE_OPEN_CREATE)?;
     if connection.is_readonly("main").map_err(fault)? {
         return Err(StoreError::ReadOnly { path });
@@ -117,6 +120,30 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
     }
     set_up(&connection, durability).map_err(fault)?;
     Ok(connection)
+}
+
+/// Whether the database was cut short in a place SQLite does not notice: it takes the last page for
+/// whole until it is read, and would write on. While there is a write-ahead log, it may hold that page.
+fn ends_within_a_page(path: &Path) -> io::Result<bool> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return Ok(false);
+    }
+    let mut header = [0; 18];
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        opened => opened?,
+    };
+    match file.read_exact(&mut header) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+        read => read?,
+    }
+    let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
+        1 => 65_536,
+        page => page,
+    };
+    Ok(header.starts_with(b"SQLite format 3") && file.metadata()?.len().checked_rem(page).is_none_or(|rest| rest > 0))
 }
 
 /// A connection to the database at `path`.

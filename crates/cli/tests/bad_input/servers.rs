@@ -1,0 +1,98 @@
+//! A server that is not there, does not know us, or talks nonsense.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Point, Scene, Script, Step};
+
+use crate::support::Bench;
+
+/// Every answer to "haul" goes wrong; "next" is answered.
+fn bench(fault: FaultKind) -> Bench {
+    let haul = Step::say("Never heard, and never heard again.").fault(fault.times(1_000));
+    Bench::new(Script::when("haul", [haul]).scene(Scene::when("next", [Step::say("Next.")])))
+}
+
+fn status(code: u16, message: &str) -> FaultKind {
+    FaultKind::Status { code, body: Some(json!({"error": {"message": message}}).to_string()), retry_after: None }
+}
+
+// proves M3, M9 on the binary
+#[test]
+fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
+    let half = |after| FaultKind::Cut { after };
+    for (fault, said) in [
+        (status(404, "The model `scripted` does not exist"), "no model `scripted`"),
+        (FaultKind::status(404), "Check the base URL (often it ends in /v1) and the model's name"),
+        (status(401, "bad key"), "Set OPENAI_API_KEY"),
+        (status(402, "insufficient balance"), "insufficient balance"),
+        (status(429, "You exceeded your current quota"), "quota"),
+        (status(503, "overloaded"), "overloaded"),
+        (FaultKind::Html, "answered with a web page, not with the API; check the base URL"),
+        (FaultKind::Garbage, "not JSON"),
+        (half(Point::Bytes(30)), "broke the connection"),
+        (half(Point::Events(0)), "broke the connection"),
+        (FaultKind::Refuse, "connection"),
+        (FaultKind::EndlessLine { bytes: 200_000_000 }, "longer than any reply should be"),
+        (FaultKind::ErrorObject { after: Point::Events(1), message: "the boiler burst".into() }, "the boiler burst"),
+    ] {
+        let context = format!("{fault:?}");
+        let bench = bench(fault);
+        let ran = bench.run(&["run", "haul", "--session", "s"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{context}: {}", ran.stderr);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        assert!(last.starts_with("windlass: the run failed: ") && last.contains(said), "{context}: {}", ran.stderr);
+        assert_eq!(bench.records("s", "RunEnded"), 1, "{context}");
+        let next = bench.run(&["run", "next", "--session", "s"]);
+        assert_eq!((next.code, next.stdout.as_str()), (0, "Next.\n"), "{context}: {}", next.stderr);
+        bench.assert_whole(&context);
+    }
+}
+
+// proves M3
+#[test]
+fn a_dead_server_is_tried_as_often_as_the_preset_says_and_then_named() {
+    let bench = bench(FaultKind::Refuse);
+    // A port that was free a moment ago, and that nobody listens on.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let url = format!("http://127.0.0.1:{port}/v1");
+    let ran = bench.run(&["run", "haul", "--session", "s", "--base-url", &url]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("trying again in").count(), 5, "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains(&url) && last.contains("Is the server running"), "{last}");
+    let next = bench.run(&["run", "next", "--session", "s"]);
+    assert_eq!((next.code, next.stdout.as_str()), (0, "Next.\n"), "{}", next.stderr);
+    bench.assert_whole("a dead server");
+}
+
+// proves M4: half a stream is answered by one whole call
+#[test]
+fn half_a_stream_is_asked_for_again_whole() {
+    let cut = FaultKind::Cut { after: Point::Events(3) };
+    let bench = Bench::new(Script::of([Step::say("Heave, and heave again, and once more.").fault(cut)]));
+    let ran = bench.run(&["run", "haul"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Heave, and heave again, and once more.\n"), "{}", ran.stderr);
+    let streams: Vec<_> = bench.server.requests().iter().map(|request| request.body["stream"] == true).collect();
+    assert_eq!(streams, [true, false]);
+    bench.assert_whole("half a stream");
+}
+
+#[test]
+fn a_line_without_end_is_given_up_early() {
+    let bench = bench(FaultKind::EndlessLine { bytes: 10_000_000_000 });
+    let begun = Instant::now();
+    let ran = bench.run(&["run", "haul"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_before_anything_starts() {
+    let bench = bench(FaultKind::Refuse);
+    for url in ["localhost:8080", "ftp://127.0.0.1/v1", "not a url", "http://", "file:///etc/passwd"] {
+        let ran = bench.run(&["run", "haul", "--base-url", url]);
+        assert!(ran.code == 2 && ran.stderr.contains("--base-url"), "{url}: {}", ran.stderr);
+    }
+    assert_eq!(bench.keys(), Vec::<String>::new());
+}

@@ -1,0 +1,155 @@
+//! Calls that make no sense, reach too far, take too much or never end. The model is told, and the
+//! run goes on.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+struct Case<'a> {
+    tool: &'a str,
+    arguments: Value,
+    outcome: &'a str,
+    /// What the model is told.
+    told: &'a [&'a str],
+}
+
+/// A workspace with awkward things in it.
+fn furnish(bench: &Bench) {
+    let (work, outside) = (bench.workspace(), bench.dir.path().join("outside"));
+    fs::create_dir(&outside).expect("a folder");
+    fs::write(outside.join("secret.txt"), "the treasure\n").expect("written");
+    symlink(&outside, work.join("way-out")).expect("a link");
+    symlink(outside.join("secret.txt"), work.join("file-out")).expect("a link");
+    fs::write(work.join("notes.txt"), "one\ntwo\n").expect("written");
+    fs::write(work.join("binary"), b"\x7fELF\0\0\x01\x02").expect("written");
+    File::create(work.join("huge")).and_then(|file| file.set_len(2 << 30)).expect("a sparse file");
+}
+
+fn check(case: Case<'_>) {
+    let Case { tool, arguments, outcome, told } = case;
+    let context = format!("{tool} {arguments}");
+    let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+    furnish(&bench);
+    let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "I see.\n"), "{context}: {}", ran.stderr);
+    let finished = bench.journal("s").into_iter().find(|record| record["kind"] == "CallFinished").expect("a result");
+    let heard = bench.last_request("tool").concat();
+    assert_eq!(finished["body"]["outcome"], outcome, "{context}: {heard}");
+    for part in told {
+        assert!(heard.contains(part), "{context}: {part:?} is not in {heard}");
+    }
+    assert!(heard.chars().count() < 20_000, "{context}: {} characters", heard.chars().count());
+    assert!(!heard.contains("treasure"), "{context}: {heard}");
+    let outside: Vec<_> = fs::read_dir(bench.dir.path().join("outside")).expect("a folder").flatten().collect();
+    assert!(outside.len() == 1 && outside[0].file_name() == "secret.txt", "{context}: {outside:?}");
+    assert_eq!(fs::read_to_string(outside[0].path()).ok().as_deref(), Some("the treasure\n"), "{context}");
+    bench.assert_nothing_survives(&context);
+    bench.assert_whole(&context);
+}
+
+// proves T1, T3, T5
+#[test]
+fn a_call_that_makes_no_sense_is_explained_to_the_model() {
+    for (tool, arguments, outcome, told) in [
+        ("raed_file", json!({"path": "notes.txt"}), "unknown", &["read_file"][..]),
+        ("fly_to_the_moon", json!({}), "unknown", &["no tool"]),
+        ("read_file", json!("[1, 2]"), "invalid_arguments", &["object"]),
+        ("read_file", json!("\"notes.txt\""), "invalid_arguments", &["object"]),
+        ("read_file", json!("null"), "invalid_arguments", &["path"]),
+        ("read_file", json!("path=notes.txt please"), "invalid_arguments", &["JSON"]),
+        ("read_file", json!({"path": 7}), "invalid_arguments", &["path", "string"]),
+        ("read_file", json!({}), "invalid_arguments", &["path"]),
+        ("read_file", json!({"path": "notes.txt", "colour": "red"}), "invalid_arguments", &["colour"]),
+        ("run_command", json!({"command": ""}), "invalid_arguments", &["command"]),
+        ("read_file", json!({"path": "no/such/file"}), "tool_error", &["no/such/file"]),
+        ("read_file", json!({"path": "."}), "tool_error", &["directory"]),
+    ] {
+        check(Case { tool, arguments, outcome, told });
+    }
+}
+
+// proves T3: an object written as a string is what was meant
+#[test]
+fn arguments_in_quotes_are_understood() {
+    let arguments = json!(json!({"path": "notes.txt"}).to_string()).to_string().into();
+    check(Case { tool: "read_file", arguments, outcome: "ok", told: &["one\ntwo"] });
+}
+
+// proves T10: paths stay inside the workspace
+#[test]
+fn no_path_leads_out_of_the_workspace() {
+    for path in
+        ["../outside/secret.txt", "/etc/passwd", "way-out/secret.txt", "file-out", "way-out/../../outside/secret.txt"]
+    {
+        let outside = &["workspace"][..];
+        check(Case { tool: "read_file", arguments: json!({"path": path}), outcome: "tool_error", told: outside });
+        let write = json!({"path": path, "content": "pwned"});
+        check(Case { tool: "write_file", arguments: write, outcome: "tool_error", told: outside });
+    }
+    for path in ["..", "/", "way-out"] {
+        check(Case {
+            tool: "list_directory",
+            arguments: json!({"path": path}),
+            outcome: "tool_error",
+            told: &["workspace"],
+        });
+    }
+    let steal = json!({"from": "way-out/secret.txt", "to": "mine"});
+    check(Case { tool: "move_file", arguments: steal, outcome: "tool_error", told: &["workspace"] });
+    let smuggle = json!({"from": "notes.txt", "to": "way-out/notes.txt"});
+    check(Case { tool: "move_file", arguments: smuggle, outcome: "tool_error", told: &["workspace"] });
+    check(Case { tool: "search_files", arguments: json!({"pattern": "tr[e]asure"}), outcome: "ok", told: &[] });
+}
+
+// proves T5, T7
+#[test]
+fn binary_and_huge_files_are_not_read_whole() {
+    for (tool, arguments, outcome, told) in [
+        ("read_file", json!({"path": "binary"}), "tool_error", &["an ELF program"][..]),
+        ("read_file", json!({"path": "huge"}), "tool_error", &["binary"]),
+        ("search_files", json!({"pattern": "two"}), "ok", &["notes.txt:2: two"]),
+        ("edit_file", json!({"path": "huge", "old_text": "a", "new_text": "b"}), "tool_error", &[]),
+    ] {
+        check(Case { tool, arguments, outcome, told });
+    }
+}
+
+// proves T6, T7
+#[test]
+fn commands_that_never_end_flood_or_leave_children_are_ended() {
+    for (command, outcome, told) in [
+        ("echo begun; sleep 300", "timed_out", &["begun", "1 s"][..]),
+        ("trap '' TERM INT HUP; echo begun; while :; do sleep 1; done", "timed_out", &["begun"]),
+        ("sleep 300 & setsid sleep 300 & nohup sleep 300 & echo left", "ok", &["left"]),
+        ("exit 3", "ok", &["3"]),
+        ("kill -9 $$", "ok", &["9"]),
+        ("no-such-program-anywhere", "ok", &["127"]),
+        ("head -c 50000 /dev/urandom", "ok", &[]),
+        ("cat", "ok", &[]),
+    ] {
+        check(Case {
+            tool: "run_command",
+            arguments: json!({"command": command, "timeout_seconds": 1}),
+            outcome,
+            told,
+        });
+    }
+}
+
+// proves T6, T7: what is shown is cut, and the rest can be read in parts
+#[test]
+fn a_flood_of_output_is_cut() {
+    let command = json!({"command": "yes haul | head -c 3000000; echo the end"});
+    check(Case { tool: "run_command", arguments: command, outcome: "ok", told: &["haul", "truncated", "the end"] });
+}
+
+// proves T7: a flood that never ends is ended
+#[test]
+fn an_endless_flood_is_ended() {
+    let command = json!({"command": "yes", "timeout_seconds": 60});
+    check(Case { tool: "run_command", arguments: command, outcome: "tool_error", told: &["y"] });
+}

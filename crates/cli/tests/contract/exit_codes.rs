@@ -1,0 +1,169 @@
+//! How the process leaves: 0 done, 1 failed, 3 cap or unfinished, 4 cancelled, 5 busy, 6 waiting. That
+//! wrong use leaves with 2 is proved in usage.rs.
+
+use serde_json::json;
+use windlass_testkit::{After, FaultKind, Point, Scene, Script, Step};
+
+use crate::support::{Bench, interrupt, ran};
+
+/// A model that never stops calling, unless it may not call.
+fn tireless() -> Script {
+    let calls = Step::call("write_file", json!({"path": "a", "content": "$STEP"}));
+    Script::default()
+        .scene(Scene::without_tools([Step::say("One is done, two is not.")]))
+        .scene(Scene::when("", [calls]).then(After::RepeatLast))
+}
+
+// proves L3, L5, L6
+#[test]
+fn every_end_has_its_code_and_its_words() {
+    let ends = |tool: &str, arguments| Script::of([Step::call(tool, arguments)]);
+    let refused = Step::say("").fault(FaultKind::status(400));
+    for (script, preset, code, stdout, stderr) in [
+        (ends("task_completion", json!({"result": "All."})), "task", 0, "All.\n", ""),
+        (ends("ask_question", json!({"question": "Which?"})), "task", 0, "Which?\n", ""),
+        (ends("converse", json!({"message": "Hello."})), "task", 0, "Hello.\n", ""),
+        (Script::of([refused]), "default", 1, "", "the run failed"),
+        (tireless(), "task", 3, "", "--max-turns raises it"),
+        (tireless(), "task", 3, "", "Max tool iterations reached"),
+        (tireless(), "default", 3, "One is done, two is not.\n", "not finished"),
+        (tireless(), "operator", 3, "One is done, two is not.\n", "not finished"),
+    ] {
+        let bench = Bench::new(script);
+        let ran = bench.run(&["run", "go", "--preset", preset, "--max-turns", "2", "--session", "s"]);
+        let context = format!("{preset} → {code}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, stdout), "{context}");
+        assert!(ran.stderr.contains(stderr), "{context}");
+        assert_eq!(bench.records("s", "RunEnded"), 1, "{context}");
+        bench.assert_whole(&context);
+    }
+}
+
+/// Half a reply that then hangs, the first time it is asked for.
+fn hangs() -> Script {
+    let half = FaultKind::Idle { after: Point::Events(2) };
+    Script::when("haul", [Step::say("Heave, and heave again, and once more.").fault(half)])
+        .scene(Scene::when("next", [Step::say("Next.")]))
+}
+
+/// A command that would run for ever, with descendants that do not listen.
+fn runs_for_ever() -> Script {
+    let command = "(trap '' TERM INT; sleep 300) & setsid sleep 300 & touch started; sleep 300";
+    let calls = Step::call("run_command", json!({"command": command})).and_call("list_directory", json!({"path": "."}));
+    Script::when("haul", [calls]).scene(Scene::when("next", [Step::say("Next.")]))
+}
+
+const HAUL: [&str; 6] = ["run", "haul", "--session", "s", "--mode", "bypass"];
+
+fn assert_cancelled(bench: &Bench, ran: &crate::support::Ran, context: &str) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (4, ""), "{context}: {}", ran.stderr);
+    assert!(ran.stderr.contains("stopped"), "{context}: {}", ran.stderr);
+    bench.assert_nothing_survives(context);
+    let next = bench.run(&["run", "next", "--session", "s"]);
+    assert_eq!((next.code, next.stdout.as_str()), (0, "Next.\n"), "{context}: {}", next.stderr);
+    bench.assert_whole(context);
+}
+
+// proves L8: a deadline is seen inside a model call and inside a command
+#[test]
+fn a_deadline_stops_a_model_call_and_a_command() {
+    for (context, script) in [("a model call", hangs()), ("a command", runs_for_ever())] {
+        let bench = Bench::new(script);
+        let begun = std::time::Instant::now();
+        // On the scaled clock: a second. Before the stream counts as idle.
+        let ran = bench.run(&[&HAUL[..], &["--deadline", "100s"]].concat());
+        assert!(begun.elapsed().as_secs() < 20, "{context}: {:?}", begun.elapsed());
+        assert!(ran.stderr.contains("deadline"), "{context}: {}", ran.stderr);
+        assert_cancelled(&bench, &ran, context);
+    }
+}
+
+// proves L8: a person's stop is seen inside a model call, and what was streamed is kept
+#[test]
+fn ctrl_c_stops_a_model_call_and_keeps_what_was_said() {
+    let bench = Bench::new(hangs());
+    let mut command = bench.command(&[&HAUL[..], &["--json"]].concat());
+    let mut child = command.spawn().expect("the binary starts");
+    let mut stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut seen = String::new();
+    while !seen.contains("TextDelta") {
+        seen.clear();
+        assert!(std::io::BufRead::read_line(&mut stdout, &mut seen).expect("a line") > 0, "it ended too early");
+    }
+    interrupt(&child);
+    std::io::Read::read_to_string(&mut stdout, &mut seen).expect("the rest");
+    let ran = ran(child);
+    assert_cancelled(&bench, &ran, "a model call");
+    let replies = bench.journal("s").into_iter().filter(|record| record["kind"] == "ModelReplied");
+    let partial: Vec<_> = replies.filter(|record| record["body"]["partial"] == true).collect();
+    assert_eq!(partial.len(), 1);
+    assert!(partial[0]["body"]["parts"][0]["text"].as_str().is_some_and(|text| text.starts_with("Heave")));
+}
+
+// proves L8, T7: a person's stop is seen inside a command, and nothing of it survives
+#[test]
+fn ctrl_c_stops_a_command_and_all_it_started() {
+    let bench = Bench::new(runs_for_ever());
+    let mut child = bench.spawn(&HAUL);
+    bench.wait_for_file("started", &mut child);
+    interrupt(&child);
+    assert_cancelled(&bench, &ran(child), "a command");
+    let finished = bench.journal("s").into_iter().filter(|record| record["kind"] == "CallFinished");
+    assert!(finished.map(|record| record["body"]["outcome"].clone()).any(|outcome| outcome == "cancelled"));
+}
+
+// proves J5
+#[test]
+fn a_session_in_use_is_busy_and_the_other_process_is_not_disturbed() {
+    let waits = json!({"command": "touch started; until test -e go; do sleep 0.01; done", "timeout_seconds": 60});
+    let bench = Bench::new(Script::of([Step::call("run_command", waits), Step::say("Mine.")]));
+    let mut first = bench.spawn(&["run", "go", "--session", "s", "--message-id", "m", "--mode", "bypass"]);
+    bench.wait_for_file("started", &mut first);
+    let holder = format!("process {}", first.id());
+    for line in
+        [["run", "go", "--session", "s"].as_slice(), &["resume", "s"], &["retry", "s"], &["sessions", "rm", "s"]]
+    {
+        let second = bench.run(line);
+        assert_eq!((second.code, second.stdout.as_str()), (5, ""), "{line:?}: {}", second.stderr);
+        assert!(
+            second.stderr.contains(&holder) && second.stderr.contains("wait until it is done"),
+            "{}",
+            second.stderr
+        );
+    }
+    assert_eq!(bench.run(&["sessions", "show", "s"]).code, 0, "reading disturbs nobody");
+    std::fs::write(bench.workspace().join("go"), "").expect("written");
+    let first = ran(first);
+    assert_eq!((first.code, first.stdout.as_str()), (0, "Mine.\n"), "{}", first.stderr);
+    assert_eq!(bench.server.count(), 2);
+    bench.assert_whole("busy");
+}
+
+// proves J4: what a killed command did can't be known, so a person is asked
+#[test]
+fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
+    let steps = [
+        Step::call("run_command", json!({"command": "echo x >> ran; touch started; test -e second || sleep 300"})),
+        Step::call("task_completion", json!({"result": "Over it."})),
+    ];
+    let bench = Bench::new(Script::of(steps));
+    let line = ["run", "go", "--preset", "task", "--session", "my work", "--message-id", "m", "--mode", "bypass"];
+    let mut child = bench.spawn(&line);
+    bench.wait_for_file("started", &mut child);
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    // However often it is asked: waiting is not being stuck.
+    for line in [line.as_slice(), &["resume", "my work"], &line, &line, &line] {
+        let ran = bench.run(line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (6, ""), "{}", ran.stderr);
+        let what_to_type = "windlass resume 'my work' --answer run-again|interrupt";
+        assert!(ran.stderr.contains("echo x >> ran") && ran.stderr.contains(what_to_type), "{}", ran.stderr);
+    }
+    let wrong = bench.run(&["resume", "my work", "--answer", "yes"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    std::fs::write(bench.workspace().join("second"), "").expect("written");
+    let ran = bench.run(&["resume", "my work", "--answer", "run-again", "--mode", "bypass"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Over it.\n"), "{}", ran.stderr);
+    assert_eq!(bench.read("ran").as_deref(), Some("x\nx\n"));
+    bench.assert_whole("settled");
+}

@@ -1,0 +1,17 @@
+//! The contract for scripts, on the real binary: what goes in, what comes out, what a repeated line
+//! does, the exit codes, the settings, the permissions, the secrets.
+
+#![allow(clippy::expect_used, clippy::panic)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod exit_codes;
+mod permissions;
+mod repeating;
+mod secrets;
+mod sessions;
+mod settings;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod words;

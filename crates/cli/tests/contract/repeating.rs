@@ -1,0 +1,132 @@
+//! The same line again: nothing is said or done twice, and what was cut short goes on.
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Scene, Script, Step};
+
+use crate::support::{Bench, Ran, ran};
+
+/// The folder's last session is found by time, so these runs need the real clock.
+const REAL_TIME: (&str, &str) = ("WINDLASS_TEST_CLOCK", "1");
+
+fn at_real_time(bench: &Bench, arguments: &[&str]) -> Ran {
+    bench.run_with(arguments, &[REAL_TIME])
+}
+
+// proves J6
+#[test]
+fn a_finished_message_is_answered_again_without_asking_the_model() {
+    let bench = Bench::new(Script::of([Step::say("Once."), Step::say("Twice.")]));
+    for session in [["--session", "s"].as_slice(), &[]] {
+        let line = [["run", "go", "--message-id", "m"].as_slice(), session].concat();
+        let first = bench.run(&line);
+        assert_eq!((first.code, first.stdout.as_str()), (0, "Once.\n"), "{}", first.stderr);
+        let asked = bench.server.count();
+        for _ in 0..2 {
+            let again = bench.run(&line);
+            assert_eq!((again.code, again.stdout.as_str()), (0, "Once.\n"), "{}", again.stderr);
+        }
+        assert_eq!(bench.server.count(), asked, "{session:?}");
+    }
+    for key in ["s", "message:m"] {
+        assert_eq!(bench.records(key, "MessageAccepted"), 1, "{key}");
+    }
+    let other = bench.run(&["run", "go on", "--session", "s", "--message-id", "n"]);
+    assert_eq!((other.code, other.stdout.as_str()), (0, "Twice.\n"), "another id is another message");
+    bench.assert_whole("repeated");
+}
+
+// proves J6: without a session the id holds for the data folder, wherever the line is typed
+#[test]
+fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
+    let bench = Bench::new(Script::of([Step::say("Once.")]));
+    let elsewhere = bench.dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    for folder in [bench.workspace(), elsewhere] {
+        let mut command = bench.command(&["run", "go", "--message-id", "m"]);
+        let ran = ran(command.current_dir(folder).spawn().expect("the binary starts"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Once.\n"), "{}", ran.stderr);
+    }
+    assert_eq!((bench.server.count(), bench.keys().len()), (1, 1));
+}
+
+// proves J6: a failed run stays failed for the same id, and is tried again when asked to
+#[test]
+fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
+    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::status(401))]));
+    let line = ["run", "go", "--session", "s", "--message-id", "m"];
+    for said in ["wants a key and none was given (401)", "`windlass retry s` tries it again"] {
+        let ran = bench.run(&line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    assert_eq!(bench.server.count(), 1);
+    let ran = bench.run(&["retry", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "At last.\n"), "{}", ran.stderr);
+    assert_eq!(bench.last_request("user"), ["go"]);
+    assert_eq!(bench.records("s", "MessageAccepted"), 1);
+    bench.assert_whole("retried");
+    let nothing = bench.run(&["retry", "s"]);
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.stderr.contains("nothing to retry in session `s`"), "{}", nothing.stderr);
+}
+
+// proves J3, J6
+#[test]
+fn an_unfinished_message_goes_on_under_its_id() {
+    let steps = [Step::call("write_file", json!({"path": "a", "content": "x"})), Step::say("Done.")];
+    for session in [["--session", "s"].as_slice(), &[]] {
+        let bench = Bench::new(Script::of(steps.clone()));
+        let line = [["run", "go", "--message-id", "m"].as_slice(), session].concat();
+        assert_eq!(bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:4")]).code, -9);
+        let ran = bench.run(&line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
+        let key = bench.keys().remove(0);
+        assert_eq!(bench.records(&key, "MessageAccepted"), 1);
+        assert_eq!(bench.records(&key, "CallFinished"), 1, "what was finished is not done again");
+        bench.assert_whole("gone on");
+    }
+}
+
+// proves J3: the plain line, killed and typed again
+#[test]
+fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(
+        Script::when("haul", [Step::say("Hauled.").fault(wait)]).scene(Scene::when("lower", [Step::say("Lowered.")])),
+    );
+    let mut command = bench.command(&["run", "haul away"]);
+    let mut child = command.env(REAL_TIME.0, REAL_TIME.1).spawn().expect("the binary starts");
+    bench.wait_for_requests(1, &mut child);
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    let interrupted = bench.keys();
+    assert_eq!(interrupted.len(), 1);
+    let ran = at_real_time(&bench, &["run", "haul away"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Hauled.\n"), "{}", ran.stderr);
+    assert_eq!(bench.keys(), interrupted, "no second session");
+    assert_eq!(bench.records(&interrupted[0], "MessageAccepted"), 1);
+    for (prompt, answer, sessions) in [("lower away", "Lowered.\n", 2), ("haul away", "Hauled.\n", 3)] {
+        let ran = at_real_time(&bench, &["run", prompt]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, answer), "{}", ran.stderr);
+        assert_eq!(bench.keys().len(), sessions, "{prompt}: what is finished, or other words, begin a session");
+    }
+    bench.assert_whole("killed and typed again");
+}
+
+// proves J3: other words do not go to a run that was cut short, and it is not forgotten
+#[test]
+fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
+    let bench =
+        Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
+    let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:3")]);
+    assert_eq!(died.code, -9);
+    let cut = bench.keys().remove(0);
+    let ran = at_real_time(&bench, &["run", "lower away"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.keys().len()), (0, "Lowered.\n", 2), "{}", ran.stderr);
+    let resumed = bench.run(&["resume", &cut]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Hauled.\n"), "{}", resumed.stderr);
+    let nothing = bench.run(&["resume", &cut]);
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.stderr.contains("nothing to resume"), "{}", nothing.stderr);
+    bench.assert_whole("resumed");
+}

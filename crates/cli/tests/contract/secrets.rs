@@ -1,0 +1,94 @@
+//! The key in use is sent in one header and seen nowhere else (X1).
+
+use std::path::Path;
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Script, Step};
+
+use crate::support::{Bench, Ran};
+
+const KEY: &str = "sk-test-4f8a91c2d7e6b35a";
+const SHOWN: &str = "⟦secret:API_KEY⟧";
+
+fn run(bench: &Bench, arguments: &[&str]) -> Ran {
+    bench.run_with(arguments, &[("OPENAI_API_KEY", KEY)])
+}
+
+/// Every file below a folder that holds the key.
+fn files_with_the_key(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_with_the_key(&path));
+        } else if std::fs::read(&path).expect("read").windows(KEY.len()).any(|bytes| bytes == KEY.as_bytes()) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+fn assert_unseen(bench: &Bench, ran: &Ran) {
+    assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY), "{}{}", ran.stdout, ran.stderr);
+    for request in bench.server.requests() {
+        assert!(!request.body.to_string().contains(KEY), "request {}: {}", request.n, request.body);
+        let carriers = request.headers.iter().filter(|(_, value)| value.contains(KEY));
+        assert_eq!(carriers.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["authorization"]);
+        assert!(request.headers.contains(&("authorization".into(), format!("Bearer {KEY}"))));
+    }
+    assert_eq!(files_with_the_key(&bench.data()), Vec::<String>::new());
+}
+
+// proves X1
+#[test]
+fn the_key_is_seen_in_its_header_alone() {
+    let steps = [
+        Step::call("read_file", json!({"path": "leak.txt"})),
+        Step::call(
+            "run_command",
+            json!({"command": "cat leak.txt; env; echo ${OPENAI_API_KEY-none}; base64 leak.txt"}),
+        ),
+        Step::call("search_files", json!({"pattern": "sk-"})).and_call("list_directory", json!({"path": KEY})),
+        Step { thinking: format!("{KEY}?"), ..Step::say(format!("It is {KEY}, I think.")) },
+    ];
+    for json in [&[][..], &["--json"]] {
+        let bench = Bench::new(Script::of(steps.clone()));
+        std::fs::write(bench.workspace().join("leak.txt"), format!("key = {KEY}\n")).expect("written");
+        std::fs::write(bench.workspace().join("AGENTS.md"), format!("Use {KEY}.\n")).expect("written");
+        let prompt = format!("is {KEY} mine?");
+        let ran = run(&bench, &[&["run", &prompt, "--session", "s", "--mode", "bypass"], json].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(&format!("It is {SHOWN}, I think.")), "{}", ran.stdout);
+        assert_unseen(&bench, &ran);
+        assert_eq!(bench.last_request("user"), [format!("is {SHOWN} mine?")]);
+        assert!(bench.last_request("system").concat().contains(&format!("Use {SHOWN}.")));
+        let results = bench.last_request("tool");
+        assert!(results[0].contains(&format!("key = {SHOWN}")), "{}", results[0]);
+        assert!(results[1].contains("none") && !results[1].contains("OPENAI_API_KEY="), "{}", results[1]);
+        for look in ["show", "export"] {
+            assert!(!bench.run(&["sessions", look, "s"]).stdout.contains(KEY));
+        }
+        bench.assert_whole("secrets");
+    }
+}
+
+// proves X1: a server that quotes the key in its error
+#[test]
+fn a_key_that_a_server_quotes_is_not_shown() {
+    let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}.")}}).to_string();
+    let fault = FaultKind::Status { code: 401, body: Some(body), retry_after: None };
+    let bench = Bench::new(Script::of([Step::say("").fault(fault)]));
+    let ran = run(&bench, &["run", "go"]);
+    assert!(ran.code == 1 && ran.stderr.contains("refused the key (401)"), "{}", ran.stderr);
+    assert_unseen(&bench, &ran);
+}
+
+// proves X1: the placeholder is not the secret, and must not be written as if it were
+#[test]
+fn a_placeholder_is_not_written_to_a_file() {
+    let write = Step::call("write_file", json!({"path": "env", "content": format!("KEY={SHOWN}")}));
+    let bench = Bench::new(Script::of([write, Step::say("It can't be written.")]));
+    let ran = run(&bench, &["run", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(bench.read("env"), None, "{}", bench.last_request("tool").concat());
+}

@@ -1,0 +1,101 @@
+//! What is stored can be looked at, carried elsewhere, checked and removed.
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, Ran, ran};
+
+fn bench() -> Bench {
+    let bench = Bench::new(Script::of([
+        Step::call("write_file", json!({"path": "a", "content": "x"})),
+        Step::say("Made."),
+        Step::say("Still here."),
+    ]));
+    let ran = bench.run(&["run", "make a", "--session", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Made.\n"), "{}", ran.stderr);
+    bench
+}
+
+/// Runs the binary on another data folder of the bench.
+fn elsewhere(bench: &Bench, arguments: &[&str]) -> Ran {
+    let mut command = bench.command_on(&bench.dir.path().join("other"), arguments);
+    ran(command.spawn().expect("the binary starts"))
+}
+
+#[test]
+fn sessions_are_listed_and_shown() {
+    let bench = bench();
+    let listed = bench.run(&["sessions", "list"]);
+    assert!(listed.stdout.starts_with("s ") && listed.stdout.contains("idle"), "{}", listed.stdout);
+    assert!(listed.stdout.ends_with("make a\n"), "{}", listed.stdout);
+    let shown = bench.run(&["sessions", "show", "s"]);
+    for part in ["MessageAccepted   make a", "write_file", "RunEnded          Completed: Made."] {
+        assert!(shown.stdout.contains(part), "{part} is missing in {}", shown.stdout);
+    }
+    for command in ["show", "export", "verify", "rm"] {
+        let missing = bench.run(&["sessions", command, "nobody"]);
+        assert!(missing.code == 2 && missing.stderr.contains("there is no session `nobody`"), "{}", missing.stderr);
+    }
+    assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
+    assert_eq!(bench.keys(), Vec::<String>::new());
+}
+
+// proves J8, J11: a session carried elsewhere is the same and goes on
+#[test]
+fn an_exported_session_goes_on_in_another_data_folder() {
+    let bench = bench();
+    let file = bench.dir.path().join("s.jsonl");
+    let path = file.to_str().expect("a path");
+    assert_eq!(bench.run(&["sessions", "export", "s", "-o", path]).code, 0);
+    let again = bench.run(&["sessions", "export", "s", "-o", path]);
+    assert_eq!(again.code, 2, "a copy is not overwritten: {}", again.stderr);
+    let imported = elsewhere(&bench, &["sessions", "import", path]);
+    assert_eq!((imported.code, imported.stdout.as_str()), (0, "s\n"), "{}", imported.stderr);
+    let ran = elsewhere(&bench, &["run", "and now?", "--session", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Still here.\n"), "{}", ran.stderr);
+    assert_eq!(bench.last_request("user"), ["make a", "and now?"]);
+    let verified = elsewhere(&bench, &["sessions", "verify"]);
+    assert!(verified.code == 0 && verified.stdout.starts_with("s: whole"), "{}", verified.stdout);
+    let twice = elsewhere(&bench, &["sessions", "import", path]);
+    assert_eq!(twice.code, 2, "{}", twice.stderr);
+    bench.assert_whole("carried elsewhere");
+}
+
+// proves J11: a changed byte is found, and nothing of it comes in
+#[test]
+fn a_changed_copy_is_refused_with_the_line() {
+    let bench = bench();
+    let exported = bench.run(&["sessions", "export", "s"]).stdout;
+    let lines: Vec<&str> = exported.lines().collect();
+    let file = bench.dir.path().join("changed.jsonl");
+    let mut changed = vec![("half a line", exported[..exported.len() - 20].to_owned(), lines.len())];
+    for (number, line) in (1..).zip(&lines) {
+        let others = |with: Option<String>| {
+            let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            all.splice(number - 1..number, with);
+            all.join("\n") + "\n"
+        };
+        if line.contains("make a") {
+            changed.push(("a word", others(Some(line.replace("make a", "take a"))), number));
+        }
+        changed.push(("a line left out", others(None), number));
+    }
+    assert!(changed.len() > 6);
+    for (what, text, number) in changed {
+        std::fs::write(&file, text).expect("written");
+        let refused = elsewhere(&bench, &["sessions", "import", file.to_str().expect("a path")]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{what} {number}: {}", refused.stderr);
+        assert!(refused.stderr.contains("line "), "{what} {number}: {}", refused.stderr);
+        assert_eq!(elsewhere(&bench, &["sessions", "list"]).stdout, "", "{what} {number}");
+    }
+}
+
+#[test]
+fn a_folder_without_a_session_has_nothing_to_resume_or_retry() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    for command in ["resume", "retry"] {
+        let ran = bench.run(&[command]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("this folder has no session yet"), "{}", ran.stderr);
+    }
+}

@@ -1,0 +1,126 @@
+//! At a terminal a person is asked. What comes from the model can't steer the screen.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::Child;
+
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, Ran, interrupt, ran};
+
+const PROMPT: &str = "for this session? ";
+
+/// A keyboard and a screen.
+struct Terminal {
+    person: File,
+    seen: String,
+}
+
+impl Terminal {
+    /// Starts the binary with its input and its standard error at a terminal. At real time, so that no
+    /// question expires while a slow machine thinks.
+    fn start(bench: &Bench) -> (Self, Child) {
+        Self::start_at(bench, "1")
+    }
+
+    fn start_at(bench: &Bench, clock: &str) -> (Self, Child) {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let person = openpt(flags).expect("a terminal");
+        grantpt(&person).and_then(|()| unlockpt(&person)).expect("a terminal");
+        let end = || -> OwnedFd { ioctl_tiocgptpeer(&person, flags).expect("its other end") };
+        let mut command = bench.command(&["run", "go"]);
+        command.env("WINDLASS_TEST_CLOCK", clock).stdin(end()).stderr(end());
+        let child = command.spawn().expect("the binary starts");
+        (Self { person: person.into(), seen: String::new() }, child)
+    }
+
+    /// Reads the screen until `text` is on it, and forgets what came up to there.
+    fn wait_for(&mut self, text: &str) -> String {
+        let mut bytes = [0; 1024];
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                let rest = self.seen.split_off(at + text.len());
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            // Once the binary is gone this is an error.
+            let read = self.person.read(&mut bytes).unwrap_or_default();
+            assert!(read > 0, "{text:?} never came: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
+    fn type_line(&mut self, line: &str) {
+        self.person.write_all(line.as_bytes()).and_then(|()| self.person.write_all(b"\n")).expect("typed");
+    }
+}
+
+fn bench(command: &str) -> Bench {
+    let call = || Step::call("run_command", json!({"command": command}));
+    Bench::new(Script::of([call(), call(), Step::say("Aye.")]))
+}
+
+fn assert_done(bench: &Bench, ran: &Ran) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"));
+    bench.assert_whole("asked");
+}
+
+// proves T8
+#[test]
+fn each_call_is_asked_about_and_the_answer_counts() {
+    for (answers, ran_so_often) in [(&["y", "n"][..], 1), (&["n", "y"], 1), (&["s"], 2), (&["what?", "", "n", "no"], 0)]
+    {
+        let bench = bench("echo x >> log");
+        let (mut terminal, child) = Terminal::start(&bench);
+        for answer in answers {
+            terminal.wait_for(PROMPT);
+            terminal.type_line(answer);
+        }
+        assert_done(&bench, &ran(child));
+        let log = bench.read("log").unwrap_or_default();
+        assert_eq!(log.lines().count(), ran_so_often, "{answers:?}");
+    }
+}
+
+// proves L8: a stop is seen while a person is being asked
+#[test]
+fn ctrl_c_at_a_question_stops_the_run() {
+    let bench = bench("echo x >> log");
+    let (mut terminal, child) = Terminal::start(&bench);
+    terminal.wait_for(PROMPT);
+    interrupt(&child);
+    terminal.wait_for("windlass: stopped");
+    let ran = ran(child);
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("log")), (4, "", None));
+    bench.assert_whole("stopped");
+}
+
+// proves T8: a question that nobody answers in time is answered with no
+#[test]
+fn a_question_expires() {
+    let bench =
+        Bench::new(Script::of([Step::call("run_command", json!({"command": "echo x >> log"})), Step::say("Aye.")]));
+    // Five minutes are a second here.
+    let (mut terminal, child) = Terminal::start_at(&bench, "300");
+    terminal.wait_for(PROMPT);
+    terminal.wait_for("Nobody answered in time");
+    assert_done(&bench, &ran(child));
+    assert_eq!(bench.read("log"), None);
+}
+
+// proves X4 at the terminal
+#[test]
+fn a_command_can_not_hide_behind_escape_codes() {
+    let bench = bench("echo \u{1b}[2K\u{1b}[1Aharmless \u{202e}x; rm -rf keep");
+    let (mut terminal, child) = Terminal::start(&bench);
+    for _ in 0..2 {
+        let question = terminal.wait_for(PROMPT);
+        assert!(question.contains("rm -rf keep"), "{question:?}");
+        let (_, asked) = question.split_once("Run `").expect("a title");
+        assert!(!asked.contains(['\u{1b}', '\u{202e}']), "{asked:?}");
+        terminal.type_line("n");
+    }
+    assert_done(&bench, &ran(child));
+}
