@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
-    PinnedContext, PlanItem, Record, RunId, StopReason, Usage,
+    PinnedContext, PlanItem, Record, RunId, StopReason,
 };
 
 /// What was said.
@@ -28,8 +28,6 @@ pub struct Book {
     pub plan: Vec<PlanItem>,
     /// What a person allowed for this session.
     pub grants: Vec<Grant>,
-    /// What it all cost.
-    pub usage: Usage,
     /// The run each message belongs to.
     pub seen: HashMap<MessageId, RunId>,
     /// How often the history was shortened.
@@ -90,7 +88,6 @@ impl Book {
             Record::Nudged(nudged) => self.say(&nudged.text),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
-            Record::AttemptFailed(failed) => self.usage += failed.usage.unwrap_or_default(),
             Record::RunEnded(_) => {
                 self.close_turn();
                 self.goal = None;
@@ -100,6 +97,7 @@ impl Book {
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::RunResumed(_)
+            | Record::AttemptFailed(_)
             | Record::CallStarted(_)
             | Record::CallSettled(_)
             | Record::QuestionAsked(_)
@@ -125,7 +123,6 @@ impl Book {
     }
 
     fn reply(&mut self, replied: &ModelReplied) {
-        self.usage += replied.usage;
         let withheld = match replied.stop {
             StopReason::Filtered | StopReason::Refused | StopReason::Error => true,
             StopReason::Stop | StopReason::Calls | StopReason::Length => false,

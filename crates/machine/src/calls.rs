@@ -174,8 +174,8 @@ fn startable(run: &Run) -> Vec<(CallId, Option<windlass_vocab::Json>)> {
             Parallel::On => all_before_finished || call.request.ending.is_none(),
             Parallel::Safe => all_before_finished || reads,
         };
-        if let (true, CallState::Ready { edited }) = (may, &call.state) {
-            start.push((call.request.call, edited.clone()));
+        if may && call.state == CallState::Ready {
+            start.push((call.request.call, call.edited.clone()));
         }
         if !call.is_finished() {
             all_before_finished = false;

@@ -16,10 +16,6 @@ use crate::guard::Watch;
 pub struct Control {
     /// How the session was opened.
     pub opened: Option<Arc<SessionOpened>>,
-    /// Its title.
-    pub title: Option<Arc<str>>,
-    /// The lease it is written under.
-    pub epoch: u64,
     /// Runs so far.
     pub runs: u32,
     /// Questions so far.
@@ -99,8 +95,6 @@ pub struct Attempt {
     pub whole: bool,
     /// When it may begin.
     pub not_before: Option<At>,
-    /// How often the history was shortened for this turn.
-    pub shortened: u32,
 }
 
 /// A call of the turn under way.
@@ -108,6 +102,8 @@ pub struct Attempt {
 pub struct Call {
     /// What was asked for.
     pub request: Arc<CallRequested>,
+    /// Arguments a person put in place of the model's.
+    pub edited: Option<Json>,
     /// How far it is.
     pub state: CallState,
 }
@@ -116,17 +112,11 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     /// May run when its turn comes.
-    Ready {
-        /// Arguments a person put in place of the model's.
-        edited: Option<Json>,
-    },
+    Ready,
     /// A person is asked, for approval or settlement.
     Asking(Arc<QuestionAsked>),
     /// May have started.
-    Started {
-        /// See `Ready`.
-        edited: Option<Json>,
-    },
+    Started,
     /// The tool is asked whether it took place.
     Verifying,
     /// Has its result.
@@ -189,7 +179,7 @@ impl Run {
     fn waits_for_a_person(&self) -> bool {
         let any = |wanted: fn(&CallState) -> bool| self.calls().iter().any(|call| wanted(&call.state));
         any(|state| matches!(state, CallState::Asking(_)))
-            && !any(|state| matches!(state, CallState::Started { .. } | CallState::Verifying))
+            && !any(|state| matches!(state, CallState::Started | CallState::Verifying))
     }
 
     fn call(&mut self, wanted: CallId) -> Option<&mut Call> {
@@ -217,19 +207,15 @@ impl Run {
             Record::AttemptFailed(failed) => self.attempt_failed(failed),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(requested) => self.request(requested),
-            Record::CallStarted(started) => self.move_call(started.call, |state| match state {
-                CallState::Ready { edited } | CallState::Started { edited } => CallState::Started { edited },
-                CallState::Asking(_) | CallState::Verifying => CallState::Started { edited: None },
-                CallState::Finished(outcome) => CallState::Finished(outcome),
-            }),
-            Record::CallSettled(settled) => self.move_call(settled.call, |state| match settled.settlement {
-                Settlement::RunAgain => CallState::Started { edited: None },
-                Settlement::Verify => CallState::Verifying,
-                Settlement::Interrupt | Settlement::Ask => state,
-            }),
+            Record::CallStarted(started) => self.move_call(started.call, CallState::Started),
+            Record::CallSettled(settled) => match settled.settlement {
+                Settlement::RunAgain => self.move_call(settled.call, CallState::Started),
+                Settlement::Verify => self.move_call(settled.call, CallState::Verifying),
+                Settlement::Interrupt | Settlement::Ask => {}
+            },
             Record::CallFinished(finished) => {
                 self.idle_resumes = 0;
-                self.move_call(finished.call, |_| CallState::Finished(finished.outcome));
+                self.move_call(finished.call, CallState::Finished(finished.outcome));
                 if let Phase::Calling(calls) = &self.phase {
                     self.watch.call_finished(calls, finished);
                 }
@@ -293,7 +279,6 @@ impl Run {
             mode: started.mode,
             whole: false,
             not_before: None,
-            shortened: 0,
         });
     }
 
@@ -314,7 +299,7 @@ impl Run {
                 attempt.whole = false;
             }
             NextAttempt::Whole => attempt.whole = true,
-            NextAttempt::Shorter => attempt.shortened += 1,
+            NextAttempt::Shorter => {}
             NextAttempt::End => self.phase = Phase::Between,
         }
     }
@@ -323,23 +308,24 @@ impl Run {
         self.empties = 0;
         self.continued = 0;
         self.tools.extend(requested.tool.clone());
-        let call = Call { request: Arc::new(requested.clone()), state: CallState::Ready { edited: None } };
+        let call = Call { request: Arc::new(requested.clone()), edited: None, state: CallState::Ready };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
         }
     }
 
-    fn move_call(&mut self, wanted: CallId, change: impl FnOnce(CallState) -> CallState) {
-        if let Some(call) = self.call(wanted) {
-            call.state = change(call.state.clone());
+    /// Moves a call on; one that has its result stays as it is.
+    fn move_call(&mut self, wanted: CallId, state: CallState) {
+        if let Some(call) = self.call(wanted).filter(|call| !call.is_finished()) {
+            call.state = state;
         }
     }
 
     fn ask(&mut self, asked: &QuestionAsked) {
         match asked.kind {
             QuestionKind::Approval { call } | QuestionKind::Settlement { call } => {
-                self.move_call(call, |_| CallState::Asking(Arc::new(asked.clone())));
+                self.move_call(call, CallState::Asking(Arc::new(asked.clone())));
             }
             QuestionKind::Cycle => {
                 self.watch.asked();
@@ -354,16 +340,12 @@ impl Run {
         if self.parked.as_ref().is_some_and(|asked| asked.question == answered.question) {
             self.parked = None;
         }
-        let asked_about = self.calls().iter().find_map(|call| match &call.state {
-            CallState::Asking(asked) if asked.question == answered.question => Some(call.request.call),
-            CallState::Asking(_)
-            | CallState::Ready { .. }
-            | CallState::Started { .. }
-            | CallState::Verifying
-            | CallState::Finished(_) => None,
-        });
-        if let Some(call) = asked_about {
-            self.move_call(call, |_| CallState::Ready { edited: answered.answer.arguments.clone() });
+        let Phase::Calling(calls) = &mut self.phase else { return };
+        let asks =
+            |call: &&mut Call| matches!(&call.state, CallState::Asking(asked) if asked.question == answered.question);
+        if let Some(call) = calls.iter_mut().find(asks) {
+            call.state = CallState::Ready;
+            call.edited = answered.answer.arguments.clone().or(call.edited.take());
         }
     }
 }
@@ -379,12 +361,6 @@ impl Control {
     pub fn apply(&mut self, record: &Record) {
         match record {
             Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
-            Record::SessionChanged(changed) => {
-                if let Some(title) = &changed.title {
-                    self.title = Some(title.as_str().into());
-                }
-            }
-            Record::LeaseTaken(taken) => self.epoch = taken.epoch,
             Record::RunStarted(started) => {
                 self.runs = started.run.0;
                 self.run = Some(Run::new(started));
@@ -399,6 +375,7 @@ impl Control {
                 self.in_run(record);
             }
             Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
+            Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
             Record::MessageAccepted(_)
             | Record::RunResumed(_)
             | Record::ContextPinned(_)

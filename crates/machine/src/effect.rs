@@ -51,7 +51,12 @@ pub enum Effect {
         edited: Option<Json>,
     },
     /// Ask the tool whether a call took place.
-    VerifyCall(Arc<CallRequested>),
+    VerifyCall {
+        /// What was asked for.
+        request: Arc<CallRequested>,
+        /// See `RunCall`.
+        edited: Option<Json>,
+    },
     /// Ask a person.
     Ask(Arc<QuestionAsked>),
 }
@@ -85,7 +90,7 @@ impl Effect {
             Self::CallModel { key, .. } => EffectKey::CallModel(*key),
             Self::HandBack(key) => EffectKey::HandBack(*key),
             Self::RunCall { request, .. } => EffectKey::RunCall(request.call),
-            Self::VerifyCall(request) => EffectKey::VerifyCall(request.call),
+            Self::VerifyCall { request, .. } => EffectKey::VerifyCall(request.call),
             Self::Ask(asked) => EffectKey::Ask(asked.question),
         }
     }
@@ -128,13 +133,12 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
 }
 
 fn owed_for(call: &Call) -> Option<Effect> {
+    let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     match &call.state {
-        CallState::Started { edited } => {
-            Some(Effect::RunCall { request: Arc::clone(&call.request), edited: edited.clone() })
-        }
+        CallState::Started => Some(Effect::RunCall { request, edited }),
+        CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
         CallState::Asking(question) => Some(Effect::Ask(Arc::clone(question))),
-        CallState::Verifying => Some(Effect::VerifyCall(Arc::clone(&call.request))),
-        CallState::Ready { .. } | CallState::Finished(_) => None,
+        CallState::Ready | CallState::Finished(_) => None,
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_vocab::{
     QuestionKind, QuestionOption, Record, RunId, RunStarted, Settlement, Steering, StopBy, StopReason, TurnMode, Usage,
 };
 
-use crate::control::{Attempt, CallState, Phase, Run};
+use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
 use crate::judge::{Judgement, judge};
@@ -205,8 +205,8 @@ impl Draft<'_> {
     }
 
     fn call_done(&mut self, call: CallId, finished: Finished) {
-        let Some(edited) = self.running(call) else { return };
-        let text = match edited {
+        let Some(running) = self.running(call) else { return };
+        let text = match &running.edited {
             Some(arguments) => texts::edited(arguments.as_str()) + &finished.text,
             None => finished.text,
         };
@@ -226,19 +226,15 @@ impl Draft<'_> {
         self.call_finished(call, outcome, &text);
     }
 
-    /// The edited arguments of a call that may be running or be verified; `None` if it is neither.
-    fn running(&self, call: CallId) -> Option<Option<windlass_vocab::Json>> {
+    /// The call with this id, if it may be running or is being verified.
+    fn running(&self, call: CallId) -> Option<&Call> {
         let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
-        match &found.state {
-            CallState::Started { edited } => Some(edited.clone()),
-            CallState::Verifying => Some(None),
-            CallState::Ready { .. } | CallState::Asking(_) | CallState::Finished(_) => None,
-        }
+        matches!(found.state, CallState::Started | CallState::Verifying).then_some(found)
     }
 
     fn call_verified(&mut self, call: CallId, verified: Verified) {
-        let known = self.run().and_then(|run| run.calls().iter().find(|known| known.request.call == call));
-        let Some(known) = known.filter(|known| known.state == CallState::Verifying).cloned() else { return };
+        let known = self.running(call).filter(|known| known.state == CallState::Verifying);
+        let Some(known) = known.cloned() else { return };
         match verified {
             Verified::Done(finished) => return self.call_done(call, finished),
             Verified::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
@@ -296,7 +292,7 @@ impl Draft<'_> {
         let run = self.run()?;
         let of_calls = run.calls().iter().filter_map(|call| match &call.state {
             CallState::Asking(asked) => Some(asked),
-            CallState::Ready { .. } | CallState::Started { .. } | CallState::Verifying | CallState::Finished(_) => None,
+            CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => None,
         });
         run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
     }

@@ -124,13 +124,11 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         _ => None,
     });
     let calls = state.control.run.as_ref().map(crate::Run::calls).unwrap_or_default();
-    let known = calls.iter().find(|known| known.request.call == finished.call).map(|known| &known.state);
+    let known = calls.iter().find(|known| known.request.call == finished.call);
     // The note about edited arguments is put in front again by deciding.
-    let text = match known {
-        Some(CallState::Started { edited: Some(edited) }) => {
-            finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text)
-        }
-        _ => &finished.text,
+    let text = match known.and_then(|known| known.edited.as_ref()) {
+        Some(edited) => finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text),
+        None => &finished.text,
     };
     let result = Finished {
         outcome: finished.outcome,
@@ -140,7 +138,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         structured: finished.structured.clone(),
         plan,
     };
-    match known {
+    match known.map(|known| &known.state) {
         Some(CallState::Verifying) => Fact::CallVerified { call: finished.call, verified: Verified::Done(result) },
         _ => Fact::CallDone { call: finished.call, finished: result },
     }

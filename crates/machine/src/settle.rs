@@ -55,8 +55,8 @@ impl Draft<'_> {
 
     fn settle_calls(&mut self) {
         let started = |call: &&crate::control::Call| match call.state {
-            CallState::Started { .. } | CallState::Verifying => true,
-            CallState::Ready { .. } | CallState::Asking(_) | CallState::Finished(_) => false,
+            CallState::Started | CallState::Verifying => true,
+            CallState::Ready | CallState::Asking(_) | CallState::Finished(_) => false,
         };
         let cut_short: Vec<_> = self
             .run()
@@ -124,9 +124,7 @@ impl Draft<'_> {
             .iter()
             .filter_map(|call| match &call.state {
                 CallState::Asking(asked) => Some((call.request.call, asked.as_ref().clone())),
-                CallState::Ready { .. } | CallState::Started { .. } | CallState::Verifying | CallState::Finished(_) => {
-                    None
-                }
+                CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => None,
             })
             .filter(|(_, asked)| matches!(asked.kind, QuestionKind::Approval { .. }))
             .collect();

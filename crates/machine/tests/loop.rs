@@ -601,3 +601,32 @@ fn approvals_ask_where_a_person_is_and_deny_where_nobody_is() {
     left.finish();
     assert_eq!(left.results()[0].0, OutcomeKind::Denied);
 }
+
+#[test]
+fn arguments_a_person_edited_are_what_runs_even_after_a_crash() {
+    // proves T8, J4
+    let mut policy = policy("default");
+    policy.unfinished_call = UnfinishedCall::RunAgain;
+    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut world = World::with_policy(policy, asks).attended();
+    world.say("go");
+    let question = loop {
+        match world.owed().remove(0) {
+            Effect::Ask(asked) => break asked.question,
+            effect => {
+                let fact = world.perform(&effect);
+                world.put(fact);
+            }
+        }
+    };
+    let safer = windlass_vocab::Json::parse("{\"safer\":true}").expect("JSON");
+    let answer = Answer { option: QuestionOption::Edit, arguments: Some(safer.clone()) };
+    world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
+    let runs =
+        |world: &World| matches!(&world.owed()[..], [Effect::RunCall { edited: Some(edited), .. }] if *edited == safer);
+    assert!(runs(&world));
+    world.crash();
+    assert!(runs(&world), "the edit survives the crash");
+    world.finish();
+    assert!(world.results()[0].1.starts_with("[The person changed the arguments to {\"safer\":true}]"));
+}

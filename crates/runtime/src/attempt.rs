@@ -8,8 +8,7 @@ use windlass_machine::{AttemptKey, Fact, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::{Offer, Permissions, Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Event, Failure, FailureClass, Grant, Message, ModelName, Part, PlanStatus, Reply,
-    TurnMode, Usage,
+    CallId, Delta, DeltaBody, Event, Failure, FailureClass, Grant, Message, ModelName, Part, Reply, TurnMode, Usage,
 };
 
 use crate::events::Events;
@@ -78,16 +77,8 @@ fn plan_reminder(state: &State) -> String {
     if state.book.plan.is_empty() {
         return String::new();
     }
-    let mut lines = String::from("Your plan:");
-    for item in &state.book.plan {
-        let mark = match item.status {
-            PlanStatus::Open => "[ ]",
-            PlanStatus::Doing => "[~]",
-            PlanStatus::Done => "[x]",
-        };
-        lines.push_str(&format!("\n{mark} {}", item.step));
-    }
-    lines
+    let steps: Vec<String> = state.book.plan.iter().map(ToString::to_string).collect();
+    format!("Your plan:\n{}", steps.join("\n"))
 }
 
 /// A stream of one kind within an attempt.
@@ -102,43 +93,84 @@ impl Channel {
     }
 
     /// The part of the fragment that is certain to hold no secret, and where it begins.
-    fn take(&mut self, fragment: &str) -> Option<(u64, String)> {
+    fn take(&mut self, fragment: &str) -> (u64, String) {
         let clean = self.scrubber.push(fragment);
         let at = self.offset;
         self.offset += clean.len() as u64;
-        (!clean.is_empty()).then_some((at, clean))
+        (at, clean)
     }
+
+    /// What was held back.
+    fn rest(&mut self) -> (u64, String) {
+        (self.offset, self.scrubber.finish())
+    }
+}
+
+/// Where the pieces of one attempt become deltas.
+struct Pieces {
+    secrets: Arc<Secrets>,
+    events: Events,
+    key: AttemptKey,
+    streamed: Streamed,
+    text: Channel,
+    thinking: Channel,
+    calls: HashMap<u32, Channel>,
 }
 
 fn sink(outside: &Outside, events: Events, key: AttemptKey, streamed: Streamed) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
-    let mut text = Channel::new(&secrets);
-    let mut thinking = Channel::new(&secrets);
-    let mut calls: HashMap<u32, Channel> = HashMap::new();
-    Box::new(move |piece| {
-        let (offset, body) = match piece {
+    let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
+    let mut pieces = Pieces { secrets, events, key, streamed, text, thinking, calls: HashMap::new() };
+    Box::new(move |piece| pieces.take(piece))
+}
+
+impl Pieces {
+    fn take(&mut self, piece: Piece<'_>) {
+        match piece {
             Piece::Text(fragment) => {
-                let Some((at, clean)) = text.take(fragment) else { return };
-                streamed.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&clean);
-                (at, DeltaBody::TextDelta { text: clean })
+                let clean = self.text.take(fragment);
+                self.tell_text(clean);
             }
             Piece::Thinking(fragment) => {
-                let Some((at, clean)) = thinking.take(fragment) else { return };
-                (at, DeltaBody::ThinkingDelta { text: clean })
+                let clean = self.thinking.take(fragment);
+                self.tell_thinking(clean);
             }
             Piece::Call { index, name, arguments } => {
-                let channel = calls.entry(index).or_insert_with(|| Channel::new(&secrets));
-                let taken = channel.take(arguments);
-                if taken.is_none() && name.is_none() {
-                    return;
+                let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
+                let (offset, text) = channel.take(arguments);
+                if !text.is_empty() || name.is_some() {
+                    let call = CallId { run: self.key.run, turn: self.key.turn, index };
+                    self.publish(offset, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text });
                 }
-                let (at, clean) = taken.unwrap_or((channel.offset, String::new()));
-                let call = CallId { run: key.run, turn: key.turn, index };
-                (at, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text: clean })
             }
-        };
-        events.publish(|| Event::Delta(delta(key, offset, body)));
-    })
+        }
+    }
+
+    fn tell_text(&self, (offset, text): (u64, String)) {
+        if !text.is_empty() {
+            self.streamed.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+            self.publish(offset, DeltaBody::TextDelta { text });
+        }
+    }
+
+    fn tell_thinking(&self, (offset, text): (u64, String)) {
+        if !text.is_empty() {
+            self.publish(offset, DeltaBody::ThinkingDelta { text });
+        }
+    }
+
+    fn publish(&self, offset: u64, body: DeltaBody) {
+        self.events.publish(|| Event::Delta(delta(self.key, offset, body)));
+    }
+}
+
+/// What was held back because a secret might have begun there is shown when nothing more can come.
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        let (text, thinking) = (self.text.rest(), self.thinking.rest());
+        self.tell_text(text);
+        self.tell_thinking(thinking);
+    }
 }
 
 fn delta(key: AttemptKey, offset: u64, body: DeltaBody) -> Delta {

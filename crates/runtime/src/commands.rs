@@ -151,6 +151,6 @@ fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {
         | Effect::CallModel { .. }
         | Effect::HandBack(_)
         | Effect::RunCall { .. }
-        | Effect::VerifyCall(_) => None,
+        | Effect::VerifyCall { .. } => None,
     })
 }

@@ -50,7 +50,14 @@ pub(crate) struct Driver {
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) waiting: VecDeque<Waiting>,
+    /// What is owed, after the last record.
     pub(crate) owed: Vec<Effect>,
+    pub(crate) underway: Underway,
+}
+
+/// What a driver has under way.
+#[derive(Default)]
+pub(crate) struct Underway {
     running: HashMap<EffectKey, Running>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
     segments: SegmentsByModel,
@@ -58,51 +65,16 @@ pub(crate) struct Driver {
     handed_back: Option<(AttemptKey, String)>,
 }
 
-/// The parts a driver is made of.
-pub(crate) struct Parts {
-    pub(crate) outside: Arc<Outside>,
-    pub(crate) agent: Agent,
-    pub(crate) state: State,
-    pub(crate) writer: Writer,
-    pub(crate) lease: Lease,
-    pub(crate) events: Events,
-    pub(crate) standing: watch::Sender<Standing>,
-    pub(crate) commands: mpsc::Receiver<Command>,
-    pub(crate) waiting: VecDeque<Waiting>,
-}
-
 impl Driver {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { outside, agent, state, writer, lease, events, standing, commands, waiting } = parts;
-        let owed = outstanding(&state);
-        Self {
-            outside,
-            agent,
-            state,
-            writer,
-            lease,
-            events,
-            standing,
-            commands,
-            waiting,
-            owed,
-            running: HashMap::new(),
-            effects: FuturesUnordered::new(),
-            segments: SegmentsByModel::default(),
-            offer: None,
-            handed_back: None,
-        }
-    }
-
     /// Drives the session until it is closed or its store fails.
     pub(crate) async fn drive(mut self) {
         let why = match self.go_round().await {
             Ok(()) => SessionClosed::Closed,
             Err(error) => SessionClosed::Store(error),
         };
-        let Self { lease, standing, events, effects, .. } = self;
+        let Self { lease, standing, events, underway, .. } = self;
         // What was under way ends before the session can be claimed again.
-        drop(effects);
+        drop(underway);
         drop(lease);
         standing.send_replace(Standing::Closed(why));
         events.close();
@@ -123,8 +95,8 @@ impl Driver {
                     None | Some(Command::Close) => return Ok(()),
                     Some(command) => self.obey(command).await?,
                 },
-                Some((key, done)) = self.effects.next(), if !self.effects.is_empty() => {
-                    if let (Some(running), Some(done)) = (self.running.remove(&key), done) {
+                Some((key, done)) = self.underway.effects.next(), if !self.underway.effects.is_empty() => {
+                    if let (Some(running), Some(done)) = (self.underway.running.remove(&key), done) {
                         self.finished(done, &running).await?;
                     }
                 }
@@ -134,7 +106,7 @@ impl Driver {
     }
 
     fn abort_what_is_not_owed(&mut self) {
-        let Self { owed, handed_back, running, .. } = self;
+        let (owed, Underway { handed_back, running, .. }) = (&self.owed, &mut self.underway);
         running.retain(|key, running| {
             let stays = owed.iter().any(|effect| effect.key() == *key);
             if !stays {
@@ -148,13 +120,13 @@ impl Driver {
     }
 
     fn start_what_is_owed(&mut self) {
-        let fresh = self.owed.iter().filter(|effect| !self.running.contains_key(&effect.key()));
+        let fresh = self.owed.iter().filter(|effect| !self.underway.running.contains_key(&effect.key()));
         for effect in fresh.cloned().collect::<Vec<_>>() {
             let running = Running { cancel: CancellationToken::new(), streamed: Streamed::default() };
             let Some(future) = self.future_of(&effect, &running) else { continue };
             let (key, cancel) = (effect.key(), running.cancel.clone());
-            self.running.insert(key, running);
-            self.effects.push(Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }));
+            self.underway.running.insert(key, running);
+            self.underway.effects.push(Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }));
         }
     }
 
@@ -166,7 +138,14 @@ impl Driver {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
                 let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery };
                 let (outside, state) = (&self.outside, &self.state);
-                let call = attempt::start(outside, state, &mut self.segments, &self.events, &asked, &running.streamed);
+                let call = attempt::start(
+                    outside,
+                    state,
+                    &mut self.underway.segments,
+                    &self.events,
+                    &asked,
+                    &running.streamed,
+                );
                 let wait = not_before.map(|at| outside.clock.until(at));
                 let key = *key;
                 Some(Box::pin(async move {
@@ -177,28 +156,22 @@ impl Driver {
                 }))
             }
             Effect::HandBack(key) => {
-                let text = self.handed_back.take().filter(|(of, _)| of == key).map(|(_, text)| text);
+                let text = self.underway.handed_back.take().filter(|(of, _)| of == key).map(|(_, text)| text);
                 let done = Done::HandedBack(*key, text.unwrap_or_default());
                 Some(Box::pin(std::future::ready(done)))
             }
             Effect::RunCall { request, edited } => {
-                let prepared = self.prepare_call(request, edited.as_ref(), running);
-                let call = request.call;
+                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), running));
                 Some(Box::pin(async move {
-                    Done::Call(match prepared {
-                        Some(prepared) => prepared.run().await,
-                        None => call::unprepared(call),
-                    })
+                    let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
+                    Done::Call(prepared.run().await)
                 }))
             }
-            Effect::VerifyCall(request) => {
-                let prepared = self.prepare_call(request, None, running);
-                let call = request.call;
+            Effect::VerifyCall { request, edited } => {
+                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), running));
                 Some(Box::pin(async move {
-                    Done::Call(match prepared {
-                        Some(prepared) => prepared.verify().await,
-                        None => call::unprepared(call),
-                    })
+                    let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
+                    Done::Call(prepared.verify().await)
                 }))
             }
         }
@@ -217,11 +190,11 @@ impl Driver {
     /// What the open run offers: one snapshot for the whole run.
     fn offer(&mut self) -> Offer {
         let Some(run) = &self.state.control.run else { return self.outside.registry.offer(&BTreeSet::new()) };
-        match &self.offer {
+        match &self.underway.offer {
             Some((of, offer)) if *of == run.id => offer.clone(),
             Some(_) | None => {
                 let offer = self.outside.registry.offer(&run.policy().tools);
-                self.offer = Some((run.id, offer.clone()));
+                self.underway.offer = Some((run.id, offer.clone()));
                 offer
             }
         }

@@ -1,14 +1,15 @@
 //! Opening sessions: claim, fold, take the lease in the log, take up what was left, start the driver.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
-use windlass_machine::{Fact, State};
+use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
 
-use crate::driver::{Driver, Parts};
+use crate::driver::{Driver, Underway};
 use crate::events::{Events, Subscription};
 use crate::outside::{Agent, Outside};
 use crate::session::{Session, Standing};
@@ -157,17 +158,19 @@ impl Runtime {
         let (commands, receiver) = mpsc::channel(16);
         let (standing, watcher) = watch::channel(Standing::Idle);
         let handle = Session { id: state.session, commands, events: events.clone(), standing: watcher };
-        let driver = Driver::new(Parts {
+        let driver = Driver {
             outside: Arc::clone(&self.outside),
             agent,
+            owed: outstanding(&state),
             state,
             writer,
             lease,
             events,
             standing,
             commands: receiver,
-            waiting: Default::default(),
-        });
+            waiting: VecDeque::new(),
+            underway: Underway::default(),
+        };
         (driver, handle)
     }
 }

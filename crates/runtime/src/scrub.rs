@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use windlass_machine::{Fact, Finished, Verified};
 use windlass_tools::Secrets;
-use windlass_vocab::{Failure, Json, Part, PreparedCall, Preview, Verdict};
+use windlass_vocab::{Failure, Part, PreparedCall, Preview, Verdict};
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
@@ -26,7 +26,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         }
         Fact::Answered { answer, .. } => {
             if let Some(arguments) = &mut answer.arguments {
-                scrub_json(secrets, arguments);
+                *arguments = secrets.scrub_json(arguments);
             }
         }
         Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
@@ -49,13 +49,6 @@ fn scrub_failure(secrets: &Secrets, failure: &mut Failure) {
     scrub_text(secrets, &mut failure.message);
 }
 
-/// JSON text with a secret replaced is still JSON: a placeholder has no character that JSON escapes.
-fn scrub_json(secrets: &Secrets, json: &mut Json) {
-    if let Cow::Owned(clean) = secrets.scrub(json.as_str()) {
-        *json = Json::parse(&clean).unwrap_or_default();
-    }
-}
-
 fn scrub_preview(secrets: &Secrets, preview: &mut Preview) {
     scrub_text(secrets, &mut preview.title);
     scrub_text(secrets, &mut preview.body);
@@ -66,7 +59,7 @@ fn scrub_preview(secrets: &Secrets, preview: &mut Preview) {
 
 fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
     scrub_text(secrets, &mut call.name);
-    scrub_json(secrets, &mut call.arguments);
+    call.arguments = secrets.scrub_json(&call.arguments);
     if let Some(raw) = &mut call.raw {
         scrub_text(secrets, raw);
     }
@@ -84,7 +77,7 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
 fn scrub_finished(secrets: &Secrets, finished: &mut Finished) {
     scrub_text(secrets, &mut finished.text);
     if let Some(structured) = &mut finished.structured {
-        scrub_json(secrets, structured);
+        *structured = secrets.scrub_json(structured);
     }
     for item in finished.plan.iter_mut().flatten() {
         scrub_text(secrets, &mut item.step);

@@ -217,8 +217,8 @@ impl StreamScrubber {
 
     /// The rest, once nothing more will come.
     #[must_use]
-    pub fn finish(self) -> String {
-        self.secrets.scrub(&self.held).into_owned()
+    pub fn finish(&mut self) -> String {
+        self.secrets.scrub(&std::mem::take(&mut self.held)).into_owned()
     }
 }
 

@@ -508,6 +508,18 @@ pub struct PlanItem {
     pub status: PlanStatus,
 }
 
+/// As models are shown it: `[x] step`.
+impl std::fmt::Display for PlanItem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mark = match self.status {
+            PlanStatus::Open => ' ',
+            PlanStatus::Doing => '>',
+            PlanStatus::Done => 'x',
+        };
+        write!(f, "[{mark}] {}", self.step)
+    }
+}
+
 /// The plan changed; this is all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChanged {

@@ -193,7 +193,7 @@ impl World {
             Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
             Effect::HandBack(key) => Fact::HandedBack { attempt: *key, text: "so far".into() },
             Effect::RunCall { request, .. } => self.run_call(request),
-            Effect::VerifyCall(request) => {
+            Effect::VerifyCall { request, .. } => {
                 let done = self.executed.contains_key(&request.effect_id.0);
                 let verified = if done { Verified::Done(self.result(request)) } else { Verified::NotDone };
                 Fact::CallVerified { call: request.call, verified }

@@ -23,7 +23,10 @@ impl Work for Append {
         let sealed = &self.0;
         if self.is_one_statement(db) {
             return match insert(db, sealed) {
-                Ok(()) => Ok(db.heads.remember(sealed)),
+                Ok(()) => {
+                    db.heads.remember(sealed);
+                    Ok(())
+                }
                 // Its place is taken: this very batch, or another writer's.
                 Err(error) if is_taken(&error) => self.held_or_conflict(db),
                 Err(error) => Err(db.fault()(error)),

@@ -59,12 +59,7 @@ fn told(items: &[PlanItem]) -> String {
     let done = items.iter().filter(|item| item.status == PlanStatus::Done).count();
     let mut text = format!("The plan has {} steps, {done} of them done.", items.len());
     for item in items {
-        let mark = match item.status {
-            PlanStatus::Open => "[ ]",
-            PlanStatus::Doing => "[>]",
-            PlanStatus::Done => "[x]",
-        };
-        text += &format!("\n{mark} {}", item.step);
+        text += &format!("\n{item}");
     }
     text
 }
