@@ -35,9 +35,24 @@ pub struct Book {
     /// Where in `history` the message stands that began the open run.
     goal: Option<usize>,
     turn: OpenTurn,
-    held: Vec<String>,
+    held: Vec<Words>,
+    /// Where in `history` the person's newest words stand.
+    last_words: Option<usize>,
     runs: u32,
     open: bool,
+}
+
+/// Words of the user's role, and whose they really are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Words {
+    text: String,
+    by: Speaker,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    Person,
+    Machine,
 }
 
 /// How far the turn under way is.
@@ -71,7 +86,7 @@ impl Book {
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
-                self.say(&accepted.text);
+                self.say(Words { text: accepted.text.clone(), by: Speaker::Person });
             }
             Record::RunStarted(_) => self.begin_run(),
             Record::ContextPinned(pinned) => {
@@ -85,7 +100,7 @@ impl Book {
             Record::CallRequested(requested) => self.request(requested),
             Record::CallFinished(finished) => self.finish(finished),
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
-            Record::Nudged(nudged) => self.say(&nudged.text),
+            Record::Nudged(nudged) => self.say(Words { text: nudged.text.clone(), by: Speaker::Machine }),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
             Record::RunEnded(_) => {
@@ -111,15 +126,22 @@ impl Book {
         self.runs += 1;
         self.open = true;
         // The newest of the person's words is what the run is about; a retry has its words from before.
-        self.goal = self.history.iter().rposition(|message| matches!(message, Message::User { .. }));
+        self.goal = self.last_words;
     }
 
     /// Adds words of the user's role, or holds them until the open turn is whole.
-    fn say(&mut self, text: &str) {
+    fn say(&mut self, words: Words) {
         match self.turn {
-            OpenTurn::None => self.history.push(Message::User { text: text.to_owned() }),
-            OpenTurn::Asked | OpenTurn::Calls { .. } => self.held.push(text.to_owned()),
+            OpenTurn::None => self.add(words),
+            OpenTurn::Asked | OpenTurn::Calls { .. } => self.held.push(words),
         }
+    }
+
+    fn add(&mut self, words: Words) {
+        if words.by == Speaker::Person {
+            self.last_words = Some(self.history.len());
+        }
+        self.history.push(Message::User { text: words.text });
     }
 
     fn reply(&mut self, replied: &ModelReplied) {
@@ -174,7 +196,9 @@ impl Book {
             self.history.push(Message::Assistant { parts, calls });
             self.history.extend(results.into_iter().flatten());
         }
-        self.history.extend(self.held.drain(..).map(|text| Message::User { text }));
+        for words in std::mem::take(&mut self.held) {
+            self.add(words);
+        }
     }
 
     fn compact(&mut self, compacted: &Compacted) {
@@ -187,10 +211,12 @@ impl Book {
         self.history.drain(..gone);
         self.dropped = self.dropped.max(compacted.through);
         self.goal = self.goal.and_then(|goal| goal.checked_sub(gone));
+        self.last_words = self.last_words.and_then(|words| words.checked_sub(gone));
         if let Some(goal) = kept_goal {
             self.history.insert(0, goal);
             self.dropped = self.dropped.saturating_sub(1);
             self.goal = Some(0);
+            self.last_words = Some(self.last_words.map_or(0, |words| words + 1));
         }
         if let Some(chars) = compacted.result_chars {
             self.shrink_results(chars);

@@ -30,7 +30,7 @@ impl Draft<'_> {
         self.go_on_with_calls();
     }
 
-    /// Answers a call that must not run, or asks about one that may not run yet.
+    /// Answers a call that must not run.
     fn judge_call(&mut self, request: &CallRequested) {
         let call = request.call;
         match &request.verdict {
@@ -43,8 +43,6 @@ impl Draft<'_> {
                     self.finish(call, OutcomeKind::Denied, reason.as_ref());
                 } else if let Some(earlier) = self.earlier_result(request) {
                     self.push(earlier);
-                } else if request.verdict == Verdict::Ask {
-                    self.ask_approval(call, request.preview.clone());
                 }
             }
         }
@@ -70,10 +68,6 @@ impl Draft<'_> {
     }
 
     fn ask_approval(&mut self, call: CallId, preview: Option<Preview>) {
-        if !self.is_attended() {
-            let text = texts::nobody_to_ask(preview.as_ref().and_then(|preview| preview.rule.as_deref()));
-            return self.finish(call, OutcomeKind::Denied, text);
-        }
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         self.push(QuestionAsked {
             question: self.control.next_question(),
@@ -85,15 +79,34 @@ impl Draft<'_> {
         });
     }
 
-    /// Starts what may start now; with every result in, closes the turn.
+    /// Starts what may start now, or asks for what needs asking; with every result in, closes the turn.
     pub(crate) fn go_on_with_calls(&mut self) {
-        let Some(run) = self.run() else { return };
-        if run.calls().iter().all(Call::is_finished) {
-            return self.close_turn();
+        loop {
+            let Some(run) = self.run() else { return };
+            if run.calls().iter().all(Call::is_finished) {
+                return self.close_turn();
+            }
+            let next: Vec<Call> = startable(run).cloned().collect();
+            let refused = next.iter().filter(|call| self.start_or_ask(call) == Begun::Refused).count();
+            if refused == 0 {
+                return;
+            }
         }
-        for (call, edited) in startable(run) {
-            self.push(CallStarted { call, arguments: edited });
+    }
+
+    fn start_or_ask(&mut self, call: &Call) -> Begun {
+        let id = call.request.call;
+        if call.state == CallState::Ready {
+            self.push(CallStarted { call: id, arguments: call.edited.clone() });
+            return Begun::Started;
         }
+        if self.is_attended() {
+            self.ask_approval(id, call.request.preview.clone());
+            return Begun::Asked;
+        }
+        let rule = call.request.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+        self.finish(id, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+        Begun::Refused
     }
 
     /// A call has its result: the run ends if it was a loop-ending one that succeeded, else goes on.
@@ -163,26 +176,30 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
     }
 }
 
-/// The calls that may start now (L9). A loop-ending call waits for those before it.
-fn startable(run: &Run) -> Vec<(CallId, Option<windlass_vocab::Json>)> {
-    let mut start = Vec::new();
-    let mut all_before_finished = true;
-    for call in run.calls() {
+/// What became of a call whose turn came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Started,
+    Asked,
+    Refused,
+}
+
+/// The calls whose turn it is (L9). A loop-ending call waits for those before it.
+fn startable(run: &Run) -> impl Iterator<Item = &Call> {
+    let parallel = run.policy().parallel;
+    let (mut all_before_finished, mut blocked) = (true, false);
+    run.calls().iter().filter(move |call| {
         let reads = call.request.effect == EffectClass::ReadOnly && call.request.ending.is_none();
-        let may = match run.policy().parallel {
-            Parallel::Off => all_before_finished,
-            Parallel::On => all_before_finished || call.request.ending.is_none(),
-            Parallel::Safe => all_before_finished || reads,
-        };
-        if may && call.state == CallState::Ready {
-            start.push((call.request.call, call.edited.clone()));
-        }
+        let may = !blocked
+            && match parallel {
+                Parallel::Off => all_before_finished,
+                Parallel::On => all_before_finished || call.request.ending.is_none(),
+                Parallel::Safe => all_before_finished || reads,
+            };
         if !call.is_finished() {
             all_before_finished = false;
-            if run.policy().parallel == Parallel::Safe && !reads {
-                break;
-            }
+            blocked |= parallel == Parallel::Safe && !reads;
         }
-    }
-    start
+        may && matches!(call.state, CallState::Held | CallState::Ready)
+    })
 }

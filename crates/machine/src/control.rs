@@ -6,7 +6,8 @@ use std::sync::Arc;
 use windlass_vocab::{
     At, AttemptFailed, Attendance, CallId, CallRequested, Json, ModelName, ModelReplied, NextAttempt, Nudge,
     NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
-    RunId, RunStarted, SessionOpened, Settlement, StopBy, ToolName, TurnId, TurnMode, TurnStarted, Usage,
+    RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, Usage,
+    Verdict,
 };
 
 use crate::guard::Watch;
@@ -111,6 +112,8 @@ pub struct Call {
 /// How far a call is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
+    /// Needs a person's approval, which is asked for when its turn comes.
+    Held,
     /// May run when its turn comes.
     Ready,
     /// A person is asked, for approval or settlement.
@@ -166,6 +169,14 @@ impl Run {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
     }
 
+    /// Whether words that come now join it (L7): not when it is being stopped or wrapped up, since the
+    /// model would never see them.
+    #[must_use]
+    pub fn takes_words(&self) -> bool {
+        let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
+        self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
+    }
+
     /// The calls of the turn under way.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
@@ -197,7 +208,8 @@ impl Run {
                     self.idle_resumes += 1;
                 }
                 self.attendance = resumed.attendance;
-                self.deadline = resumed.deadline.or(self.deadline);
+                // A deadline is its caller's, and that caller is gone.
+                self.deadline = resumed.deadline;
             }
             Record::ContextPinned(_) => {
                 self.idle_resumes = 0;
@@ -225,7 +237,11 @@ impl Run {
             Record::Nudged(nudged) => {
                 self.watch.nudged(nudged.why);
                 match nudged.why {
-                    NudgeCause::Reply(Nudge::Empty) => self.empties += 1,
+                    NudgeCause::Reply(Nudge::Empty) => {
+                        self.empties += 1;
+                        // Nothing was added to what was cut off before; it still waits for its rest.
+                        self.continuing = !self.answer.is_empty();
+                    }
                     NudgeCause::Reply(Nudge::CutOff) => {
                         self.continued += 1;
                         self.continuing = true;
@@ -240,12 +256,12 @@ impl Run {
             }
             Record::ToolWithheld(withheld) => self.watch.withheld(withheld),
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
+            Record::Compacted(_) => self.watch.history_shortened(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
-            | Record::Compacted(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
         }
@@ -308,7 +324,8 @@ impl Run {
         self.empties = 0;
         self.continued = 0;
         self.tools.extend(requested.tool.clone());
-        let call = Call { request: Arc::new(requested.clone()), edited: None, state: CallState::Ready };
+        let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
+        let call = Call { request: Arc::new(requested.clone()), edited: None, state };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{
-    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, RunId, Steering, TurnId, TurnMode,
-};
+use windlass_vocab::{At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, RunId, TurnId, TurnMode};
 
 use crate::control::{Call, CallState, Phase, Run};
 use crate::state::State;
@@ -103,7 +101,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
         return if state.control.opened.is_some() { vec![Effect::Receive] } else { Vec::new() };
     };
     let mut owed = Vec::new();
-    if run.stop.is_none() && run.policy().steering == Steering::Inject {
+    if run.takes_words() {
         owed.push(Effect::Receive);
     }
     if let Some(question) = &run.parked {
@@ -138,7 +136,7 @@ fn owed_for(call: &Call) -> Option<Effect> {
         CallState::Started => Some(Effect::RunCall { request, edited }),
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
         CallState::Asking(question) => Some(Effect::Ask(Arc::clone(question))),
-        CallState::Ready | CallState::Finished(_) => None,
+        CallState::Held | CallState::Ready | CallState::Finished(_) => None,
     }
 }
 

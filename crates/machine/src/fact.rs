@@ -117,6 +117,8 @@ pub enum Fact {
         attempt: AttemptKey,
         /// The text so far.
         text: String,
+        /// What it is charged.
+        usage: Usage,
     },
     /// A call has its result.
     CallDone {

@@ -167,6 +167,11 @@ impl Watch {
         }
     }
 
+    /// Earlier results may be gone or cut, so they no longer answer anything.
+    pub(crate) fn history_shortened(&mut self) {
+        self.reads.clear();
+    }
+
     pub(crate) fn nudged(&mut self, why: NudgeCause) {
         match why {
             NudgeCause::ErrorTurns => self.error_turns = 0,

@@ -1,7 +1,7 @@
 //! The judge reads a reply without calls and says what follows (S1, S2). It decides on evidence:
 //! whether there is text, and whether it was cut off.
 
-use windlass_vocab::{EndsBy, Nudge, StopReason};
+use windlass_vocab::{EndsBy, Nudge, StopReason, TurnMode};
 
 use crate::control::Run;
 
@@ -19,10 +19,10 @@ pub(crate) enum Judgement {
 }
 
 /// Judges the reply that `run` has just recorded.
-pub(crate) fn judge(run: &Run, stop: StopReason, text: &str) -> Judgement {
+pub(crate) fn judge(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> Judgement {
     let policy = run.policy();
     let on = |nudge: Nudge| policy.nudges.contains(&nudge);
-    if policy.ends_by == EndsBy::EndingTool && on(Nudge::NoToolCall) {
+    if policy.ends_by == EndsBy::EndingTool && mode == TurnMode::Tools && on(Nudge::NoToolCall) {
         return Judgement::Nudge(Nudge::NoToolCall);
     }
     if text.trim().is_empty() {

@@ -5,7 +5,7 @@ use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, CancelAsked, ContextPinned, EndReason,
     Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, Nudge, NudgeCause,
     OutcomeKind, Part, PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, QuestionOption, Record, RunId, RunStarted, Settlement, Steering, StopBy, StopReason, TurnMode, Usage,
+    QuestionKind, QuestionOption, Record, RunId, RunStarted, Settlement, StopBy, StopReason, TurnMode, Usage,
 };
 
 use crate::control::{Attempt, Call, CallState, Phase, Run};
@@ -37,7 +37,7 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Pinned(context) => draft.pin(context),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
         Fact::Replied { attempt, parts, stop, usage, calls } => draft.reply(attempt, parts, stop, usage, calls),
-        Fact::HandedBack { attempt, text } => draft.hand_back(attempt, text),
+        Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
         Fact::Answered { question, answer, by } => draft.answer(question, answer, by),
@@ -52,7 +52,7 @@ impl Draft<'_> {
         if self.control.opened.is_none() || self.state.book.seen.contains_key(&message_id) {
             return;
         }
-        let joins = self.run().map(|run| run.policy().steering == Steering::Inject && run.stop.is_none());
+        let joins = self.run().map(Run::takes_words);
         if joins == Some(false) {
             return;
         }
@@ -135,7 +135,7 @@ impl Draft<'_> {
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
-            return self.hand_back(key, text_of(&parts));
+            return self.hand_back(key, text_of(&parts), usage);
         }
         let (mode, model) = (attempt.mode, run.model(attempt.model));
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
@@ -158,16 +158,16 @@ impl Draft<'_> {
                 let text = if text.trim().is_empty() { texts::NOTHING_TO_SAY.to_owned() } else { text };
                 self.end(EndReason::Unfinished, text, None);
             }
-            TurnMode::Tools | TurnMode::Talk => self.judge_text(stop, &text),
+            TurnMode::Tools | TurnMode::Talk => self.judge_text(mode, stop, &text),
         }
     }
 
     /// A reply without calls: the answer, or a reason to go on.
-    fn judge_text(&mut self, stop: StopReason, text: &str) {
+    fn judge_text(&mut self, mode: TurnMode, stop: StopReason, text: &str) {
         let Some(run) = self.run() else { return };
-        match judge(run, stop, text) {
-            // Words that came in the meantime are unanswered yet (L7).
-            Judgement::Complete if run.unseen > 0 => self.next_turn(),
+        match judge(run, mode, stop, text) {
+            // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
+            Judgement::Complete if run.unseen > 0 && run.turn.0 < run.policy().turn_cap => self.next_turn(),
             Judgement::Complete => {
                 let answer = run.answer.clone();
                 self.end(EndReason::Completed, answer, None);
@@ -187,7 +187,7 @@ impl Draft<'_> {
     }
 
     /// What an aborted model call had streamed; the run ends (L8).
-    fn hand_back(&mut self, key: AttemptKey, text: String) {
+    fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
         let model = run.model(attempt.model);
         if !text.trim().is_empty() {
@@ -196,7 +196,7 @@ impl Draft<'_> {
                 model,
                 parts: vec![Part::Text { text: text.clone() }],
                 stop: StopReason::Stop,
-                usage: Usage::default(),
+                usage,
                 cost: None,
                 partial: true,
             });
@@ -238,14 +238,15 @@ impl Draft<'_> {
         match verified {
             Verified::Done(finished) => return self.call_done(call, finished),
             Verified::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
-            Verified::Unknown => self.settle_by_policy(&known.request),
+            Verified::Unknown => self.settle_by_policy(&known),
         }
         self.go_on_with_calls();
     }
 
     fn answer(&mut self, question: QuestionId, answer: Answer, by: AnsweredBy) {
         let Some(asked) = self.pending(question) else { return };
-        if !asked.options.contains(&answer.option) {
+        let is_edit = answer.option == QuestionOption::Edit;
+        if !asked.options.contains(&answer.option) || is_edit != answer.arguments.is_some() {
             return;
         }
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.clone());
@@ -292,7 +293,9 @@ impl Draft<'_> {
         let run = self.run()?;
         let of_calls = run.calls().iter().filter_map(|call| match &call.state {
             CallState::Asking(asked) => Some(asked),
-            CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => None,
+            CallState::Held | CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => {
+                None
+            }
         });
         run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
     }

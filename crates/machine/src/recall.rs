@@ -54,7 +54,10 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             Some(Fact::Answered { question: answered.question, answer: answered.answer.clone(), by: answered.by })
         }
         Record::CancelAsked(asked) => Some(Fact::Stopped(asked.by)),
-        Record::RunEnded(_) => Some(Fact::HandedBack { attempt: run?.attempt_key()?, text: String::new() }),
+        Record::RunEnded(_) => {
+            let (text, usage) = (String::new(), windlass_vocab::Usage::default());
+            Some(Fact::HandedBack { attempt: run?.attempt_key()?, text, usage })
+        }
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::CallStarted(_)
@@ -87,7 +90,7 @@ fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -
             windlass_vocab::Part::Text { text } => Some(text.as_str()),
             windlass_vocab::Part::Thinking { .. } | windlass_vocab::Part::Call { .. } => None,
         });
-        return Fact::HandedBack { attempt, text: text.collect() };
+        return Fact::HandedBack { attempt, text: text.collect(), usage: replied.usage };
     }
     let calls = batch.iter().filter_map(|record| match record {
         Record::CallRequested(requested) => Some(prepared(requested)),

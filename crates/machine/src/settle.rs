@@ -1,12 +1,14 @@
 //! Taking up a run that another process left (J3, J4): the effect class of each unfinished call
 //! decides first, then the policy's row.
 
+use std::sync::Arc;
+
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, CallRequested, CallSettled, EffectClass, OutcomeKind, Preview,
+    Answer, AnsweredBy, At, Attendance, CallId, CallSettled, EffectClass, NudgeCause, OutcomeKind, Preview,
     QuestionAnswered, QuestionAsked, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
-use crate::control::{CallState, Run};
+use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
 use crate::texts;
 
@@ -21,7 +23,15 @@ impl Draft<'_> {
         }
         self.push(RunResumed { attendance, deadline });
         let Some(run) = self.run() else { return };
-        if run.parked.is_some() || run.stop.is_some() {
+        if run.stop.is_some() {
+            return;
+        }
+        if let Some(asked) = run.parked.clone() {
+            // Nobody is here to stop the circles, so they stop by themselves.
+            if asked.kind == QuestionKind::Cycle && !self.is_attended() {
+                self.take_default(&asked);
+                self.wrap_up(NudgeCause::Halt, texts::HALT);
+            }
             return;
         }
         if run.idle_resumes > IDLE_RESUMES {
@@ -35,7 +45,7 @@ impl Draft<'_> {
         if self.is_calling() {
             self.settle_calls();
             if !self.is_attended() {
-                self.give_up_on_approvals();
+                self.give_up_on_questions();
             }
             self.go_on_with_calls();
         }
@@ -54,49 +64,47 @@ impl Draft<'_> {
     }
 
     fn settle_calls(&mut self) {
-        let started = |call: &&crate::control::Call| match call.state {
+        let started = |call: &&Call| match call.state {
             CallState::Started | CallState::Verifying => true,
-            CallState::Ready | CallState::Asking(_) | CallState::Finished(_) => false,
+            CallState::Held | CallState::Ready | CallState::Asking(_) | CallState::Finished(_) => false,
         };
-        let cut_short: Vec<_> = self
-            .run()
-            .map(Run::calls)
-            .unwrap_or_default()
-            .iter()
-            .filter(started)
-            .map(|call| call.request.clone())
-            .collect();
-        for request in cut_short {
-            match request.effect {
-                EffectClass::ReadOnly | EffectClass::Idempotent => self.settled(request.call, Settlement::RunAgain),
-                EffectClass::Verifiable => self.settled(request.call, Settlement::Verify),
-                EffectClass::Once => self.settle_by_policy(&request),
+        let cut_short: Vec<Call> =
+            self.run().map(Run::calls).unwrap_or_default().iter().filter(started).cloned().collect();
+        for call in cut_short {
+            let id = call.request.call;
+            match call.request.effect {
+                EffectClass::ReadOnly | EffectClass::Idempotent => self.settled(id, Settlement::RunAgain),
+                EffectClass::Verifiable => self.settled(id, Settlement::Verify),
+                EffectClass::Once => self.settle_by_policy(&call),
             }
         }
     }
 
     /// No class decides, so the policy's row does.
-    pub(crate) fn settle_by_policy(&mut self, request: &CallRequested) {
+    pub(crate) fn settle_by_policy(&mut self, call: &Call) {
+        let id = call.request.call;
         let row = self.run().map_or(UnfinishedCall::Interrupt, |run| run.policy().unfinished_call);
         match (row, self.is_attended()) {
-            (UnfinishedCall::RunAgain, _) => self.settled(request.call, Settlement::RunAgain),
+            (UnfinishedCall::RunAgain, _) => self.settled(id, Settlement::RunAgain),
             (UnfinishedCall::Interrupt, _) | (UnfinishedCall::AskOrInterrupt, false) => {
-                self.settled(request.call, Settlement::Interrupt);
-                self.finish(request.call, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                self.settled(id, Settlement::Interrupt);
+                self.finish(id, OutcomeKind::Interrupted, texts::INTERRUPTED);
             }
             (UnfinishedCall::Ask, _) | (UnfinishedCall::AskOrInterrupt, true) => {
-                self.settled(request.call, Settlement::Ask);
-                self.ask_settlement(request);
+                self.settled(id, Settlement::Ask);
+                self.ask_settlement(call);
             }
         }
     }
 
-    fn ask_settlement(&mut self, request: &CallRequested) {
+    fn ask_settlement(&mut self, call: &Call) {
+        let request = &call.request;
         let tool = request.tool.as_ref().map_or(request.name.as_str(), |tool| tool.bare());
-        let body = request
-            .preview
-            .as_ref()
-            .map_or_else(|| request.arguments.as_str().to_owned(), |preview| preview.title.clone());
+        let body = match (&call.edited, &request.preview) {
+            (Some(edited), _) => edited.as_str().to_owned(),
+            (None, Some(preview)) => preview.title.clone(),
+            (None, None) => request.arguments.as_str().to_owned(),
+        };
         self.push(QuestionAsked {
             question: self.control.next_question(),
             kind: QuestionKind::Settlement { call: request.call },
@@ -115,24 +123,42 @@ impl Draft<'_> {
         self.push(CallSettled { call, settlement });
     }
 
-    /// Approvals that wait for a person who is no longer there count as "no" at once (T8).
-    fn give_up_on_approvals(&mut self) {
-        let approvals: Vec<(CallId, QuestionAsked)> = self
+    /// Questions that wait for a person who is no longer there take their default at once (T8), but for
+    /// a settlement that the policy wants a person for.
+    fn give_up_on_questions(&mut self) {
+        let row = self.run().map_or(UnfinishedCall::Interrupt, |run| run.policy().unfinished_call);
+        let asking: Vec<(CallId, Arc<QuestionAsked>)> = self
             .run()
             .map(Run::calls)
             .unwrap_or_default()
             .iter()
             .filter_map(|call| match &call.state {
-                CallState::Asking(asked) => Some((call.request.call, asked.as_ref().clone())),
-                CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => None,
+                CallState::Asking(asked) => Some((call.request.call, Arc::clone(asked))),
+                CallState::Held
+                | CallState::Ready
+                | CallState::Started
+                | CallState::Verifying
+                | CallState::Finished(_) => None,
             })
-            .filter(|(_, asked)| matches!(asked.kind, QuestionKind::Approval { .. }))
             .collect();
-        for (call, asked) in approvals {
-            let answer = Answer { option: asked.default, arguments: None };
-            self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
-            let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-            self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+        for (call, asked) in asking {
+            match asked.kind {
+                QuestionKind::Approval { .. } => {
+                    self.take_default(&asked);
+                    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+                    self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+                }
+                QuestionKind::Settlement { .. } if row == UnfinishedCall::AskOrInterrupt => {
+                    self.take_default(&asked);
+                    self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                }
+                QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => {}
+            }
         }
+    }
+
+    fn take_default(&mut self, asked: &QuestionAsked) {
+        let answer = Answer { option: asked.default, arguments: None };
+        self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
     }
 }

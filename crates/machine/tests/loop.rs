@@ -630,3 +630,169 @@ fn arguments_a_person_edited_are_what_runs_even_after_a_crash() {
     world.finish();
     assert!(world.results()[0].1.starts_with("[The person changed the arguments to {\"safer\":true}]"));
 }
+
+/// Performs what is owed, in order, `times` times.
+fn go(world: &mut World, times: u32) {
+    for _ in 0..times {
+        let effect = world.owed().remove(0);
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+}
+
+#[test]
+fn an_edit_needs_arguments_and_nothing_else_may_bring_any() {
+    // proves T8
+    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut world = World::new("default", asks).attended();
+    world.say("go");
+    go(&mut world, 2);
+    let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
+    let question = asked.question;
+    let other = windlass_vocab::Json::parse("{\"other\":1}").expect("JSON");
+    for (option, arguments) in [(QuestionOption::Edit, None), (QuestionOption::Once, Some(other))] {
+        let answer = Answer { option, arguments };
+        assert!(world.put(Fact::Answered { question, answer, by: AnsweredBy::Person }).is_empty(), "{option:?}");
+    }
+}
+
+#[test]
+fn a_person_is_asked_about_a_call_when_its_turn_comes_not_before() {
+    // proves T8
+    let calls = vec![call("test", Once), call("push", Once).judged(Verdict::Ask)];
+    let mut world = World::new("default", vec![Move::Calls(calls), Move::Text("done")]).attended();
+    world.say("go");
+    go(&mut world, 2);
+    assert!(matches!(world.owed()[..], [Effect::RunCall { .. }]), "nothing is asked while the first runs");
+    go(&mut world, 1);
+    assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
+    world.finish();
+    assert_eq!(world.executed.len(), 2);
+}
+
+#[test]
+fn a_shortened_result_answers_no_later_read() {
+    // proves L11, C6
+    let again = Move::Fails(1, FailureClass::Overflow, Box::new(Move::Calls(vec![read("a")])));
+    let mut world = World::new("default", vec![Move::Calls(vec![read("a")]), again, Move::Text("done")]);
+    world.say("go");
+    go(&mut world, 2);
+    let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("it runs") };
+    let call = request.call;
+    let finished = windlass_machine::Finished {
+        outcome: OutcomeKind::Ok,
+        text: "x".repeat(10_000),
+        cut: None,
+        took_ms: 0,
+        structured: None,
+        plan: None,
+    };
+    world.put(Fact::CallDone { call, finished });
+    world.finish();
+    assert!(world.kinds().contains(&"Compacted".to_owned()));
+    assert_eq!(world.executed.len(), 1, "the second read really ran");
+}
+
+#[test]
+fn words_that_come_during_a_wrap_up_wait_for_the_next_run() {
+    // proves L7
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("x", Once)])]);
+    world.say("go");
+    go(&mut world, 3);
+    assert!(!outstanding(&world.state).contains(&Effect::Receive));
+    assert!(world.say("and the time?").is_empty());
+    assert_eq!(world.finish().reason, EndReason::Unfinished);
+}
+
+#[test]
+fn a_complete_answer_at_the_cap_stays_one_whatever_was_said_meanwhile() {
+    // proves L5, L7
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    policy.at_cap = windlass_vocab::AtCap::Fail;
+    let mut world = World::with_policy(policy, vec![Move::Text("the answer")]);
+    world.say("go");
+    go(&mut world, 1);
+    world.say("thanks");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "the answer"));
+}
+
+#[test]
+fn a_settlement_asked_of_a_person_is_taken_as_interrupted_where_nobody_is() {
+    // proves J4
+    let script = vec![Move::Calls(vec![call("cmd", Once)]), Move::Text("done")];
+    let mut world = World::new("default", script.clone()).attended();
+    world.say("go");
+    go(&mut world, 2);
+    world.crash();
+    assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
+    world.terms.attendance = windlass_vocab::Attendance::Unattended;
+    world.crash();
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    assert_eq!(world.results()[0].0, OutcomeKind::Interrupted);
+
+    let mut asks = World::new("task", script).attended();
+    asks.say("go");
+    go(&mut asks, 2);
+    asks.crash();
+    asks.terms.attendance = windlass_vocab::Attendance::Unattended;
+    asks.crash();
+    assert!(matches!(asks.owed()[..], [Effect::Ask(_)]), "this policy wants a person");
+}
+
+#[test]
+fn the_goal_of_a_retried_run_is_what_the_person_said() {
+    // proves C6
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("x", Once)])]);
+    world.say("the real request");
+    world.finish();
+    world.script = vec![Move::Fails(3, FailureClass::Overflow, Box::new(Move::Text("ok")))];
+    let terms = Box::new(world.terms.clone());
+    world.put(Fact::Retried(terms));
+    world.finish();
+    assert_eq!(world.state.book.history[0], Message::User { text: "the real request".into() });
+}
+
+#[test]
+fn without_tools_plain_text_ends_a_run_even_where_a_tool_should() {
+    // proves L1
+    let mut world = World::new("task", vec![Move::Text("hello")]);
+    world.offer = 0;
+    world.say("hi");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 1));
+}
+
+#[test]
+fn an_empty_reply_on_the_way_loses_nothing_of_a_cut_off_answer() {
+    // proves S2
+    let mut world = World::new("default", vec![Move::CutOff("abc"), Move::Empty, Move::Text("def")]);
+    world.say("go");
+    assert_eq!(world.finish().answer, "abcdef");
+}
+
+#[test]
+fn a_stopped_attempt_is_charged_by_estimate() {
+    // proves M4
+    let mut world = World::new("default", vec![Move::Text("never")]);
+    world.say("go");
+    go(&mut world, 1);
+    world.put(Fact::Stopped(StopBy::Person));
+    let ended = world.finish();
+    assert!(ended.usage.estimated && ended.usage.output > 0, "{:?}", ended.usage);
+}
+
+#[test]
+fn a_resumed_run_has_the_deadline_of_whoever_resumes_it() {
+    // proves L8
+    let mut world = World::new("default", vec![Move::Text("x")]);
+    world.terms.deadline = Some(windlass_vocab::At(5_000));
+    world.say("go");
+    world.crash();
+    assert_eq!(world.state.control.run.as_ref().and_then(|run| run.deadline), None);
+}

@@ -215,6 +215,11 @@ fn replied(key: AttemptKey, reply: Reply, state: &State, offer: &Offer, permissi
     Fact::Replied { attempt: key, parts, stop: reply.stop, usage: Usage { calls: 1, ..usage }, calls }
 }
 
+/// What a call that was cut off is charged, by estimate; nothing if nothing had come.
+pub(crate) fn charged(state: &State, streamed: &str) -> Usage {
+    if streamed.is_empty() { Usage::default() } else { estimated(state, "", streamed) }
+}
+
 /// A count where the provider gives none: four bytes to a token.
 fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
     let context = state.book.context.as_ref().map_or(0, |context| context.prefix.len());

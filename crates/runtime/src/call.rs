@@ -1,11 +1,11 @@
 //! One tool call as an effect: run it, cut its result to what the model sees, keep the rest.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{CallContext, Offer, Verification, cut};
+use windlass_tools::{CallContext, Offer, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Event, Hash, Json, Outcome, OutcomeKind, ResultCap, ToolName,
 };
@@ -47,7 +47,7 @@ pub(crate) fn prepare(
         call: request.call,
         effect_id: request.effect_id.clone(),
         cancel,
-        progress: progress(outside, events.clone(), request.call),
+        progress: progress(&outside.secrets, events.clone(), request.call),
         spilled: Arc::new(spilled),
     };
     Some(Prepared {
@@ -61,13 +61,20 @@ pub(crate) fn prepare(
     })
 }
 
-fn progress(outside: &Arc<Outside>, events: Events, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let secrets = Arc::clone(&outside.secrets);
-    Arc::new(move |text| {
-        events.publish(|| {
-            let body = DeltaBody::CallDelta { call, name: None, text: secrets.scrub(text).into_owned() };
-            Event::Delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body })
-        });
+/// Shows what a call says as it goes. A secret may come in two fragments, so what could be the
+/// beginning of one is held back; at the end it is dropped, for the result says it all.
+fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let scrubber = Mutex::new(secrets.stream());
+    Arc::new(move |fragment| {
+        // Held until it is told, so that fragments keep their order.
+        let mut scrubber = scrubber.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = scrubber.push(fragment);
+        if !text.is_empty() {
+            events.publish(|| {
+                let body = DeltaBody::CallDelta { call, name: None, text };
+                Event::Delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body })
+            });
+        }
     })
 }
 
@@ -132,4 +139,33 @@ fn finish(
     let finished =
         Finished { outcome: outcome.kind, text, cut, took_ms, structured: outcome.structured, plan: outcome.plan };
     (finished, blobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_tools::Secrets;
+    use windlass_vocab::{CallId, DeltaBody, Event};
+
+    use super::progress;
+    use crate::events::Events;
+
+    // proves X1
+    #[test]
+    fn a_secret_split_over_fragments_of_progress_is_not_shown() {
+        let text = "key sk-0123456789 here";
+        for cut in 0..=text.len() {
+            let events = Events::default();
+            let mut shown = events.subscribe();
+            let tell = progress(&Secrets::new([("KEY", "sk-0123456789")]), events, CallId::default());
+            tell(&text[..cut]);
+            tell(&text[cut..]);
+            let mut seen = String::new();
+            while let Some(Event::Delta(delta)) = shown.try_next() {
+                if let DeltaBody::CallDelta { text, .. } = delta.body {
+                    seen.push_str(&text);
+                }
+            }
+            assert_eq!(seen, "key ⟦secret:KEY⟧ here", "cut at {cut}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! It is the only writer of its session. Any error of the store ends it: what it holds in memory may
 //! then differ from the journal, and must be folded anew by whoever opens the session next.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -59,6 +59,8 @@ pub(crate) struct Driver {
 #[derive(Default)]
 pub(crate) struct Underway {
     running: HashMap<EffectKey, Running>,
+    /// Calls that were told to stop and have not ended yet.
+    stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
     segments: SegmentsByModel,
     offer: Option<(RunId, Offer)>,
@@ -92,10 +94,11 @@ impl Driver {
             tokio::select! {
                 biased;
                 command = self.commands.recv() => match command {
-                    None | Some(Command::Close) => return Ok(()),
+                    None | Some(Command::Close) => break,
                     Some(command) => self.obey(command).await?,
                 },
                 Some((key, done)) = self.underway.effects.next(), if !self.underway.effects.is_empty() => {
+                    self.underway.stopping.remove(&key);
                     if let (Some(running), Some(done)) = (self.underway.running.remove(&key), done) {
                         self.finished(done, &running).await?;
                     }
@@ -103,16 +106,26 @@ impl Driver {
                 () = timer => self.time_is_up().await?,
             }
         }
+        // Calls that were told to stop get the grace their tools grant them.
+        while !self.underway.stopping.is_empty() {
+            let Some((key, _)) = self.underway.effects.next().await else { break };
+            self.underway.stopping.remove(&key);
+        }
+        Ok(())
     }
 
     fn abort_what_is_not_owed(&mut self) {
-        let (owed, Underway { handed_back, running, .. }) = (&self.owed, &mut self.underway);
+        let (owed, Underway { handed_back, running, stopping, .. }) = (&self.owed, &mut self.underway);
         running.retain(|key, running| {
             let stays = owed.iter().any(|effect| effect.key() == *key);
             if !stays {
                 running.cancel.cancel();
-                if let EffectKey::CallModel(attempt) = key {
-                    *handed_back = Some((*attempt, running.streamed.text()));
+                match key {
+                    EffectKey::CallModel(attempt) => *handed_back = Some((*attempt, running.streamed.text())),
+                    EffectKey::RunCall(_) | EffectKey::VerifyCall(_) => {
+                        stopping.insert(*key);
+                    }
+                    EffectKey::Receive | EffectKey::Pin(_) | EffectKey::HandBack(_) | EffectKey::Ask(_) => {}
                 }
             }
             stays
@@ -120,13 +133,25 @@ impl Driver {
     }
 
     fn start_what_is_owed(&mut self) {
+        if !self.underway.stopping.is_empty() {
+            // What comes next must not meet what is still ending.
+            return;
+        }
         let fresh = self.owed.iter().filter(|effect| !self.underway.running.contains_key(&effect.key()));
         for effect in fresh.cloned().collect::<Vec<_>>() {
             let running = Running { cancel: CancellationToken::new(), streamed: Streamed::default() };
             let Some(future) = self.future_of(&effect, &running) else { continue };
             let (key, cancel) = (effect.key(), running.cancel.clone());
             self.underway.running.insert(key, running);
-            self.underway.effects.push(Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }));
+            self.underway.effects.push(match key {
+                // A tool sees the token and ends by itself, in the time it is granted.
+                EffectKey::RunCall(_) | EffectKey::VerifyCall(_) => Box::pin(async move { (key, Some(future.await)) }),
+                EffectKey::Receive
+                | EffectKey::Pin(_)
+                | EffectKey::CallModel(_)
+                | EffectKey::HandBack(_)
+                | EffectKey::Ask(_) => Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }),
+            });
         }
     }
 
@@ -216,7 +241,10 @@ impl Driver {
     async fn finished(&mut self, done: Done, running: &Running) -> Result<(), StoreError> {
         match done {
             Done::Pinned(context) => self.step(Fact::Pinned(context)).await?,
-            Done::HandedBack(attempt, text) => self.step(Fact::HandedBack { attempt, text }).await?,
+            Done::HandedBack(attempt, text) => {
+                let usage = attempt::charged(&self.state, &text);
+                self.step(Fact::HandedBack { attempt, text, usage }).await?
+            }
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();

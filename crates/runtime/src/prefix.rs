@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_tools::Workspace;
 use windlass_vocab::{EndsBy, Policy};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
@@ -50,12 +51,51 @@ impl Instructions {
 }
 
 fn project_instructions(workspace: &Path) -> Option<String> {
-    let mut text =
-        std::fs::read(workspace.join("AGENTS.md")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())?;
+    // One byte over the limit tells that there is more.
+    let mut text = Workspace::open(workspace).ok()?.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1)?;
     if text.len() > PROJECT_LIMIT {
         text.truncate(text.floor_char_boundary(PROJECT_LIMIT));
         text.push_str("\n[AGENTS.md is longer; the rest is left out]");
     }
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use super::{PROJECT_LIMIT, project_instructions};
+
+    // proves C1
+    #[test]
+    fn the_instructions_of_a_project_are_read_up_to_the_limit() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert_eq!(project_instructions(dir.path()), None);
+        std::fs::write(dir.path().join("AGENTS.md"), " Be brief.\n").expect("written");
+        assert_eq!(project_instructions(dir.path()).as_deref(), Some("Be brief."));
+        let file = std::fs::File::create(dir.path().join("AGENTS.md")).expect("a file");
+        // As much as no memory holds; a hole takes no room on the disk.
+        file.set_len(1 << 40).expect("lengthened");
+        let text = project_instructions(dir.path()).expect("the beginning");
+        assert!(text.len() < PROJECT_LIMIT + 100 && text.ends_with("the rest is left out]"));
+    }
+
+    // proves T10
+    #[test]
+    fn the_instructions_of_a_project_are_a_file_of_the_workspace_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = dir.path().join("work");
+        std::fs::create_dir(&workspace).expect("a folder");
+        std::fs::write(dir.path().join("private"), "a treasure").expect("written");
+        let agents = workspace.join("AGENTS.md");
+        for target in [dir.path().join("private"), "../private".into(), "/dev/zero".into()] {
+            std::os::unix::fs::symlink(&target, &agents).expect("a link");
+            assert_eq!(project_instructions(&workspace), None, "{}", target.display());
+            std::fs::remove_file(&agents).expect("removed");
+        }
+        // Nobody writes to the pipe: opening it the usual way would wait for ever.
+        assert!(std::process::Command::new("mkfifo").arg(&agents).status().expect("run").success());
+        assert_eq!(project_instructions(&workspace), None);
+    }
 }

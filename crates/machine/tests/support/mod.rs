@@ -191,7 +191,10 @@ impl World {
             Effect::Receive => panic!("nothing to receive"),
             Effect::Pin(_) => Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs() }),
             Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
-            Effect::HandBack(key) => Fact::HandedBack { attempt: *key, text: "so far".into() },
+            Effect::HandBack(key) => {
+                let usage = Usage { output: 2, estimated: true, ..Usage::default() };
+                Fact::HandedBack { attempt: *key, text: "so far".into(), usage }
+            }
             Effect::RunCall { request, .. } => self.run_call(request),
             Effect::VerifyCall { request, .. } => {
                 let done = self.executed.contains_key(&request.effect_id.0);
