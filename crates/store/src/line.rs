@@ -36,18 +36,18 @@ pub(crate) fn write(envelope: &Envelope) -> Result<(String, Option<Blob>), serde
     if line.len() <= BODY_LIMIT {
         return Ok((line, None));
     }
-    let body = envelope.record.body()?;
-    let body = body.get();
-    let inline_end = BODY.len() + body.len() + 1;
-    if body.len() <= BODY_LIMIT || line.len() < inline_end {
+    // The first of its kind: before the body stand only numbers, ids and the kind, none with a quote.
+    let Some(place) = line.find(BODY) else { return Ok((line, None)) };
+    let body = &line.as_bytes()[place + BODY.len()..line.len() - 1];
+    if body.len() <= BODY_LIMIT {
         return Ok((line, None));
     }
-    let hash = hash_of(body.as_bytes());
-    line.truncate(line.len() - inline_end);
+    let blob = (hash_of(body), Arc::from(body));
+    line.truncate(place);
     line.push_str(BLOB);
-    line.push_str(&hash.to_string());
+    line.push_str(&blob.0.to_string());
     line.push_str(END);
-    Ok((line, Some((hash, Arc::from(body.as_bytes())))))
+    Ok((line, Some(blob)))
 }
 
 /// A line that can't be read.

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::record::RecordBody;
 use crate::{At, Record, RecordId, RunId, SessionId, TurnId};
 
 /// The version this binary writes.
@@ -105,9 +106,9 @@ pub struct Envelope {
 
 /// The form of a line; borrows on the way out.
 #[derive(Serialize, Deserialize)]
-struct Line<Text, Body> {
+struct Line<Id, Text, Body> {
     v: u32,
-    id: RecordId,
+    id: Id,
     session: SessionId,
     seq: u64,
     batch: BatchPosition,
@@ -136,25 +137,12 @@ pub enum DecodeError {
 impl Envelope {
     /// One line, without the line break.
     pub fn encode(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Line {
-            v: self.v,
-            id: self.id.clone(),
-            session: self.session,
-            seq: self.seq,
-            batch: self.batch,
-            prev: self.prev,
-            epoch: self.epoch,
-            run: self.run,
-            turn: self.turn,
-            at: self.at,
-            kind: self.record.kind(),
-            body: self.record.body()?,
-        })
+        serde_json::to_string(self)
     }
 
     /// Reads a line. Unknown kinds are kept, unknown fields are passed over.
     pub fn decode(line: &str) -> Result<Self, DecodeError> {
-        let line: Line<String, Box<RawValue>> = serde_json::from_str(line)?;
+        let line: Line<RecordId, String, Box<RawValue>> = serde_json::from_str(line)?;
         if line.v > ENVELOPE_VERSION {
             return Err(DecodeError::Version(line.v));
         }
@@ -177,7 +165,20 @@ impl Envelope {
 
 impl Serialize for Envelope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let line = self.encode().map_err(serde::ser::Error::custom)?;
-        RawValue::from_string(line).map_err(serde::ser::Error::custom)?.serialize(serializer)
+        let line = Line {
+            v: self.v,
+            id: &self.id,
+            session: self.session,
+            seq: self.seq,
+            batch: self.batch,
+            prev: self.prev,
+            epoch: self.epoch,
+            run: self.run,
+            turn: self.turn,
+            at: self.at,
+            kind: self.record.kind(),
+            body: RecordBody(&self.record),
+        };
+        line.serialize(serializer)
     }
 }

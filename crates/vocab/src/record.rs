@@ -30,6 +30,16 @@ macro_rules! records {
             }
         })*
 
+        /// The body alone; its kind stands beside it in the envelope.
+        impl Serialize for RecordBody<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    $(Record::$kind(body) => body.serialize(serializer),)*
+                    Record::Unknown(unknown) => unknown.body.serialize(serializer),
+                }
+            }
+        }
+
         impl Record {
             /// Every kind this binary knows.
             pub const KINDS: &'static [&'static str] = &[$(stringify!($kind),)*];
@@ -40,14 +50,6 @@ macro_rules! records {
                 match self {
                     $(Self::$kind(_) => stringify!($kind),)*
                     Self::Unknown(unknown) => &unknown.kind,
-                }
-            }
-
-            /// The body as JSON text.
-            pub fn body(&self) -> Result<Box<RawValue>, serde_json::Error> {
-                match self {
-                    $(Self::$kind(body) => serde_json::value::to_raw_value(body),)*
-                    Self::Unknown(unknown) => Ok(unknown.body.clone().into()),
                 }
             }
 
@@ -86,6 +88,9 @@ records! {
     CancelAsked,
     RunEnded,
 }
+
+/// A record's body, to be written.
+pub(crate) struct RecordBody<'a>(pub(crate) &'a Record);
 
 /// A record of a kind that a newer version writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
