@@ -135,7 +135,7 @@ pub struct SessionChanged {
 pub struct LeaseTaken {
     /// Counts the takings, from 1.
     pub epoch: u64,
-    /// Who: `host:pid`.
+    /// Who, for people.
     pub holder: String,
 }
 
