@@ -1,7 +1,7 @@
 //! The request body's stable part.
 //!
-//! The protocol: a codec calls [`Segments::extend`] with the key of what it is about to send. While
-//! the key stays the same the bytes written before are kept and only new messages are appended; when
+//! The protocol: a codec calls [`Segments::extend`] with the epoch of what it is about to send. While
+//! that stays the same the bytes written before are kept and only new messages are appended; when
 //! it changes, or the history got shorter, everything is written afresh. The bytes are shared with the
 //! request in flight, not copied: the buffer grows in place once that request is over.
 
@@ -12,18 +12,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 /// The part of a request body that never changes again: the prefix and each message once.
 #[derive(Debug, Default)]
 pub struct Segments {
-    key: Option<SegmentKey>,
+    /// The epoch of the history the bytes were written for.
+    epoch: Option<u64>,
     stable: Bytes,
     messages: usize,
-}
-
-/// What the stable bytes were written for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SegmentKey {
-    /// The model they are sent to.
-    pub(crate) model: String,
-    /// The epoch of the history.
-    pub(crate) epoch: u64,
 }
 
 /// Writes one message, given its place in the history.
@@ -34,12 +26,12 @@ impl Segments {
     /// there is none yet, `message` each message that has not been written.
     pub(crate) fn extend<M>(
         &mut self,
-        key: SegmentKey,
+        epoch: u64,
         history: &[M],
         prefix: &mut dyn FnMut(&mut dyn Write) -> serde_json::Result<()>,
         message: WriteMessage<'_, M>,
     ) -> serde_json::Result<Bytes> {
-        let fits = self.key.as_ref() == Some(&key) && history.len() >= self.messages;
+        let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Until the new bytes are whole there are none: a failed write can't leave half a message.
         *self = Self::default();
@@ -51,14 +43,14 @@ impl Segments {
             message(&mut written, place, new)?;
         }
         let stable = written.into_inner().freeze();
-        *self = Self { key: Some(key), stable: stable.clone(), messages: history.len() };
+        *self = Self { epoch: Some(epoch), stable: stable.clone(), messages: history.len() };
         Ok(stable)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SegmentKey, Segments};
+    use super::Segments;
 
     struct Count {
         prefixes: usize,
@@ -66,10 +58,9 @@ mod tests {
     }
 
     fn extend(segments: &mut Segments, count: &mut Count, epoch: u64, history: &[&str]) -> bytes::Bytes {
-        let key = SegmentKey { model: "m".into(), epoch };
         let (mut prefixes, mut messages) = (0, 0);
         let bytes = segments.extend(
-            key,
+            epoch,
             history,
             &mut |out| {
                 prefixes += 1;

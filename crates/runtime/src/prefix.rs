@@ -22,7 +22,7 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// The prefix for a run. `has_tools`-free agents get no rules about tools.
+    /// The prefix for a run. Where nothing is offered there are no rules about tools.
     pub(crate) fn prefix(&self, agent: &str, policy: &Policy, offered: usize) -> String {
         let mut sections = vec![self.identity(agent)];
         if let Some(project) = self.workspace.as_deref().and_then(project_instructions) {

@@ -44,7 +44,7 @@ pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;
-pub use permission::{Mode, ParseModeError, Permissions};
+pub use permission::{Mode, Permissions};
 pub use registry::{Registry, RegistryError};
 pub use rule::{ParseRuleError, Rule};
 pub use secrets::{Secrets, StreamScrubber, contains_placeholder};

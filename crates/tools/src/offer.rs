@@ -60,12 +60,6 @@ impl Offer {
         &self.inner.specs
     }
 
-    /// Whether there is nothing to offer.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.inner.specs.is_empty()
-    }
-
     /// Resolves the name, reads and validates the arguments, looks up the permission.
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {

@@ -1,8 +1,6 @@
 //! Permissions (T8): deny before ask before allow, what a session was granted before what is
 //! configured for all, and a mode for everything no rule speaks of.
 
-use std::str::FromStr;
-
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
 use crate::subject::{Clarity, Subject};
@@ -18,23 +16,6 @@ pub enum Mode {
     Strict,
     /// Everything is allowed that no rule denies.
     Bypass,
-}
-
-/// The text is no mode.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no mode: choose default, strict or bypass")]
-pub struct ParseModeError(String);
-
-impl FromStr for Mode {
-    type Err = ParseModeError;
-    fn from_str(text: &str) -> Result<Self, ParseModeError> {
-        match text {
-            "default" => Ok(Self::Default),
-            "strict" => Ok(Self::Strict),
-            "bypass" => Ok(Self::Bypass),
-            other => Err(ParseModeError(other.to_owned())),
-        }
-    }
 }
 
 /// What may run.

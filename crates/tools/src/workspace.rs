@@ -30,6 +30,8 @@ pub struct Workspace {
     dir: Dir,
     given: PathBuf,
     root: PathBuf,
+    /// Folders inside it that no tool may touch, relative to the root.
+    closed: Vec<PathBuf>,
 }
 
 /// Why a path can't be used, told to the model.
@@ -49,7 +51,33 @@ impl Workspace {
         let root = path.canonicalize().map_err(error)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(error)?;
         let given = std::path::absolute(path).map_err(error)?;
-        Ok(Self { dir, given, root })
+        Ok(Self { dir, given, root, closed: Vec::new() })
+    }
+
+    /// The same without a folder that is not for tools: no path into it can be used. A workspace inside
+    /// that folder is refused.
+    pub fn without(mut self, folder: &Path) -> Result<Self, WorkspaceError> {
+        let folder = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+        let folder = folder.map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
+        if self.root.starts_with(&folder) {
+            let source = io::Error::other(format!("it is in the data folder {}", folder.display()));
+            return Err(WorkspaceError { path: self.root, source });
+        }
+        self.closed.extend(folder.strip_prefix(&self.root).map(Path::to_owned).ok());
+        Ok(self)
+    }
+
+    /// Whether `relative` leads into a folder that is not for tools.
+    pub(crate) fn is_closed(&self, relative: &Path) -> bool {
+        let leads_in = |path: &Path| self.closed.iter().any(|closed| path.starts_with(closed));
+        !self.closed.is_empty()
+            && (leads_in(&flatten(relative)) || self.resolved(relative).is_some_and(|real| leads_in(&real)))
+    }
+
+    /// Whether a folder that is not for tools is in `relative`, so that it can't be moved.
+    fn holds_closed(&self, relative: &Path) -> bool {
+        let real = self.resolved(relative);
+        self.closed.iter().any(|closed| real.as_ref().is_some_and(|real| closed.starts_with(real)))
     }
 
     /// Where it is, links resolved.
@@ -69,6 +97,9 @@ impl Workspace {
         };
         // `Path::new("a/")` and "a/." name what "a" names.
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
+        if self.is_closed(&relative) {
+            return Err(format!("`{path}` is in the folder Windlass keeps its own data in, which is not for tools."));
+        }
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
 
@@ -96,6 +127,16 @@ impl Workspace {
         Ok(bytes)
     }
 
+    /// The beginning of a regular file, `limit` bytes at most; nothing if it can't be read, or is
+    /// not in the workspace.
+    #[must_use]
+    pub fn beginning(&self, path: &str, limit: u64) -> Option<String> {
+        let (file, _) = self.file(path).ok()?;
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Opens a folder.
     pub(crate) fn folder(&self, path: &str) -> Result<Dir, Refusal> {
         let relative = self.relative(path)?;
@@ -116,7 +157,11 @@ impl Workspace {
 
     /// The place `path` itself names, links not followed at its end.
     pub(crate) fn place(&self, path: &str) -> Result<Place, Refusal> {
-        self.place_at(path, &self.relative(path)?)
+        let relative = self.relative(path)?;
+        if self.holds_closed(&relative) {
+            return Err(format!("`{path}` has the folder in it that Windlass keeps its own data in, and stays."));
+        }
+        self.place_at(path, &relative)
     }
 
     /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders

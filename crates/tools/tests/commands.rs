@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::guard::{SurvivorsError, wait_for_survivors};
 use windlass_tools::{
-    BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, SpilledResults, Workspace, builtins,
+    BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, Secrets, SpilledResults, Workspace, builtins,
 };
 use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, SessionId, ToolSource};
 
@@ -186,10 +186,13 @@ fn a_command_has_no_input_no_terminal_and_no_secrets() {
     let room = room();
     assert_eq!(run(room.path(), "cat; exec 2>/dev/null; true </dev/tty || echo none").text, "none\n[exit code 0]");
     let mut commands = commands(room.path());
-    commands.scrubbed = BTreeSet::from(["PATH".into(), "NOT_SET".into()]);
-    let outcome =
-        run_with(commands, room.path(), &json!({"command": "/usr/bin/env; tr '\\0' '\\n' </proc/$PPID/environ"}));
+    // One is told by its name, the other by what it holds.
+    let held = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    commands.secrets = Secrets::new([("PATH", "unlike its value"), ("api_key", held.as_str())]);
+    let look = "/usr/bin/env; /usr/bin/tr '\\0' '\\n' </proc/$PPID/environ";
+    let outcome = run_with(commands, room.path(), &json!({"command": look}));
     assert!(!outcome.text.lines().any(|line| line.starts_with("PATH=")), "{}", outcome.text);
+    assert!(!outcome.text.contains(&held), "a variable with a secret in it was inherited");
     assert!(outcome.text.contains("WINDLASS_EFFECT_ID="), "{}", outcome.text);
 }
 

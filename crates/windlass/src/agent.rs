@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use windlass_runtime::{OpenError, Opening, Runtime, Sent, Session, SessionClosed, Standing, Subscription};
 use windlass_store::StoreError;
-use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
+use windlass_vocab::{Envelope, Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
 use crate::builder::Builder;
 
@@ -22,6 +22,9 @@ pub enum RunError {
     /// Only a person can move it on.
     #[error("the run waits for a person")]
     Waiting(Vec<QuestionAsked>),
+    /// It never began: a stop drops the messages that wait.
+    #[error("the message was dropped before a run took it up; say it again")]
+    Dropped,
 }
 
 /// An agent, ready to work.
@@ -67,12 +70,22 @@ impl Agent {
 
     /// Says something in a session and waits for the end of the run.
     pub async fn run(&self, key: &str, prompt: &str) -> Result<RunEnded, RunError> {
-        self.run_once(key, MessageId(Uuid::now_v7().to_string()), prompt).await
+        self.say(key, MessageId(Uuid::now_v7().to_string()), prompt).await
     }
 
     /// The same with a message id: repeating the call never repeats the message. It goes on with the
-    /// unfinished run, or gives the finished one's end again.
+    /// unfinished run, or gives the finished one's end again, whoever has the session.
     pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
+        let store = &self.runtime.outside().store;
+        if let Some(session) = store.find(&self.owner, key).await?
+            && let Some(ended) = end_awaited(&store.read(session, 0).await?, &mut Awaited::Message(message_id.clone()))
+        {
+            return Ok(ended.1.clone());
+        }
+        self.say(key, message_id, prompt).await
+    }
+
+    async fn say(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
         let session = self.session(key).await?;
         let ended = self.ask(&session, message_id, prompt).await;
         session.close().await;
@@ -97,16 +110,13 @@ impl Agent {
         mut awaited: Awaited,
         mut show: impl FnMut(&Event),
     ) -> Result<RunEnded, RunError> {
+        if let Some(ended) = self.recorded_end(session.id(), &mut awaited).await? {
+            show_rest(events, show);
+            return Ok(ended);
+        }
+        // Where the run begins that takes the message up.
+        let mut begins = None;
         loop {
-            if let Awaited::Run(run) = awaited
-                && session.standing() == Standing::Idle
-                && let Some(ended) = self.ended(session.id(), run).await?
-            {
-                while let Some(event) = events.try_next() {
-                    show(&event);
-                }
-                return Ok(ended);
-            }
             tokio::select! {
                 biased;
                 event = events.next() => {
@@ -115,22 +125,27 @@ impl Agent {
                     let Event::Record(envelope) = &event else { continue };
                     match (&envelope.record, &awaited) {
                         (Record::MessageAccepted(accepted), Awaited::Message(id)) if accepted.message_id == *id => {
-                            // A message that begins a run stands just before it.
-                            if let Some(run) = envelope.run {
-                                awaited = Awaited::Run(run);
-                            }
+                            begins = Some(envelope.seq + 1);
+                            awaited = envelope.run.map_or(awaited, Awaited::Run);
                         }
-                        (Record::RunStarted(started), Awaited::Message(_)) => awaited = Awaited::Run(started.run),
+                        (Record::RunStarted(started), Awaited::Message(_)) if begins == Some(envelope.seq) => {
+                            awaited = Awaited::Run(started.run);
+                        }
                         (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => {
                             return Ok(ended.clone());
                         }
                         _ => {}
                     }
                 }
-                standing = session.stuck() => match standing {
+                standing = session.settled() => match standing {
                     Standing::Waiting(questions) => return Err(RunError::Waiting(questions)),
                     Standing::Closed(why) => return Err(why.into()),
-                    Standing::Idle | Standing::Working => {}
+                    Standing::Idle => {
+                        let ended = self.recorded_end(session.id(), &mut awaited).await?;
+                        show_rest(events, show);
+                        return ended.ok_or(RunError::Dropped);
+                    }
+                    Standing::Working => {}
                 },
             }
         }
@@ -138,11 +153,43 @@ impl Agent {
 
     /// How a run ended, if it did.
     pub async fn ended(&self, session: SessionId, run: RunId) -> Result<Option<RunEnded>, StoreError> {
+        self.recorded_end(session, &mut Awaited::Run(run)).await
+    }
+
+    async fn recorded_end(&self, session: SessionId, awaited: &mut Awaited) -> Result<Option<RunEnded>, StoreError> {
         let records = self.runtime.outside().store.read(session, 0).await?;
-        Ok(records.into_iter().rev().find_map(|envelope| match envelope.record {
-            Record::RunEnded(ended) if envelope.run == Some(run) => Some(ended),
-            _ => None,
-        }))
+        Ok(end_awaited(&records, awaited).map(|(_, ended)| ended.clone()))
+    }
+}
+
+/// The end that is awaited, if a session's records have it, and where it stands. Once the run that
+/// took a message up is known, that run is what is awaited.
+pub fn end_awaited<'a>(records: &'a [Envelope], awaited: &mut Awaited) -> Option<(&'a Envelope, &'a RunEnded)> {
+    if let Awaited::Message(id) = awaited {
+        *awaited = Awaited::Run(run_of(records, id)?);
+    }
+    records.iter().rev().find_map(|envelope| match (&envelope.record, &*awaited) {
+        (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => Some((envelope, ended)),
+        _ => None,
+    })
+}
+
+/// The run that took a message up: the one that was open, or the one it began in the same batch.
+fn run_of(records: &[Envelope], id: &MessageId) -> Option<RunId> {
+    let is_it = |envelope: &Envelope| match &envelope.record {
+        Record::MessageAccepted(accepted) => accepted.message_id == *id,
+        _ => false,
+    };
+    let at = records.iter().position(is_it)?;
+    records[at].run.or_else(|| match records.get(at + 1).map(|next| &next.record) {
+        Some(Record::RunStarted(started)) => Some(started.run),
+        Some(_) | None => None,
+    })
+}
+
+fn show_rest(events: &mut Subscription, mut show: impl FnMut(&Event)) {
+    while let Some(event) = events.try_next() {
+        show(&event);
     }
 }
 

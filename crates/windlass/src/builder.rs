@@ -1,7 +1,6 @@
 //! Gathering what an agent needs.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -80,7 +79,6 @@ pub struct Builder {
     permissions: Permissions,
     rules: Vec<(Side, String)>,
     secrets: Vec<(String, String)>,
-    environment: Vec<(OsString, OsString)>,
     guard: Option<GuardProgram>,
     attendance: Attendance,
     deadline_ms: Option<u64>,
@@ -113,7 +111,6 @@ impl Default for Builder {
             permissions: Permissions::default(),
             rules: Vec::new(),
             secrets: Vec::new(),
-            environment: Vec::new(),
             guard: crate::own_guard(),
             attendance: Attendance::Unattended,
             deadline_ms: None,
@@ -279,17 +276,10 @@ impl Builder {
         self
     }
 
-    /// Secrets that must never reach the model, the journal or an error: name and value.
+    /// Secrets that must never reach the model, the journal, a command or an error: name and value.
     #[must_use]
     pub fn secrets(mut self, secrets: impl IntoIterator<Item = (String, String)>) -> Self {
         self.secrets.extend(secrets);
-        self
-    }
-
-    /// The environment commands start with, before secrets are taken out of it.
-    #[must_use]
-    pub fn environment(mut self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        self.environment = environment.into_iter().collect();
         self
     }
 
@@ -338,8 +328,8 @@ impl Builder {
         let (model_name, models) = self.take_models()?;
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut self.secrets)));
         let (store, data_dir) = self.open_store()?;
-        let guard_locks = data_dir.map(|dir| dir.join("guards"));
-        let registry = self.registry(&secrets, guard_locks.as_deref())?;
+        let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
+        let registry = self.registry(&secrets, data_dir.as_deref(), guard_locks.as_deref())?;
         let permissions = self.take_permissions()?;
         let outside = Outside { store, models, registry, secrets, clock: self.clock, guard_locks };
         let workspace = self.workspace.as_ref().map(|dir| dir.display().to_string());
@@ -377,13 +367,23 @@ impl Builder {
         })
     }
 
-    fn registry(&mut self, secrets: &Secrets, guard_locks: Option<&Path>) -> Result<Registry, BuildError> {
+    fn registry(
+        &mut self,
+        secrets: &Secrets,
+        data_dir: Option<&Path>,
+        guard_locks: Option<&Path>,
+    ) -> Result<Registry, BuildError> {
         let mut registry = Registry::new();
         if let Some(dir) = &self.workspace {
-            let workspace = Arc::new(Workspace::open(dir)?);
+            let workspace = Workspace::open(dir)?;
+            // The journal is written by the driver alone.
+            let workspace = Arc::new(match data_dir {
+                Some(data_dir) => workspace.without(data_dir)?,
+                None => workspace,
+            });
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
-            commands.scrubbed = secrets.scrubbed_names(std::mem::take(&mut self.environment));
+            commands.secrets = secrets.clone();
             for tool in builtins(workspace, commands) {
                 registry.add(tool)?;
             }

@@ -25,7 +25,7 @@
 mod agent;
 mod builder;
 
-pub use agent::{Agent, Awaited, RunError};
+pub use agent::{Agent, Awaited, RunError, end_awaited};
 pub use builder::{BuildError, Builder};
 pub use windlass_machine as machine;
 pub use windlass_provider as provider;

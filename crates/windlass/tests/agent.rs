@@ -3,8 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 use serde_json::json;
+use windlass::tools::GuardProgram;
 use windlass::vocab::{MessageId, PolicyPatch};
-use windlass::{Agent, EndReason};
+use windlass::{Agent, Awaited, EndReason, RunError, Sent, Session, Subscription};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
 
 fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
@@ -94,6 +95,33 @@ async fn settings_are_laid_over_the_preset() {
     assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Unfinished, "That is all I did.", 3));
 }
 
+#[tokio::test]
+async fn a_command_does_not_inherit_the_key_the_agent_was_given() {
+    // proves X1
+    let dir = tempfile::tempdir().expect("a folder");
+    let call = Step::call("run_command", json!({"command": "true"}));
+    let server = ModelServer::start(Script::of([call, Step::say("done")])).expect("a server");
+    // A guard that only shows what it was started with.
+    let shown = dir.path().join("environment");
+    let args = vec!["-c".to_owned(), "/usr/bin/env > \"$0\"".to_owned(), shown.display().to_string()];
+    // A variable this program has, taken for the key; nothing else is said about it.
+    let key = std::env::var("CARGO_MANIFEST_DIR").expect("set where tests run");
+    let agent = Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .api_key(key)
+        .workspace(dir.path())
+        .allow("run_command")
+        .guard(GuardProgram { program: "/bin/sh".into(), args })
+        .build()
+        .expect("built");
+    agent.run("s", "go").await.expect("ended");
+    let environment = std::fs::read_to_string(shown).expect("the guard was started");
+    let names: Vec<_> = environment.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    assert!(names.contains(&"WINDLASS_EFFECT_ID"), "{names:?}");
+    assert!(!names.contains(&"CARGO_MANIFEST_DIR"), "{names:?}");
+}
+
 #[test]
 fn what_is_missing_or_wrong_is_said() {
     let message = |builder: windlass::Builder| builder.build().expect_err("refused").to_string();
@@ -103,4 +131,66 @@ fn what_is_missing_or_wrong_is_said() {
     assert!(message(builder().preset("nope")).contains("durable-chat"));
     assert!(message(builder().workspace("/nowhere/at/all")).contains("/nowhere/at/all"));
     assert!(message(builder().allow("run_command(")).contains("run_command("));
+}
+
+/// A session with a run that hangs at the model and two messages that wait for its end.
+async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
+    let (session, mut events) = agent.session_followed("s").await.expect("opened");
+    for id in ["a", "b", "c"] {
+        let sent = session.send(MessageId(id.into()), id).await.expect("sent");
+        assert_eq!(sent == Sent::Queued, id != "a");
+    }
+    while server.count() < 1 {
+        tokio::select! {
+            _ = events.next() => {}
+            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {}
+        }
+    }
+    (session, events)
+}
+
+fn queueing(server: &ModelServer) -> Agent {
+    let steering = Some(windlass::vocab::Steering::Queue);
+    Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .policy(PolicyPatch { steering, ..PolicyPatch::default() })
+        .build()
+        .expect("built")
+}
+
+#[tokio::test]
+async fn a_message_that_waits_is_answered_by_its_own_run() {
+    // proves L7, J6
+    let server = ModelServer::start(Script::of([
+        Step::say("of a").fault(FaultKind::Delay { ms: 200 }),
+        Step::say("of b"),
+        Step::say("of c"),
+    ]))
+    .expect("a server");
+    let agent = queueing(&server);
+    let (session, mut events) = queue(&agent, &server).await;
+    let third = Awaited::Message(MessageId("c".into()));
+    let ended = agent.follow(&session, &mut events, third, |_| {}).await.expect("ended");
+    assert_eq!(ended.answer, "of c");
+    // The end is found however late it is asked for.
+    for (id, answer) in [("a", "of a"), ("b", "of b"), ("c", "of c")] {
+        let awaited = Awaited::Message(MessageId(id.into()));
+        let ended = agent.follow(&session, &mut session.events(), awaited, |_| {}).await.expect("ended");
+        assert_eq!(ended.answer, answer);
+    }
+}
+
+#[tokio::test]
+async fn whoever_awaits_a_message_hears_that_it_was_dropped() {
+    // proves L8
+    let slow = Step::say("of a").fault(FaultKind::Delay { ms: 3_600_000 });
+    let server = ModelServer::start(Script::of([slow])).expect("a server");
+    let agent = queueing(&server);
+    let (session, mut events) = queue(&agent, &server).await;
+    let third = Awaited::Message(MessageId("c".into()));
+    let (ended, stopped) =
+        tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass::vocab::StopBy::Person));
+    assert_eq!(stopped.expect("stopped").dropped, 2);
+    assert!(matches!(ended, Err(RunError::Dropped)), "{ended:?}");
 }

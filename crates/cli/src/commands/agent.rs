@@ -1,6 +1,5 @@
 //! From settings to an agent.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use windlass::provider::Secret;
@@ -45,7 +44,6 @@ pub(super) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .store(store, &settings.place.data_dir.value)
         .permissions(permissions(&settings.permissions)?)
         .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
-        .environment(job.env.all().map(|(name, value)| (OsString::from(name), value.to_owned())))
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
         .clock(crash::clock());

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Write};
 
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
-use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionKind, QuestionOption, StopBy};
-use windlass::{Agent, Awaited, RunError, Session, Subscription};
+use windlass::vocab::{Answer, Attendance, Preview, QuestionAsked, QuestionKind, QuestionOption, StopBy};
+use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
 use super::{CommandError, Done, Job};
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ async fn follow_and_ask(
 ) -> Done {
     loop {
         let mut shown = Ok(());
-        let show = |event: &windlass::Event| {
+        let show = |event: &Event| {
             if shown.is_ok() {
                 shown = job.view.event(event);
             }
@@ -68,6 +68,11 @@ async fn follow_and_ask(
     }
 }
 
+/// Shows an end that was recorded before.
+pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
+    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
+}
+
 fn output_failed(error: &io::Error) -> CommandError {
     CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
 }
@@ -76,16 +81,23 @@ fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
     let session = key.map(|key| format!(" {}", quoted(key))).unwrap_or_default();
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
-        let preview = asked.preview.as_ref();
-        let title = preview.map_or("a question", |preview| preview.title.as_str());
-        text.push_str(&format!("\n  {title}"));
-        if let Some(body) = preview.map(|preview| preview.body.as_str()).filter(|body| !body.is_empty()) {
-            text.push_str(&format!("\n    {}", body.lines().next().unwrap_or_default()));
-        }
+        let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));
+        text.push_str(&format!("\n  {}", preview.as_deref().unwrap_or("a question")));
         let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
         text.push_str(&format!("\n    answer with: windlass resume{session} --answer {}", choices.join("|")));
     }
     CommandError::new(Exit::Waiting, text)
+}
+
+/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
+/// begins with is not said twice.
+fn shown(preview: &Preview, indent: &str) -> String {
+    let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
+    let mut lines = body.lines();
+    if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {
+        lines.next();
+    }
+    lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
 }
 
 /// A word as a shell reads it back.
@@ -126,12 +138,7 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
     let choices = choices(asked);
     let mut err = io::stderr();
     if let Some(preview) = &asked.preview {
-        writeln!(err, "\n{}", harmless_lines(&preview.title))?;
-        // A body often begins with what the title has said already.
-        let rest = preview.body.lines().skip_while(|line| preview.title.contains(line.trim()));
-        for line in rest {
-            writeln!(err, "  {}", harmless_lines(line))?;
-        }
+        writeln!(err, "\n{}", harmless_lines(&shown(preview, "  ")))?;
     }
     loop {
         let words: Vec<String> = choices.iter().map(|(letter, word, _)| format!("[{letter}] {word}")).collect();
@@ -210,6 +217,7 @@ impl From<RunError> for CommandError {
                 Self::new(Exit::Failed, "the session was closed before the run ended")
             }
             RunError::Waiting(questions) => waiting(&questions, None),
+            RunError::Dropped => Self::new(Exit::Cancelled, error.to_string()),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! What the commands that talk to a model have in common, made ready before the runtime starts.
 
 use std::io::{self, IsTerminal, Stderr, Stdout};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use windlass_vocab::Attendance;
 
 use super::CommandError;
-use crate::args::{CommonFlags, RuleFlags, flags};
+use crate::args::CommonFlags;
 use crate::exit::Exit;
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
@@ -31,20 +30,16 @@ pub struct Job {
 }
 
 impl Job {
-    /// Resolves the settings, tells the person what they should know of them, and makes the data folder.
-    pub fn prepare(
-        data_dir: Option<PathBuf>,
-        rules: &RuleFlags,
-        common: &CommonFlags,
-        env: Env,
-    ) -> Result<Self, CommandError> {
-        let sources = gather(flags(data_dir, rules, common), env)?;
-        let settings = sources.resolve()?;
+    /// Resolves the settings that hold in the session's folder and tells the person what they should
+    /// know of them.
+    pub fn prepare(flags: Flags, common: &CommonFlags, env: Env, place: Place) -> Result<Self, CommandError> {
+        let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
+        // Where the session was found is where it stays, whatever its folder's file names.
+        let settings = Settings { place, ..sources.resolve()? };
         let mut progress = Progress::new(io::stderr(), stream(&io::stderr()));
         for notice in &settings.notices {
             progress.line(&format!("windlass: {notice}"));
         }
-        make_data_dir(&settings.place)?;
         let view = if common.json {
             View::Json { out: io::stdout(), err: io::stderr() }
         } else {
@@ -61,9 +56,9 @@ impl Job {
     }
 }
 
-/// Where sessions are kept, for the commands that only look at them.
-pub(super) fn place(data_dir: Option<PathBuf>, env: Env) -> Result<Place, CommandError> {
-    let place = gather(Flags { data_dir, ..Flags::default() }, env)?.place()?;
+/// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.
+pub(super) fn place(flags: Flags, env: Env) -> Result<Place, CommandError> {
+    let place = gather(flags, env)?.place()?;
     make_data_dir(&place)?;
     Ok(place)
 }

@@ -4,6 +4,7 @@
 mod agent;
 mod follow;
 mod job;
+mod repeat;
 mod resume;
 mod retry;
 mod run;

@@ -2,37 +2,44 @@
 
 use std::path::PathBuf;
 
-use windlass::vocab::{Answer, Attendance, RunId};
+use windlass::vocab::{Answer, Attendance, Envelope, QuestionId, QuestionOption, Record, RunId};
 use windlass::{Awaited, RunError, Session, Standing};
 
-use super::{CommandError, Done, Job, agent, block_on, follow, session};
-use crate::args::{ResumeArgs, RuleFlags};
+use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
+use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::exit::Exit;
 use crate::settings::Env;
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
     // A resumed run keeps the rules it began with.
-    let mut job = Job::prepare(data_dir, &RuleFlags::default(), &args.common, env)?;
-    if args.answer.is_some() {
-        // Whoever gives an answer on the command line is there to be asked.
-        job.attendance = Attendance::Attended;
-    }
+    let flags = flags(data_dir, &RuleFlags::default(), &args.common);
+    let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
-        let store = agent::open_store(&job.settings.place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &job.settings.place.workspace).await?;
+        let store = agent::open_store(&place)?;
+        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
+        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        if args.answer.is_some() {
+            // Whoever gives an answer on the command line is there to be asked.
+            job.attendance = Attendance::Attended;
+        }
         let model = match &job.settings.model {
             Some(model) => model.value.clone(),
             None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
         };
         let agent = agent::build(&job, store, &model)?;
+        let asked_before = pending(&agent.runtime().outside().store.read(row.session, 0).await?);
         let (session, mut events) = agent.existing(row.session).await?;
         if session.standing() == Standing::Idle {
             session.close().await;
             let text = format!("nothing to resume: no run of session `{}` is open", row.key);
             return Err(CommandError::new(Exit::Usage, text));
         }
-        if let Some(choice) = args.answer {
-            answer(&session, choice.into()).await?;
+        if let Some(choice) = args.answer
+            && let Err(error) = answer(&session, asked_before, choice.into()).await
+        {
+            session.close().await;
+            return Err(error);
         }
         let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(RunId(row.runs))).await;
         session.close().await;
@@ -40,16 +47,38 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
     })
 }
 
-/// Gives the answer to every question the run waits with that offers it.
-async fn answer(session: &Session, option: windlass::vocab::QuestionOption) -> Result<(), CommandError> {
-    let Standing::Waiting(questions) = session.settled().await else { return Ok(()) };
+/// Gives the answer to every question that is there when the session is opened: to one that comes
+/// later nobody has said yes.
+async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: QuestionOption) -> Result<(), CommandError> {
+    let mut questions = asked_before;
+    if let Standing::Waiting(asked) = session.standing() {
+        questions.extend(asked.into_iter().map(|asked| asked.question));
+    }
+    if questions.is_empty() {
+        let text = "the run waits with no question; leave --answer out to go on with it";
+        return Err(CommandError::new(Exit::Usage, text));
+    }
     let mut taken = false;
-    for asked in questions {
+    for question in questions {
         let answer = Answer { option, arguments: None };
-        taken |= session.answer(asked.question, answer).await.map_err(RunError::from)?;
+        taken |= session.answer(question, answer).await.map_err(RunError::from)?;
     }
     if taken {
         return Ok(());
     }
     Err(CommandError::new(Exit::Usage, "the question the run waits with does not offer that answer"))
+}
+
+/// The questions of the open run that nobody has answered.
+fn pending(records: &[Envelope]) -> Vec<QuestionId> {
+    let mut questions = Vec::new();
+    for envelope in records {
+        match &envelope.record {
+            Record::QuestionAsked(asked) => questions.push(asked.question),
+            Record::QuestionAnswered(answered) => questions.retain(|question| *question != answered.question),
+            Record::RunStarted(_) | Record::RunEnded(_) => questions.clear(),
+            _ => {}
+        }
+    }
+    questions
 }

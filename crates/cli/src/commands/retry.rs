@@ -4,16 +4,25 @@ use std::path::PathBuf;
 
 use windlass::{Awaited, RunError};
 
-use super::{CommandError, Done, Job, agent, block_on, follow, session};
-use crate::args::RetryArgs;
+use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
+use crate::args::{RetryArgs, flags};
 use crate::exit::Exit;
 use crate::settings::Env;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Done {
-    let mut job = Job::prepare(data_dir, &args.rules, &args.common, env)?;
+    let flags = flags(data_dir, &args.rules, &args.common);
+    let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
-        let store = agent::open_store(&job.settings.place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &job.settings.place.workspace).await?;
+        let store = agent::open_store(&place)?;
+        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let nothing = |why| CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key));
+        // Opening it would take the run up. Whoever works on it is told of first.
+        if session::is_open(&row) {
+            store.claim(row.session).await?;
+            return Err(nothing("a run is still open; use `windlass resume`"));
+        }
+        let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
+        let mut job = Job::prepare(flags, &args.common, env, place)?;
         let model = match &job.settings.model {
             Some(model) => model.value.clone(),
             None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
@@ -21,11 +30,8 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         let agent = agent::build(&job, store, &model)?;
         let (session, mut events) = agent.existing(row.session).await?;
         let Some(run) = session.retry().await.map_err(RunError::from)? else {
-            let open = session.standing() != windlass::Standing::Idle;
             session.close().await;
-            let why =
-                if open { "a run is still open; use `windlass resume`" } else { "its last run did not end badly" };
-            return Err(CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key)));
+            return Err(nothing("its last run did not end badly"));
         };
         let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(run)).await;
         session.close().await;

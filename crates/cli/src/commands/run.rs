@@ -4,12 +4,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use windlass::store::{SessionStatus, Store};
-use windlass::vocab::{MessageId, Record, SessionId};
-use windlass::{Awaited, Sent};
+use windlass::store::{SessionRow, Store};
+use windlass::vocab::MessageId;
+use windlass::{Awaited, RunError, Sent};
 
-use super::{Done, Job, agent, block_on, follow, session};
-use crate::args::RunArgs;
+use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
+use crate::args::{RunArgs, flags};
 use crate::exit::Exit;
 use crate::prompt::{self, Input};
 use crate::settings::Env;
@@ -18,75 +18,80 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
     let stdin = io::stdin();
     let input = if stdin.is_terminal() { Input::Terminal } else { Input::Piped };
     let prompt = prompt::read(args.prompt.as_deref(), input, stdin.lock())?;
-    let mut job = Job::prepare(data_dir, &args.rules, &args.common, env)?;
-    let model = job.settings.model()?.clone();
+    let flags = flags(data_dir, &args.rules, &args.common);
+    let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
-        let store = agent::open_store(&job.settings.place)?;
+        let store = agent::open_store(&place)?;
+        let known = match named(args) {
+            Some(key) => session::found(store.as_ref(), &key).await?,
+            None => None,
+        };
+        let finished = match (&known, &args.message_id) {
+            (Some(row), Some(id)) => repeat::end_of(store.as_ref(), row, id).await?,
+            (None, _) | (_, None) => None,
+        };
+        let place = match (&known, &finished) {
+            (Some(row), None) => session::at_home(place, row, args.common.workspace.as_deref())?,
+            (None, _) | (_, Some(_)) => place,
+        };
+        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        if let (Some(row), Some((event, ended))) = (&known, &finished) {
+            follow::show_end(&mut job, event, ended)?;
+            return Ok(say_it_is_known(Exit::from(ended), &row.key));
+        }
+        let model = job.settings.model()?.clone();
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
-        let place = place(store.as_ref(), args, &job, &recorded).await?;
-        let (session, mut events) = agent.session_followed(&place.key).await?;
-        let sent = session.send(place.message_id.clone(), prompt).await.map_err(windlass::RunError::from)?;
-        let awaited = match sent {
+        let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
+        let (session, mut events) = agent.session_followed(&key).await?;
+        let awaited = match session.send(message_id.clone(), prompt).await.map_err(RunError::from)? {
             Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-            Sent::Queued => Awaited::Message(place.message_id),
+            Sent::Queued => Awaited::Message(message_id),
         };
         let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
-        if let (Sent::Known(_), Ok(Exit::Failed)) = (sent, &done) {
-            // Nobody is left to tell when standard error is gone.
-            let key = follow::quoted(&place.key);
-            let _ =
-                writeln!(io::stderr(), "windlass: this message was sent before; `windlass retry {key}` tries it again");
-        }
         session.close().await;
         done
     })
 }
 
-/// Where the message goes, and under which id.
-struct PlaceInLine {
-    key: String,
-    message_id: MessageId,
+/// A run that failed stays failed for its message.
+fn say_it_is_known(exit: Exit, key: &str) -> Exit {
+    if exit == Exit::Failed {
+        let key = follow::quoted(key);
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(io::stderr(), "windlass: this message was sent before; `windlass retry {key}` tries it again");
+    }
+    exit
 }
 
-async fn place(store: &dyn Store, args: &RunArgs, job: &Job, prompt: &str) -> Result<PlaceInLine, super::CommandError> {
-    if let Some(id) = &args.message_id {
-        // Without a session the id names one: it holds for the whole data folder.
-        let key = args.session.clone().unwrap_or_else(|| format!("message:{id}"));
-        return Ok(PlaceInLine { key, message_id: id.as_str().into() });
-    }
-    let candidate = match &args.session {
-        Some(key) => store.find(session::OWNER, key).await?.map(|id| (key.clone(), id)),
-        None => session::last_of_folder(store, &job.settings.place.workspace).await?.map(|row| (row.key, row.session)),
-    };
-    // The same words to a run that is not over mean the same message.
-    if let Some((key, id)) = &candidate
-        && let Some(message_id) = unfinished_message(store, *id, prompt).await?
-    {
-        return Ok(PlaceInLine { key: key.clone(), message_id });
-    }
-    let message_id = MessageId(uuid::Uuid::now_v7().to_string());
-    let fresh = || format!("run-{}", &message_id.0[message_id.0.len() - 12..]);
-    Ok(PlaceInLine { key: args.session.clone().unwrap_or_else(fresh), message_id })
+/// The key the line names. Without a session the message's id names one: it holds for the whole data
+/// folder.
+fn named(args: &RunArgs) -> Option<String> {
+    args.session.clone().or_else(|| args.message_id.as_ref().map(|id| format!("message:{id}")))
 }
 
-/// The id of the message these words were taken up under, if its run is not over.
-async fn unfinished_message(
+/// The session the message goes to, and the id it goes under. The same words to a run that is not over
+/// mean the same message.
+async fn place_in_line(
     store: &dyn Store,
-    session: SessionId,
+    args: &RunArgs,
+    known: Option<SessionRow>,
+    job: &Job,
     prompt: &str,
-) -> Result<Option<MessageId>, super::CommandError> {
-    let open = store.row(session).await?.is_some_and(|row| match row.status {
-        SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
-        SessionStatus::Idle | SessionStatus::Failed => false,
-    });
-    if !open {
-        return Ok(None);
+) -> Result<(String, MessageId), CommandError> {
+    let fresh = MessageId(uuid::Uuid::now_v7().to_string());
+    match (named(args), &args.message_id) {
+        (Some(key), Some(id)) => Ok((key, id.as_str().into())),
+        (Some(key), None) => {
+            let unfinished = match &known {
+                Some(row) => repeat::unfinished_message(store, row, prompt).await?,
+                None => None,
+            };
+            Ok((key, unfinished.unwrap_or(fresh)))
+        }
+        (None, _) => match repeat::unfinished_in(store, &job.settings.place.workspace, prompt).await? {
+            Some((row, id)) => Ok((row.key, id)),
+            None => Ok((format!("run-{}", &fresh.0[fresh.0.len() - 12..]), fresh)),
+        },
     }
-    let records = store.read(session, 0).await?;
-    let last = records.into_iter().rev().find_map(|envelope| match envelope.record {
-        Record::MessageAccepted(accepted) => Some(accepted),
-        _ => None,
-    });
-    Ok(last.filter(|accepted| accepted.text == prompt).map(|accepted| accepted.message_id))
 }

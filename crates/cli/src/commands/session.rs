@@ -2,27 +2,30 @@
 
 use std::path::Path;
 
-use windlass::store::{SessionRow, Store};
+use windlass::store::{SessionRow, SessionStatus, Store};
 use windlass::vocab::{ModelName, Record, SessionId};
 
 use super::CommandError;
 use crate::exit::Exit;
+use crate::settings::Place;
 
 /// Whose sessions the command line works on.
 pub(super) const OWNER: &str = "local";
 
-/// This folder's last session.
-pub(super) async fn last_of_folder(store: &dyn Store, folder: &Path) -> Result<Option<SessionRow>, CommandError> {
-    let rows = store.sessions(OWNER).await?;
-    let here = rows.into_iter().filter(|row| row.workspace.as_deref() == folder.to_str());
-    Ok(here.max_by_key(|row| row.updated))
+/// This folder's sessions, the last used first.
+pub(super) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
+    let mut rows = store.sessions(OWNER).await?;
+    let folder = folder.display().to_string();
+    rows.retain(|row| row.workspace.as_ref() == Some(&folder));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
+    Ok(rows)
 }
 
 /// The session with this key, or this folder's last.
 pub(super) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -> Result<SessionRow, CommandError> {
     match key {
         Some(key) => by_key(store, key).await,
-        None => last_of_folder(store, folder).await?.ok_or_else(|| {
+        None => of_folder(store, folder).await?.into_iter().next().ok_or_else(|| {
             CommandError::new(
                 Exit::Usage,
                 "this folder has no session yet; name one (windlass sessions list shows them)",
@@ -35,8 +38,43 @@ pub(super) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -
 pub(super) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
     let missing =
         || CommandError::new(Exit::Usage, format!("there is no session `{key}`; `windlass sessions list` shows them"));
-    let session = store.find(OWNER, key).await?.ok_or_else(missing)?;
-    store.row(session).await?.ok_or_else(missing)
+    found(store, key).await?.ok_or_else(missing)
+}
+
+/// The session with this key, if there is one.
+pub(super) async fn found(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
+    Ok(match store.find(OWNER, key).await? {
+        Some(session) => store.row(session).await?,
+        None => None,
+    })
+}
+
+/// The place with the folder the session was begun in: it works there, wherever the command is typed.
+/// `named` is the folder the person asked for.
+pub(super) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> Result<Place, CommandError> {
+    let Some(home) = row.workspace.as_deref() else { return Ok(place) };
+    if place.workspace.display().to_string() == home {
+        return Ok(place);
+    }
+    let refused = |why: String| Err(CommandError::new(Exit::Usage, format!("session `{}` {why}", row.key)));
+    match (named, Path::new(home).is_dir()) {
+        (None, true) => Ok(Place { workspace: home.into(), ..place }),
+        (None, false) => refused(format!("works in {home}, which is not there; name its folder with --workspace")),
+        (Some(named), true) => refused(format!(
+            "works in {home}, not in {}; leave --workspace out, or take another session",
+            named.display()
+        )),
+        // Its folder was moved, or the session came from another machine.
+        (Some(_), false) => Ok(place),
+    }
+}
+
+/// Whether a run of the session is not over.
+pub(super) fn is_open(row: &SessionRow) -> bool {
+    match row.status {
+        SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
+        SessionStatus::Idle | SessionStatus::Failed => false,
+    }
 }
 
 /// The model a session's last run began with.

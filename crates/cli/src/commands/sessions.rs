@@ -13,10 +13,10 @@ use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
-use crate::settings::Env;
+use crate::settings::{Env, Flags};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
-    let place = job::place(data_dir, env)?;
+    let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         match command {

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 use windlass_testkit::{Script, Step};
 
-use crate::support::Bench;
+use crate::support::{Bench, ran};
 
 struct Case<'a> {
     tool: &'a str,
@@ -152,4 +152,54 @@ fn a_flood_of_output_is_cut() {
 fn an_endless_flood_is_ended() {
     let command = json!({"command": "yes", "timeout_seconds": 60});
     check(Case { tool: "run_command", arguments: command, outcome: "tool_error", told: &["y"] });
+}
+
+// proves T10, J9: the journal is not for tools, even where it lies in the workspace
+#[test]
+fn no_tool_touches_the_data_folder_in_the_workspace() {
+    let in_data = |name: &str| format!("home/data/{name}");
+    let database = in_data("windlass.db");
+    let refused = "keeps its own data in";
+    for (tool, arguments, told) in [
+        ("write_file", json!({"path": database, "content": "gone"}), refused),
+        ("write_file", json!({"path": in_data("new/file"), "content": "x"}), refused),
+        ("write_file", json!({"path": "way-in/new", "content": "x"}), refused),
+        ("write_file", json!({"path": "home/../way-in/../data/new", "content": "x"}), refused),
+        ("edit_file", json!({"path": database, "old_text": "a", "new_text": "b"}), refused),
+        ("read_file", json!({"path": database}), refused),
+        ("list_directory", json!({"path": "way-in"}), refused),
+        ("search_files", json!({"pattern": "", "in": "names", "path": "home/data"}), refused),
+        ("search_files", json!({"pattern": "", "in": "names"}), "notes"),
+        ("move_file", json!({"from": "notes", "to": database, "overwrite": true}), refused),
+        ("move_file", json!({"from": database, "to": "mine"}), refused),
+        ("move_file", json!({"from": "home/data", "to": "mine"}), refused),
+        ("move_file", json!({"from": "home", "to": "mine"}), refused),
+        ("list_directory", json!({"path": "home"}), "data/"),
+        ("write_file", json!({"path": "home/database", "content": "x"}), "home/database"),
+    ] {
+        let context = format!("{tool} {arguments}");
+        let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+        let data = bench.workspace().join("home/data");
+        fs::create_dir_all(&data).expect("a folder");
+        symlink("home/data", bench.workspace().join("way-in")).expect("a link");
+        fs::write(bench.workspace().join("notes"), "").expect("written");
+        let on_data = |arguments: &[&str]| ran(bench.command_on(&data, arguments).spawn().expect("the binary starts"));
+        let done = on_data(&["run", "go", "--session", "s", "--mode", "bypass"]);
+        assert_eq!((done.code, done.stdout.as_str()), (0, "I see.\n"), "{context}: {}", done.stderr);
+        let heard = bench.last_request("tool").concat();
+        assert!(heard.contains(told) && !heard.contains("windlass.db-wal"), "{context}: {heard}");
+        assert!(!data.join("new").exists(), "{context}");
+        assert_eq!(on_data(&["sessions", "verify"]).code, 0, "{context}");
+    }
+}
+
+#[test]
+fn a_workspace_in_the_data_folder_is_refused() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    for data in [bench.workspace(), bench.dir.path().to_owned()] {
+        let refused = ran(bench.command_on(&data, &["run", "go"]).spawn().expect("the binary starts"));
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+        assert!(refused.stderr.contains("it is in the data folder"), "{}", refused.stderr);
+    }
+    assert_eq!(bench.server.count(), 0);
 }

@@ -90,3 +90,19 @@ fn a_rule_that_is_none_is_refused_before_anything_starts() {
     }
     assert_eq!(bench.server.count(), 0);
 }
+
+// proves T8: nobody can have said yes to a question that was not asked yet
+#[test]
+fn an_answer_is_not_kept_for_the_next_question() {
+    let call = Step::call("run_command", json!({"command": "touch made"}));
+    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:3")]);
+    assert_eq!(died.code, -9);
+    let refused = bench.run(&["resume", "s", "--answer", "yes"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the run waits with no question"), "{}", refused.stderr);
+    let ran = bench.run(&["resume", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    assert_eq!(bench.read("made"), None);
+    bench.assert_whole("answered too early");
+}

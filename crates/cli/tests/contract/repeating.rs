@@ -130,3 +130,92 @@ fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
     assert!(nothing.stderr.contains("nothing to resume"), "{}", nothing.stderr);
     bench.assert_whole("resumed");
 }
+
+// proves J3: the last session of the folder is not the only one that can have been cut short
+#[test]
+fn the_same_line_finds_its_run_behind_later_sessions() {
+    let bench =
+        Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
+    for prompt in ["haul away", "lower away"] {
+        let died = bench.run_with(&["run", prompt], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:3")]);
+        assert_eq!(died.code, -9);
+    }
+    for (prompt, answer) in [("haul away", "Hauled.\n"), ("lower away", "Lowered.\n")] {
+        let ran = at_real_time(&bench, &["run", prompt]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, answer), "{}", ran.stderr);
+        assert_eq!(bench.keys().len(), 2, "{prompt}: no new session");
+    }
+    bench.assert_whole("found");
+}
+
+/// Starts a line and kills it once the model was asked `requests` times in all.
+fn killed_at_the_model(bench: &Bench, line: &[&str], requests: usize) {
+    let mut child = bench.spawn(line);
+    bench.wait_for_requests(requests, &mut child);
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+}
+
+// proves J3, J6: every message of the run counts, and those that wait
+#[test]
+fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(Script::of([
+        Step::call("list_directory", json!({"path": "."})).fault(wait.clone().times(2)),
+        Step::say("Both.").fault(wait.times(1)),
+        Step::say("Lowered."),
+    ]));
+    let (haul, lower) = (["run", "haul", "--session", "s"], ["run", "lower", "--session", "s"]);
+    // The first begins the run, the second waits; typed again, the run takes it up at its next turn.
+    for (line, requests) in [(haul, 1), (lower, 2), (lower, 4)] {
+        killed_at_the_model(&bench, &line, requests);
+    }
+    for (line, answer, said) in
+        [(haul, "Both.\n", &["haul", "lower"][..]), (lower, "Lowered.\n", &["haul", "lower", "lower"])]
+    {
+        let ran = bench.run(&line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, answer), "{}", ran.stderr);
+        assert_eq!(bench.last_request("user"), said, "what is finished, and only that, is said anew");
+    }
+    bench.assert_whole("not said again");
+}
+
+// proves J6: a finished message is answered whoever has the session, and moves nothing
+#[test]
+fn a_finished_message_is_answered_while_another_run_is_open() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(Script::of([Step::say("Once."), Step::say("Twice.").fault(wait)]));
+    let line = ["run", "go", "--session", "s", "--message-id", "m"];
+    assert_eq!(bench.run(&line).stdout, "Once.\n");
+    let mut child = bench.spawn(&["run", "go on", "--session", "s"]);
+    bench.wait_for_requests(2, &mut child);
+    let journal = bench.journal("s");
+    let repeat = |context: &str| {
+        let again = bench.run(&line);
+        assert_eq!((again.code, again.stdout.as_str()), (0, "Once.\n"), "{context}: {}", again.stderr);
+        let json = bench.run(&[line.as_slice(), &["--json"]].concat());
+        assert_eq!((json.code, json.stdout.lines().count()), (0, 1), "{context}: {}", json.stderr);
+        assert!(json.stdout.contains("\"RunEnded\"") && json.stdout.contains("Once."), "{context}: {}", json.stdout);
+        assert_eq!(bench.journal("s"), journal, "{context}: nothing is touched");
+    };
+    repeat("another process has the session");
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    repeat("the other run was cut short");
+    assert_eq!(bench.run(&["resume", "s"]).stdout, "Twice.\n");
+    bench.assert_whole("answered meanwhile");
+}
+
+// proves J3: trying again is for what is over
+#[test]
+fn retry_leaves_an_open_run_alone() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:3")]);
+    assert_eq!(died.code, -9);
+    let journal = bench.journal("s");
+    let refused = bench.run(&["retry", "s"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("use `windlass resume`"), "{}", refused.stderr);
+    assert_eq!((bench.journal("s"), bench.server.count()), (journal, 0));
+    assert_eq!(bench.run(&["resume", "s"]).stdout, "Aye.\n");
+}

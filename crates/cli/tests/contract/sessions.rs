@@ -1,7 +1,7 @@
 //! What is stored can be looked at, carried elsewhere, checked and removed.
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{FaultKind, Script, Step};
 
 use crate::support::{Bench, Ran, ran};
 
@@ -98,4 +98,46 @@ fn a_folder_without_a_session_has_nothing_to_resume_or_retry() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
         assert!(ran.stderr.contains("this folder has no session yet"), "{}", ran.stderr);
     }
+}
+
+// proves J3: a session's files are where it was begun, wherever it is continued
+#[test]
+fn a_session_goes_on_in_its_own_folder_wherever_the_line_is_typed() {
+    let write = |name: &str| Step::call("write_file", json!({"path": name, "content": "x"}));
+    let steps = [write("a"), Step::say("a"), write("b"), Step::say("b"), write("c"), Step::say("c")];
+    let mut steps = Vec::from(steps);
+    steps[4] = steps[4].clone().fault(FaultKind::status(401));
+    let bench = Bench::new(Script::of(steps));
+    let other = bench.dir.path().join("other-work");
+    std::fs::create_dir(&other).expect("a folder");
+    let from_other = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        ran(command.current_dir(&other).spawn().expect("the binary starts"))
+    };
+    let died = bench.run_with(&["run", "go", "--session", "wf"], &[("WINDLASS_TEST_DIE", "after:3")]);
+    assert_eq!((died.code, bench.read("a")), (-9, None));
+    let named = other.to_str().expect("a path");
+    for line in [
+        &["resume", "wf", "--workspace", named][..],
+        &["run", "go", "--session", "wf", "--workspace", named],
+        &["run", "go on", "--session", "wf", "--workspace", named],
+    ] {
+        let refused = from_other(line);
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{line:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("session `wf` works in "), "{line:?}: {}", refused.stderr);
+    }
+    let go_on = ["run", "go on", "--session", "wf"];
+    for (line, code, name) in
+        [(&["resume", "wf"][..], 0, "a"), (&go_on, 0, "b"), (&go_on, 1, ""), (&["retry", "wf"], 0, "c")]
+    {
+        let ran = from_other(line);
+        assert_eq!((ran.code, ran.stdout.trim_end()), (code, name), "{line:?}: {}", ran.stderr);
+        assert!(code != 0 || bench.read(name).is_some(), "{line:?}: {name} is in the session's folder");
+    }
+    assert_eq!(std::fs::read_dir(&other).expect("a folder").count(), 0, "nothing was written elsewhere");
+    let system = bench.last_request("system").concat();
+    assert!(!system.contains("other-work"), "{system}");
+    std::fs::rename(bench.workspace(), bench.dir.path().join("moved")).expect("moved");
+    let gone = from_other(&go_on);
+    assert!(gone.code == 2 && gone.stderr.contains("--workspace"), "{}", gone.stderr);
 }

@@ -124,3 +124,16 @@ fn a_command_can_not_hide_behind_escape_codes() {
     }
     assert_done(&bench, &ran(child));
 }
+
+// proves T8: whoever says yes has seen every line
+#[test]
+fn every_line_of_a_command_is_shown() {
+    let bench = bench("echo rm -r keep; ls\nrm -r keep\n\nls\necho");
+    let (mut terminal, child) = Terminal::start(&bench);
+    for _ in 0..2 {
+        let question = terminal.wait_for(PROMPT).replace('\r', "");
+        assert!(question.contains("\n  echo rm -r keep; ls\n  rm -r keep\n  \n  ls\n  echo\n"), "{question:?}");
+        terminal.type_line("n");
+    }
+    assert_done(&bench, &ran(child));
+}

@@ -1,4 +1,7 @@
 //! One attempt over the network: send, read, decode, with a limit on silence.
+//!
+//! Silence is measured since the last piece of the reply. Bytes that carry none (a comment, half an
+//! event) show that the server is alive and are waited on for longer, but not for ever.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,15 +12,16 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
-/// How much of a rejection's body is read.
+/// How much of a rejection's body is read, and for how long.
 const REJECTION_BYTES: usize = 64 << 10;
+const REJECTION_WAIT: Duration = Duration::from_secs(30);
 /// How long usage may trail a reply that is otherwise whole.
 const USAGE_WAIT: Duration = Duration::from_secs(2);
 /// How long a finished answer's connection is kept waiting for its formal end.
@@ -103,8 +107,8 @@ impl Model for OpenAiModel {
         let body = encode(&self.config, request, segments);
         let route = self.route.clone();
         let patience = match request.delivery {
-            Delivery::Streamed => Patience::new(request.idle.first_ms, request.idle.next_ms),
-            Delivery::Whole => Patience::new(self.config.whole_wait_ms, self.config.whole_wait_ms),
+            Delivery::Streamed => self.config.patience(request.idle.first_ms, request.idle.next_ms),
+            Delivery::Whole => self.config.patience(self.config.whole_wait_ms, self.config.whole_wait_ms),
         };
         Box::pin(async move { route.call(body?, patience, sink).await })
     }
@@ -117,18 +121,57 @@ struct Patience {
     first: Duration,
     /// After it.
     next: Duration,
+    /// Since the last piece, when it says something that is no piece.
+    alive: Duration,
+}
+
+impl OpenAiConfig {
+    fn patience(&self, first_ms: u64, next_ms: u64) -> Patience {
+        let alive_ms = self.keep_alive_ms.max(first_ms).max(next_ms);
+        let [first, next, alive] = [first_ms, next_ms, alive_ms].map(Duration::from_millis);
+        Patience { first, next, alive }
+    }
 }
 
 impl Patience {
-    fn new(first_ms: u64, next_ms: u64) -> Self {
-        Self { first: Duration::from_millis(first_ms), next: Duration::from_millis(next_ms) }
-    }
-
-    fn with(self, answer: &Answer) -> Duration {
+    fn with(self, answer: &Answer) -> Limit {
         match (answer.is_finished(), answer.any_piece()) {
-            (true, _) => self.next.min(USAGE_WAIT),
-            (false, true) => self.next,
-            (false, false) => self.first,
+            // Nothing but usage is still to come.
+            (true, _) => Limit { silence: self.next.min(USAGE_WAIT), no_piece: self.next.min(USAGE_WAIT) },
+            (false, true) => Limit { silence: self.next, no_piece: self.alive },
+            (false, false) => Limit { silence: self.first, no_piece: self.alive },
+        }
+    }
+}
+
+/// How long the next bytes are waited for.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    /// Since the last bytes.
+    silence: Duration,
+    /// Since the last piece.
+    no_piece: Duration,
+}
+
+/// Why the next bytes did not come.
+enum Wait {
+    Lost(reqwest::Error),
+    Silent,
+    NoPiece,
+}
+
+impl Limit {
+    /// The next bytes of a response whose last piece came at `since`; none at its end.
+    async fn chunk(self, response: &mut Response, since: Instant) -> Result<Option<Bytes>, Wait> {
+        let left = self.no_piece.saturating_sub(since.elapsed());
+        // Bytes that are there already would always win against a limit that is over.
+        if left.is_zero() {
+            return Err(Wait::NoPiece);
+        }
+        match timeout(self.silence.min(left), response.chunk()).await {
+            Ok(read) => read.map_err(Wait::Lost),
+            Err(_) if self.silence <= left => Err(Wait::Silent),
+            Err(_) => Err(Wait::NoPiece),
         }
     }
 }
@@ -137,20 +180,29 @@ impl Route {
     async fn call(&self, body: RequestBody, patience: Patience, mut sink: Sink) -> Result<Reply, Failure> {
         let mut response = self.send(body, patience.first).await?;
         let mut answer = Answer::new(self.endpoint.clone(), self.limits);
+        let mut since = Instant::now();
         loop {
             let limit = patience.with(&answer);
-            let failure = match timeout(limit, response.chunk()).await {
-                Ok(Ok(Some(bytes))) => {
-                    answer.push(&bytes, &mut *sink)?;
+            let failure = match limit.chunk(&mut response, since).await {
+                Ok(Some(bytes)) => {
+                    let (was_finished, mut any_piece) = (answer.is_finished(), false);
+                    answer.push(&bytes, &mut |piece| {
+                        any_piece = true;
+                        sink(piece);
+                    })?;
                     if answer.is_done() {
                         end(response).await;
                         break;
                     }
+                    if any_piece || answer.is_finished() != was_finished {
+                        since = Instant::now();
+                    }
                     continue;
                 }
-                Ok(Ok(None)) => break,
-                Ok(Err(error)) => lost(&self.endpoint, &error),
-                Err(_) => self.silent(limit),
+                Ok(None) => break,
+                Err(Wait::Lost(error)) => lost(&self.endpoint, &error),
+                Err(Wait::Silent) => self.silent(limit.silence),
+                Err(Wait::NoPiece) => self.no_piece(limit.no_piece),
             };
             // A reply that is whole is not lost because its connection ends badly.
             if answer.is_finished() {
@@ -178,12 +230,16 @@ impl Route {
 
     async fn rejected(&self, mut response: Response, limit: Duration) -> Failure {
         let mut body = Vec::new();
-        while let Ok(Ok(Some(bytes))) = timeout(limit, response.chunk()).await {
-            body.extend_from_slice(&bytes);
-            if body.len() > REJECTION_BYTES {
-                break;
+        let reading = async {
+            while let Ok(Some(bytes)) = response.chunk().await {
+                body.extend_from_slice(&bytes);
+                if body.len() > REJECTION_BYTES {
+                    break;
+                }
             }
-        }
+        };
+        // What has come by then has to do.
+        let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let retry = RetryHeaders {
             retry_after_ms: header("retry-after-ms"),
@@ -196,6 +252,11 @@ impl Route {
 
     fn silent(&self, limit: Duration) -> Failure {
         self.endpoint.failure(FailureClass::Transient, &format!("said nothing for {} s.", limit.as_secs_f64()))
+    }
+
+    fn no_piece(&self, limit: Duration) -> Failure {
+        let said = format!("kept the connection open but sent nothing of a reply for {} s.", limit.as_secs_f64());
+        self.endpoint.failure(FailureClass::Transient, &said)
     }
 }
 

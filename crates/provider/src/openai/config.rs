@@ -20,6 +20,9 @@ pub struct OpenAiConfig {
     pub limits: Limits,
     /// How long an answer that does not stream may take, in milliseconds.
     pub whole_wait_ms: u64,
+    /// How long a server may keep a call waiting with comments and the like, in milliseconds. Where
+    /// silence is borne for longer than this, so are they.
+    pub keep_alive_ms: u64,
 }
 
 /// The name of the length limit on the wire.
@@ -60,13 +63,7 @@ impl OpenAiConfig {
             return_reasoning,
             limits: Limits::default(),
             whole_wait_ms: 600_000,
+            keep_alive_ms: 300_000,
         }
-    }
-
-    /// The same with a key.
-    #[must_use]
-    pub fn with_key(mut self, key: Secret) -> Self {
-        self.api_key = Some(key);
-        self
     }
 }

@@ -12,8 +12,7 @@ use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
 use super::wire::{Parameters, WireMessage, WireTool};
-use crate::ModelRequest;
-use crate::segments::{SegmentKey, Segments};
+use crate::{ModelRequest, Segments};
 
 /// A request body in its two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +29,9 @@ pub fn encode(
     request: &ModelRequest<'_>,
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
-    let key = SegmentKey { model: config.model.clone(), epoch: request.epoch };
     let prefix = request.context.prefix.as_str();
     let stable = segments.extend(
-        key,
+        request.epoch,
         request.history,
         &mut |out| write_prefix(out, config, request.context),
         &mut |out, place, message| {

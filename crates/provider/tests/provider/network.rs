@@ -19,7 +19,11 @@ fn http() -> HttpClient {
 }
 
 fn model(base_url: &str) -> OpenAiModel {
-    OpenAiModel::new(OpenAiConfig::new(base_url, "m").with_key(Secret::new("sk-secret\n")), &http()).unwrap()
+    OpenAiModel::new(config(base_url), &http()).unwrap()
+}
+
+fn config(base_url: &str) -> OpenAiConfig {
+    OpenAiConfig { api_key: Some(Secret::new("sk-secret\n")), ..OpenAiConfig::new(base_url, "m") }
 }
 
 /// What a call asks beside its words.
@@ -70,6 +74,11 @@ fn chunk(body: &str) -> Vec<u8> {
 
 fn streaming_head() -> Vec<u8> {
     head("200 OK", "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n").into()
+}
+
+/// Says this, then drops for ever.
+fn drip(first: Vec<u8>, drop: &str) -> Act {
+    Act::Drip { first, drop: chunk(drop), drops: usize::MAX, last: vec![] }
 }
 
 // proves M4
@@ -186,6 +195,49 @@ async fn silence_is_passing_before_and_after_the_first_word() {
     }
 }
 
+// proves M4
+#[tokio::test]
+async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
+    for (said, piece) in [(streaming_head(), false), ([streaming_head(), chunk(TEXT)].concat(), true)] {
+        let server = Server::start(vec![drip(said, ": ping\n\n")]).await;
+        // As much patience with silence as with comments, so that only the overall limit can end it.
+        let config = OpenAiConfig { keep_alive_ms: 100, ..config(&server.base_url()) };
+        let ask = Ask { idle: StreamIdle { first_ms: 100, next_ms: 100 }, ..STREAMED };
+        let model = OpenAiModel::new(config, &http()).unwrap();
+        let failure = call(&model, &ask, ignore()).await.unwrap_err();
+        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, piece));
+        assert!(failure.message.contains("sent nothing of a reply for 0.1 s."), "{failure}");
+    }
+    // Comments are no silence: they are borne for longer than it is.
+    let last = [chunk(TEXT), chunk(END)].concat();
+    let late = Act::Drip { first: streaming_head(), drop: chunk(": ping\n\n"), drops: 150, last };
+    let server = Server::start(vec![late]).await;
+    let ask = Ask { idle: StreamIdle { first_ms: 500, next_ms: 20_000 }, ..STREAMED };
+    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text, "Hi");
+}
+
+// proves M4
+#[tokio::test]
+async fn comments_after_a_whole_reply_do_not_hold_it_up() {
+    let finished = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let whole = [streaming_head(), chunk(TEXT), chunk(finished)].concat();
+    let server = Server::start(vec![drip(whole, ": ping\n\n")]).await;
+    let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 100 }, ..STREAMED };
+    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text, "Hi");
+}
+
+// proves M3
+#[tokio::test]
+async fn a_rejection_that_never_ends_is_read_as_far_as_it_came() {
+    let head = head("503 Service Unavailable", "transfer-encoding: chunked\r\n");
+    let said = [head.into_bytes(), chunk("overloaded")].concat();
+    let server = Server::start(vec![drip(said, ".")]).await;
+    let ask = Ask { idle: StreamIdle { first_ms: 200, next_ms: 200 }, ..STREAMED };
+    let failure = call(&model(&server.base_url()), &ask, ignore()).await.unwrap_err();
+    assert_eq!((failure.class, failure.status), (FailureClass::Transient, Some(503)));
+    assert!(failure.message.contains("overloaded"), "{failure}");
+}
+
 #[tokio::test]
 async fn a_closing_mark_ends_the_call_even_when_the_connection_stays_open() {
     let bytes = [streaming_head(), chunk(TEXT), chunk(END)].concat();
@@ -260,8 +312,8 @@ fn settings_that_make_no_sense_are_refused_with_the_form_to_use() {
         assert!(matches!(error, OpenAiError::BaseUrl(_)), "{url}: {error}");
         assert!(error.to_string().contains("write it like http://localhost:11434/v1"));
     }
-    let key = Secret::new("sk-\nsecret");
-    let error = OpenAiModel::new(OpenAiConfig::new("http://h/v1", "m").with_key(key), &http()).unwrap_err();
+    let key = Some(Secret::new("sk-\nsecret"));
+    let error = OpenAiModel::new(OpenAiConfig { api_key: key, ..config("http://h/v1") }, &http()).unwrap_err();
     assert!(matches!(error, OpenAiError::Key), "{error}");
     let proxy = HttpConfig { proxy: Some("::".into()), ..HttpConfig::default() };
     assert!(matches!(HttpClient::new(proxy), Err(HttpError::Proxy { .. })));

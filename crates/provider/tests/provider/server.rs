@@ -19,6 +19,9 @@ pub(crate) enum Act {
     SayAndReset(Vec<u8>, Arc<Notify>),
     /// Writes these bytes, then nothing more.
     SayAndHang(Vec<u8>),
+    /// Writes `first`, then `drop` every 5 ms until the other side closes or there were `drops`, then
+    /// `last`.
+    Drip { first: Vec<u8>, drop: Vec<u8>, drops: usize, last: Vec<u8> },
     /// Writes a head, then one endless line, until the other side closes or `limit` bytes are out.
     Flood { limit: usize },
 }
@@ -86,6 +89,17 @@ async fn serve(
                 // Until the other side gives up.
                 stream.read_u8().await.ok();
                 return;
+            }
+            Act::Drip { first, drop, drops, last } => {
+                stream.write_all(&first).await.unwrap();
+                let mut pace = tokio::time::interval(std::time::Duration::from_millis(5));
+                for _ in 0..drops {
+                    pace.tick().await;
+                    if stream.write_all(&drop).await.is_err() {
+                        return;
+                    }
+                }
+                stream.write_all(&last).await.unwrap();
             }
             Act::Flood { limit } => {
                 flood.send(pour(&mut stream, limit).await).ok();

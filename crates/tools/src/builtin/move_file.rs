@@ -76,20 +76,17 @@ impl Tool for MoveFile {
             let Ok(order) = read::<Move>(arguments) else {
                 return Verification::Unknown;
             };
-            match (workspace.exists(&order.from), workspace.exists(&order.to)) {
-                (Ok(false), Ok(true)) => Verification::Done(Outcome::ok(order.done())),
-                (Ok(true), Ok(_)) => Verification::NotDone,
-                (Ok(false), Ok(false)) | (Err(_), _) | (_, Err(_)) => Verification::Unknown,
+            match workspace.exists(&order.from) {
+                Ok(true) => Verification::NotDone,
+                // What is at the new path may have been there before, and the old one may never have
+                // been: then the call would have failed.
+                Ok(false) | Err(_) => Verification::Unknown,
             }
         }))
     }
 }
 
 impl Move {
-    fn done(&self) -> String {
-        format!("Moved {} to {}.", self.from, self.to)
-    }
-
     fn carry_out(&self, workspace: &Workspace) -> Result<String, String> {
         let Self { from, to, overwrite } = self;
         if !workspace.exists(from)? {
@@ -115,7 +112,7 @@ impl Move {
         })?;
         // The move has taken place; that a folder can't be synced does not undo it.
         let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
-        Ok(self.done())
+        Ok(format!("Moved {from} to {to}."))
     }
 }
 

@@ -3,8 +3,6 @@
 //! Whatever becomes of this future, the lifeline ends with it, and the guard kills the command. A
 //! non-zero exit is a result like any other.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -26,7 +24,7 @@ use crate::cut::thousands;
 use crate::guard::lock_path;
 use crate::guard::wire::{Report, Request, STOP};
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace};
 
 /// How long a guard may take to kill what it guards, and how long its output may trail after it.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -52,8 +50,8 @@ pub struct Commands {
     pub guard: Option<GuardProgram>,
     /// Where the lock files of running commands are. Outside the workspace.
     pub lock_dir: PathBuf,
-    /// Variables commands don't inherit (X1).
-    pub scrubbed: BTreeSet<OsString>,
+    /// What commands don't inherit: variables with one of these in their name or value (X1).
+    pub secrets: Secrets,
     /// How long a command may take if the model does not say.
     pub timeout: Duration,
     /// The longest the model may ask for.
@@ -73,7 +71,7 @@ impl Commands {
         Self {
             guard,
             lock_dir,
-            scrubbed: BTreeSet::new(),
+            secrets: Secrets::default(),
             timeout: Duration::from_secs(120),
             timeout_ceiling: Duration::from_secs(600),
             stop_grace: Duration::from_millis(200),
@@ -214,7 +212,8 @@ impl Running {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         let (printed, print) = io::pipe()?;
         let mut program = tokio::process::Command::new(&guard.program);
-        for name in &commands.scrubbed {
+        // Looked at now, for what is set now is what would be inherited.
+        for name in commands.secrets.scrubbed_names(std::env::vars_os()) {
             program.env_remove(name);
         }
         program

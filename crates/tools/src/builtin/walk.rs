@@ -42,17 +42,18 @@ pub(super) fn walk(
         }
     }
     // Broken off is a way to end, not a failure.
-    let _ = descend(&start, &base, &mut ignores, visit);
+    let _ = descend(workspace, &start, &base, &mut ignores, visit);
     Ok(())
 }
 
 fn descend(
+    workspace: &Workspace,
     folder: &Dir,
     path: &Path,
     ignores: &mut Vec<Gitignore>,
     visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    if path.components().count() > DEEPEST {
+    if path.components().count() > DEEPEST || workspace.is_closed(path) {
         return ControlFlow::Continue(());
     }
     let depth = ignores.len();
@@ -66,7 +67,7 @@ fn descend(
             Kind::File => visit(&Found { folder, name: &name, path: below })?,
             Kind::Folder => {
                 if let Ok(inner) = folder.open_dir(&name) {
-                    descend(&inner, &below, ignores, visit)?;
+                    descend(workspace, &inner, &below, ignores, visit)?;
                 }
             }
         }
