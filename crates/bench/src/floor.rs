@@ -35,8 +35,10 @@ impl Wire {
         Ok(Self { client: client.build()?, url: format!("{base_url}/chat/completions").parse()? })
     }
 
-    /// Makes a request and drains the answer.
-    pub async fn request(&self, body: Bytes) -> Result<()> {
+    /// Makes a request and drains the answer. The body is copied once: a loop that shared its bodies
+    /// with a thousand others would be no floor but a trick.
+    pub async fn request(&self, body: &Bytes) -> Result<()> {
+        let body = Bytes::copy_from_slice(body);
         let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         let mut response = request.send().await?.error_for_status()?;
         let mut drained = 0;
@@ -52,7 +54,7 @@ impl Wire {
 pub async fn bare(wire: &Wire, trace: &Trace) -> Result<()> {
     for step in &trace.0 {
         match step {
-            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Request(body) => wire.request(body).await?,
             Step::Commit(_) => {}
         }
     }
@@ -63,7 +65,7 @@ pub async fn bare(wire: &Wire, trace: &Trace) -> Result<()> {
 pub async fn committing(wire: &Wire, trace: &Trace, ledger: &Ledger, session: u64) -> Result<()> {
     for (seq, step) in (0..).zip(&trace.0) {
         match step {
-            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Request(body) => wire.request(body).await?,
             Step::Commit(bytes) => ledger.insert(session, seq, bytes)?,
         }
     }
@@ -74,7 +76,7 @@ pub async fn committing(wire: &Wire, trace: &Trace, ledger: &Ledger, session: u6
 pub async fn committing_together(wire: &Wire, trace: &Trace, committer: &Committer, session: u64) -> Result<()> {
     for (seq, step) in (0..).zip(&trace.0) {
         match step {
-            Step::Request(body) => wire.request(body.clone()).await?,
+            Step::Request(body) => wire.request(body).await?,
             Step::Commit(bytes) => committer.commit(session, seq, bytes.clone()).await?,
         }
     }

@@ -67,7 +67,7 @@ pub async fn run(agent: &Agent, key: &str) -> Result<()> {
 /// One run in an open session.
 pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
     let message_id = MessageId("bench".to_owned());
-    let mut events = session.events();
+    let mut events = session.records();
     let awaited = match session.send(message_id.clone(), PROMPT).await? {
         Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
         Sent::Queued => Awaited::Message(message_id),

@@ -86,6 +86,11 @@ impl Sse {
         Ok(())
     }
 
+    /// Whether nothing of the next event has come.
+    pub(crate) fn is_between_events(&self) -> bool {
+        self.line.is_empty() && self.name.is_empty() && !self.has_data && !self.after_cr
+    }
+
     /// The bytes are over: what was pending counts as complete.
     pub(crate) fn end<E: From<TooLong>>(
         &mut self,

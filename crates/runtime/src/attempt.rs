@@ -8,7 +8,7 @@ use windlass_machine::{AttemptKey, Fact, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::{Offer, Permissions, Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Event, Failure, FailureClass, Grant, Message, ModelName, Part, Reply, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, Reply, TurnMode, Usage,
 };
 
 use crate::events::Events;
@@ -160,7 +160,7 @@ impl Pieces {
     }
 
     fn publish(&self, offset: u64, body: DeltaBody) {
-        self.events.publish(|| Event::Delta(delta(self.key, offset, body)));
+        self.events.publish_delta(|| delta(self.key, offset, body));
     }
 }
 
@@ -179,7 +179,7 @@ fn delta(key: AttemptKey, offset: u64, body: DeltaBody) -> Delta {
 
 /// Tells subscribers to drop what this attempt has shown.
 pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
-    events.publish(|| Event::Delta(delta(key, 0, DeltaBody::Cleared {})));
+    events.publish_delta(|| delta(key, 0, DeltaBody::Cleared {}));
 }
 
 /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.

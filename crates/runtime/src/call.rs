@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
 use windlass_tools::{CallContext, Offer, Secrets, Verification, cut};
 use windlass_vocab::{
-    CallId, CallRequested, Cut, Delta, DeltaBody, Event, Hash, Json, Outcome, OutcomeKind, ResultCap, ToolName,
+    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, ToolName,
 };
 
 use crate::events::Events;
@@ -70,9 +70,9 @@ fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str)
         let mut scrubber = scrubber.lock().unwrap_or_else(PoisonError::into_inner);
         let text = scrubber.push(fragment);
         if !text.is_empty() {
-            events.publish(|| {
+            events.publish_delta(|| {
                 let body = DeltaBody::CallDelta { call, name: None, text };
-                Event::Delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body })
+                Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
             });
         }
     })
@@ -147,7 +147,7 @@ mod tests {
     use windlass_vocab::{CallId, DeltaBody, Event};
 
     use super::progress;
-    use crate::events::Events;
+    use crate::events::{Events, Interest};
 
     // proves X1
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let text = "key sk-0123456789 here";
         for cut in 0..=text.len() {
             let events = Events::default();
-            let mut shown = events.subscribe();
+            let mut shown = events.subscribe(Interest::Everything);
             let tell = progress(&Secrets::new([("KEY", "sk-0123456789")]), events, CallId::default());
             tell(&text[..cut]);
             tell(&text[cut..]);

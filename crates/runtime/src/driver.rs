@@ -15,7 +15,7 @@ use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply,
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_tools::Offer;
-use windlass_vocab::{CallRequested, Event, Failure, Json, PinnedContext, Reply, RunId};
+use windlass_vocab::{CallRequested, Failure, Json, PinnedContext, Reply, RunId};
 
 use crate::attempt::{self, Asked, SegmentsByModel, Streamed};
 use crate::call::{self, Ended};
@@ -228,12 +228,15 @@ impl Driver {
     fn pin(&mut self) -> BoxFuture<'static, Done> {
         let offer = self.offer();
         let instructions = self.agent.instructions.clone();
+        let reads = instructions.workspace.is_some();
         let started = self.state.control.run.as_ref().map(|run| Arc::clone(&run.started));
         Box::pin(async move {
             let specs = offer.specs().to_vec();
             let offered = specs.len();
             let gather = move || started.map(|run| instructions.prefix(&run.agent, &run.policy, offered));
-            let prefix = tokio::task::spawn_blocking(gather).await.ok().flatten().unwrap_or_default();
+            // Without a workspace there is no file to read.
+            let gathered = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
+            let prefix = gathered.unwrap_or_default();
             Done::Pinned(PinnedContext { prefix, offer: specs })
         })
     }
@@ -278,7 +281,7 @@ impl Driver {
         self.outside.store.append(sealed).await?;
         for envelope in envelopes {
             apply(&mut self.state, &envelope.record);
-            self.events.publish(|| Event::Record(envelope));
+            self.events.publish(envelope);
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)

@@ -1,9 +1,9 @@
 //! Telling subscribers what happened. A subscriber that is slow holds up nobody.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
-use windlass_vocab::Event;
+use windlass_vocab::{Delta, Envelope, Event};
 
 /// Where events come out. Dropping it ends the subscription.
 #[derive(Debug)]
@@ -21,29 +21,53 @@ impl Subscription {
     }
 }
 
+/// What a subscriber is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    Everything,
+    Records,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    interest: Interest,
+    sender: mpsc::UnboundedSender<Event>,
+}
+
 /// Where events go in.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Events(Arc<Mutex<Vec<mpsc::UnboundedSender<Event>>>>);
+pub(crate) struct Events(Arc<Mutex<Vec<Subscriber>>>);
 
 impl Events {
-    pub(crate) fn subscribe(&self) -> Subscription {
+    pub(crate) fn subscribe(&self, interest: Interest) -> Subscription {
         let (sender, receiver) = mpsc::unbounded_channel();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        self.subscribers().push(Subscriber { interest, sender });
         Subscription(receiver)
     }
 
-    /// Makes the event only if somebody listens.
-    pub(crate) fn publish(&self, event: impl FnOnce() -> Event) {
-        let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if subscribers.is_empty() {
+    pub(crate) fn publish(&self, record: Arc<Envelope>) {
+        self.subscribers().retain(|subscriber| subscriber.sender.send(Event::Record(Arc::clone(&record))).is_ok());
+    }
+
+    /// Makes the delta only if somebody wants it.
+    pub(crate) fn publish_delta(&self, delta: impl FnOnce() -> Delta) {
+        let mut subscribers = self.subscribers();
+        if !subscribers.iter().any(|subscriber| subscriber.interest == Interest::Everything) {
             return;
         }
-        let event = event();
-        subscribers.retain(|subscriber| subscriber.send(event.clone()).is_ok());
+        let event = Event::Delta(delta());
+        subscribers.retain(|subscriber| match subscriber.interest {
+            Interest::Everything => subscriber.sender.send(event.clone()).is_ok(),
+            Interest::Records => true,
+        });
     }
 
     /// Ends every subscription.
     pub(crate) fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.subscribers().clear();
+    }
+
+    fn subscribers(&self) -> MutexGuard<'_, Vec<Subscriber>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

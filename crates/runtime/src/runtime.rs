@@ -10,7 +10,7 @@ use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Underway};
-use crate::events::{Events, Subscription};
+use crate::events::{Events, Interest, Subscription};
 use crate::outside::{Agent, Outside};
 use crate::session::{Session, Standing};
 
@@ -75,14 +75,14 @@ impl Runtime {
     /// The same, with every event from the very first.
     pub async fn open_followed(&self, opening: Opening, agent: Agent) -> Result<(Session, Subscription), OpenError> {
         let events = Events::default();
-        let subscription = events.subscribe();
+        let subscription = events.subscribe(Interest::Everything);
         Ok((self.open_into(opening, agent, events).await?, subscription))
     }
 
     /// Opens the session with this id, with every event from the very first.
     pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<(Session, Subscription), OpenError> {
         let events = Events::default();
-        let subscription = events.subscribe();
+        let subscription = events.subscribe(Interest::Everything);
         Ok((self.take_over(session, agent, events).await?, subscription))
     }
 

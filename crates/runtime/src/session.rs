@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use windlass_store::StoreError;
 use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
 
-use crate::events::{Events, Subscription};
+use crate::events::{Events, Interest, Subscription};
 
 /// The session's driver is gone: closed, fenced off, or its store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,7 +87,13 @@ impl Session {
     /// Every event from now on.
     #[must_use]
     pub fn events(&self) -> Subscription {
-        self.events.subscribe()
+        self.events.subscribe(Interest::Everything)
+    }
+
+    /// Every record from now on, without the deltas: cheaper where nobody watches.
+    #[must_use]
+    pub fn records(&self) -> Subscription {
+        self.events.subscribe(Interest::Records)
     }
 
     /// Gives it a message; answers once the message is stored, one way or the other.

@@ -93,7 +93,7 @@ impl Agent {
     }
 
     async fn ask(&self, session: &Session, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
-        let mut events = session.events();
+        let mut events = session.records();
         let awaited = match session.send(message_id.clone(), prompt).await? {
             Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
             Sent::Queued => Awaited::Message(message_id),

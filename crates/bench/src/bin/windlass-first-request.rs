@@ -6,5 +6,5 @@ use windlass_bench::floor::Wire;
 fn main() -> anyhow::Result<()> {
     let base_url = std::env::args().nth(1).context("usage: windlass-first-request BASE_URL")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async { Wire::new(&base_url)?.request(r#"{"stream":true}"#.into()).await })
+    runtime.block_on(async { Wire::new(&base_url)?.request(&r#"{"stream":true}"#.into()).await })
 }

@@ -73,5 +73,5 @@ fn count(setup: &Setup, server: &Server, runs: usize) -> Result<Counted> {
 /// The calls that came to an end; one that strace shows in two parts ends in the second.
 fn finished_calls(log: &Path) -> Result<u64> {
     let text = std::fs::read_to_string(log).context("strace left no log")?;
-    Ok(text.lines().filter(|line| line.contains("sync") && line.contains(") = ")).count() as u64)
+    Ok(text.lines().filter(|line| line.contains("sync") && line.contains("= 0")).count() as u64)
 }

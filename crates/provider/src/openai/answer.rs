@@ -114,7 +114,7 @@ pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> 
         return Err(foreign(endpoint, &text));
     }
     let mut draft = Draft::default();
-    draft.add(&chunk, &mut |_| {});
+    draft.add(&chunk, &text, &mut |_| {});
     draft.finish().map_err(|OutOfResources| {
         endpoint.failure(FailureClass::Transient, "ran out of resources in the middle of the answer.")
     })

@@ -7,6 +7,7 @@ use windlass_vocab::{Reply, StopReason, Usage};
 
 use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
+use super::frame::Frame;
 use crate::Piece;
 use crate::think::{Sorted, Think};
 
@@ -24,6 +25,8 @@ pub(super) struct Draft {
     any_piece: bool,
     any_chunk: bool,
     any_choice: bool,
+    frame: Frame,
+    unsaid: String,
 }
 
 /// Why the model stopped, as the wire says it.
@@ -62,8 +65,36 @@ impl Draft {
         self.finish.is_some()
     }
 
-    /// Adds a chunk.
-    pub(super) fn add(&mut self, chunk: &Chunk<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+    /// Takes the words of events that differ from an earlier one in nothing else, and gives back the
+    /// bytes that follow them. The words wait for [`Draft::say`]: what comes together is said together.
+    pub(super) fn take_words<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+        while let Some((words, rest)) = self.frame.split(bytes) {
+            self.unsaid.push_str(words);
+            bytes = rest;
+        }
+        bytes
+    }
+
+    /// Hands over the words that wait.
+    pub(super) fn say(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
+        if self.unsaid.is_empty() {
+            return;
+        }
+        let mut words = std::mem::take(&mut self.unsaid);
+        let mut any = self.any_piece;
+        self.add_content(&words, &mut |piece| {
+            any = true;
+            sink(piece);
+        });
+        self.any_piece = any;
+        words.clear();
+        self.unsaid = words;
+    }
+
+    /// Adds a chunk, which was read from `text`.
+    pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
+        self.say(sink);
+        self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {
             self.model = chunk.model.as_ref().map(|Text(model)| model.to_string()).filter(|model| !model.is_empty());

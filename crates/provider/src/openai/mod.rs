@@ -13,6 +13,7 @@ mod classify;
 mod config;
 mod draft;
 mod endpoint;
+mod frame;
 mod lost;
 mod report;
 mod request;

@@ -17,6 +17,7 @@
 //! # Ok::<(), windlass_vocab::Failure>(())
 //! ```
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use windlass_vocab::{Failure, FailureClass, Reply};
@@ -83,7 +84,8 @@ impl ChatStream {
             *kept += size(piece);
             sink(piece);
         };
-        let read = sse.push(bytes, &mut |event| add_event(draft, done, event, &mut counting));
+        let read = read_events(sse, draft, done, bytes, &mut counting);
+        draft.say(&mut counting);
         let read = if *kept > self.limits.answer_bytes { Err(Trouble::TooLong) } else { read };
         read.map_err(|trouble| self.failure(trouble))
     }
@@ -91,7 +93,9 @@ impl ChatStream {
     /// The bytes are over, by their end or by a lost connection: the reply, if it is whole.
     pub fn finish(mut self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         let Self { sse, draft, done, .. } = &mut self;
-        match sse.end(&mut |event| add_event(draft, done, event, sink)) {
+        let ended = sse.end(&mut |event| add_event(draft, done, event, sink));
+        draft.say(sink);
+        match ended {
             // Half an event is how a lost connection ends.
             Ok(()) | Err(Trouble::TooLong | Trouble::NotJson(_)) => {}
             Err(Trouble::Reported(report)) => return Err(self.failure(Trouble::Reported(report))),
@@ -155,6 +159,26 @@ impl ChatStream {
     }
 }
 
+/// Reads what the bytes complete: the plain run of words the short way, everything else line by line.
+fn read_events(
+    sse: &mut Sse,
+    draft: &mut Draft,
+    done: &mut bool,
+    mut bytes: &[u8],
+    sink: &mut dyn FnMut(Piece<'_>),
+) -> Result<(), Trouble> {
+    while !bytes.is_empty() {
+        if sse.is_between_events() && !*done {
+            bytes = draft.take_words(bytes);
+        }
+        let event = memchr::memmem::find(bytes, b"\n\n").map_or(bytes.len(), |end| end + 2);
+        let (event, rest) = bytes.split_at(event);
+        sse.push(event, &mut |event| add_event(draft, done, event, sink))?;
+        bytes = rest;
+    }
+    Ok(())
+}
+
 fn size(piece: Piece<'_>) -> usize {
     match piece {
         Piece::Text(text) | Piece::Thinking(text) => text.len(),
@@ -181,7 +205,7 @@ fn add_event(
         return Err(Trouble::Reported(Report::read(data).unwrap_or_else(said)));
     }
     // Some servers write half a character into an event; the rest of the reply is still good.
-    let text = String::from_utf8_lossy(data);
+    let text = std::str::from_utf8(data).map_or_else(|_| String::from_utf8_lossy(data), Cow::Borrowed);
     match add_json(draft, &text, sink) {
         Err(Trouble::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
         result => result,
@@ -201,6 +225,6 @@ fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> R
     if let Some(report) = chunk.reported(text) {
         return Err(Trouble::Reported(report));
     }
-    draft.add(&chunk, sink);
+    draft.add(&chunk, text, sink);
     Ok(())
 }

@@ -24,7 +24,7 @@ impl Work for Append {
         if self.is_one_statement(db) {
             return match insert(db, sealed) {
                 Ok(()) => {
-                    db.heads.remember(sealed);
+                    db.tails.move_on(sealed);
                     Ok(())
                 }
                 // Its place is taken: this very batch, or another writer's.
@@ -35,19 +35,20 @@ impl Work for Append {
         if head(&db.connection, sealed.session).map_err(db.fault())? != sealed.expected {
             return self.held_or_conflict(db);
         }
-        write(db, std::slice::from_ref(sealed))?;
-        db.heads.remember(sealed);
+        let row = write(db, std::slice::from_ref(sealed))?;
+        db.tails.remember(sealed, row);
         Ok(())
     }
 
-    /// A batch behind one that this process wrote itself, with nothing beside it, needs no look at the
-    /// head: the row's own place is the compare-and-set.
+    /// A batch behind one that this process wrote itself, which changes nothing but the journal, needs no
+    /// look at the head: the row's own place is the compare-and-set.
     fn is_one_statement(&self, db: &Db) -> bool {
         let sealed = &self.0;
+        let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
         sealed.blobs.is_empty()
             && sealed.takes.is_empty()
-            && !sealed.envelopes.iter().any(|envelope| touches_more(&envelope.record))
-            && db.heads.is(sealed.session, sealed.expected)
+            && !sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
+            && db.tails.is_plain(sealed)
     }
 
     fn bytes(&self) -> usize {
@@ -64,11 +65,6 @@ impl Append {
     fn held_or_conflict(&self, db: &Db) -> Result<(), StoreError> {
         if holds(db, &self.0)? { Ok(()) } else { Err(StoreError::Conflict) }
     }
-}
-
-/// Whether a record changes more than the journal: the session's row, or the messages known.
-fn touches_more(record: &Record) -> bool {
-    SessionFold::reads(record) || matches!(record, Record::MessageAccepted(_))
 }
 
 fn is_taken(error: &rusqlite::Error) -> bool {
@@ -90,7 +86,8 @@ impl Work for Restore {
         if head(&db.connection, session).map_err(db.fault())? != Head::default() {
             return Err(StoreError::Exists { session });
         }
-        write(db, &self.0)
+        write(db, &self.0)?;
+        Ok(())
     }
 
     fn bytes(&self) -> usize {
@@ -129,15 +126,15 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
     Ok(stored == Some(sealed.head.hash.0))
 }
 
-/// Stores consecutive batches of one session.
-fn write(db: &Db, batches: &[Sealed]) -> Result<(), StoreError> {
-    project_row(db, batches)?;
+/// Stores consecutive batches of one session; gives its row, where that was looked at.
+fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
+    let row = project_row(db, batches)?;
     for sealed in batches {
         insert(db, sealed).map_err(db.fault())?;
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
-    Ok(())
+    Ok(row)
 }
 
 fn insert(db: &Db, sealed: &Sealed) -> rusqlite::Result<()> {
@@ -153,26 +150,27 @@ fn insert(db: &Db, sealed: &Sealed) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Carries the session's row on, where one of the records can change it.
-fn project_row(db: &Db, batches: &[Sealed]) -> Result<(), StoreError> {
+/// Carries the session's row on, where one of the records can change it; gives it as it is then.
+fn project_row(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
     let records = || batches.iter().flat_map(|sealed| &sealed.envelopes);
     if !records().any(|envelope| SessionFold::reads(&envelope.record)) {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(session) = batches.first().map(|sealed| sealed.session) else { return Ok(()) };
+    let Some(session) = batches.first().map(|sealed| sealed.session) else { return Ok(None) };
     let before = rows::load(&db.connection, session).map_err(db.fault())?;
-    let Some(after) = project(before.clone(), records().map(AsRef::as_ref)) else { return Ok(()) };
+    let Some(after) = project(before.clone(), records().map(AsRef::as_ref)) else { return Ok(None) };
     match before {
-        Some(before) if before == after => Ok(()),
-        Some(before) if before.row.key == after.row.key => rows::store(db, &after),
+        Some(before) if before == after => {}
+        Some(before) if before.row.key == after.row.key => rows::store(db, &after)?,
         Some(_) | None => {
             let (owner, key) = (&after.row.owner, &after.row.key);
             match rows::find(&db.connection, owner, key).map_err(db.fault())? {
-                Some(other) if other != session => Err(StoreError::KeyTaken { key: key.clone() }),
-                Some(_) | None => rows::store(db, &after),
+                Some(other) if other != session => return Err(StoreError::KeyTaken { key: key.clone() }),
+                Some(_) | None => rows::store(db, &after)?,
             }
         }
     }
+    Ok(Some(after))
 }
 
 /// Messages taken up or dropped leave the inbox; those taken up are remembered by their id.

@@ -5,8 +5,6 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::PathBuf;
@@ -16,12 +14,11 @@ use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
 use super::fault::meaning;
+use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Folder, SqliteOptions};
-use windlass_vocab::SessionId;
-
-use crate::{Head, Sealed, StoreError};
+use crate::StoreError;
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -57,34 +54,8 @@ pub(super) trait Work: Send + 'static {
 /// The connection that writes.
 pub(super) struct Db {
     pub(super) connection: Connection,
-    pub(super) heads: Heads,
+    pub(super) tails: Tails,
     path: PathBuf,
-}
-
-/// Where the journals end that this process wrote last. Only a hint: whether it is still so, the
-/// place of the next row decides.
-#[derive(Default)]
-pub(super) struct Heads(RefCell<HashMap<SessionId, Head>>);
-
-/// More sessions than a process has open.
-const MOST_HEADS: usize = 16_384;
-
-impl Heads {
-    pub(super) fn is(&self, session: SessionId, head: Head) -> bool {
-        self.0.borrow().get(&session) == Some(&head)
-    }
-
-    pub(super) fn remember(&self, sealed: &Sealed) {
-        let mut heads = self.0.borrow_mut();
-        if heads.len() >= MOST_HEADS {
-            heads.clear();
-        }
-        heads.insert(sealed.session, sealed.head);
-    }
-
-    pub(super) fn forget(&self) {
-        self.0.borrow_mut().clear();
-    }
 }
 
 impl Db {
@@ -203,7 +174,7 @@ impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables))]
     pub(super) fn new(folder: &Folder, connection: Connection, lock: File, options: &SqliteOptions) -> Self {
         Self {
-            db: Db { connection, heads: Heads::default(), path: folder.database() },
+            db: Db { connection, tails: Tails::default(), path: folder.database() },
             lock,
             lock_path: folder.write_lock(),
             files: BlobFiles::new(folder),
@@ -263,7 +234,7 @@ impl Committer {
             _ => self.transact_together(group),
         };
         if result.is_err() {
-            self.db.heads.forget();
+            self.db.tails.forget();
             if !self.db.connection.is_autocommit() {
                 // Where this fails too, the next BEGIN says so.
                 let _ = self.db.execute("ROLLBACK", []);

@@ -17,12 +17,14 @@ mod append;
 mod blobs;
 mod claims;
 mod commit;
+mod crew;
 mod fault;
 mod inbox;
 mod readers;
 mod remove;
 mod rows;
 mod schema;
+mod tails;
 #[cfg(test)]
 #[cfg(debug_assertions)]
 mod tests;
@@ -188,7 +190,7 @@ impl SessionLog for SqliteStore {
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
         let (folder, holder, owned) = (self.folder.clone(), self.holder.clone(), self.owned.clone());
-        readers::off_thread(move || claims::claim(&folder, session, &holder, &owned))
+        self.readers.off_thread(move || claims::claim(&folder, session, &holder, &owned))
     }
 }
 

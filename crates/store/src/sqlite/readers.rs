@@ -4,31 +4,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::Semaphore;
 use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
+use super::crew::Crew;
 use super::fault::meaning;
 use super::{Folder, append, rows, schema};
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::decode_stored;
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
 
-/// How many may read at a time.
-const READERS: usize = 4;
-
-/// Runs what blocks where blocking is allowed.
-pub(super) fn off_thread<'a, T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> BoxFuture<'a, Result<T, StoreError>> {
-    Box::pin(async { tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed)) })
-}
-
 /// The connections that read.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
     shared: Arc<Shared>,
-    permits: Arc<Semaphore>,
+    crew: Arc<Crew>,
 }
 
 #[derive(Debug)]
@@ -41,7 +31,7 @@ struct Shared {
 impl Readers {
     pub(super) fn new(folder: &Folder) -> Self {
         let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), idle: Mutex::default() };
-        Self { shared: Arc::new(shared), permits: Arc::new(Semaphore::new(READERS)) }
+        Self { shared: Arc::new(shared), crew: Arc::default() }
     }
 
     /// Runs `read` against one moment of the database.
@@ -49,16 +39,17 @@ impl Readers {
         &self,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let Self { shared, permits } = self.clone();
-        Box::pin(async move {
-            let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
-            off_thread(move || {
-                let result = shared.read(read);
-                drop(permit);
-                result
-            })
-            .await
-        })
+        let shared = Arc::clone(&self.shared);
+        self.off_thread(move || shared.read(read))
+    }
+
+    /// Runs what blocks where blocking is allowed.
+    pub(super) fn off_thread<'a, T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let crew = Arc::clone(&self.crew);
+        Box::pin(async move { crew.run(work).await.unwrap_or(Err(StoreError::Closed)) })
     }
 }
 

@@ -23,7 +23,7 @@ impl Work for Remove {
             db.execute("DELETE FROM blobs WHERE hash = ?1", [hash.0])?;
         }
         db.execute("DELETE FROM blob_refs WHERE session = ?1", session)?;
-        db.heads.forget();
+        db.tails.forget();
         db.execute("DELETE FROM batches WHERE session = ?1", session)?;
         db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
         db.execute("DELETE FROM inbox WHERE session = ?1", session)?;

@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::meaning;
@@ -153,6 +154,8 @@ pub(super) fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, Store
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     connection.busy_timeout(BUSY_WAIT).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(64);
+    // Without it SQLite plans a prepared statement anew whenever it is given other parameters.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
     Ok(connection)
 }
 

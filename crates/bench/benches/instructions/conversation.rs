@@ -1,0 +1,99 @@
+//! A run under way: the facts of its turns, and the state after any number of them.
+
+use windlass::machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
+use windlass::vocab::{
+    At, Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
+    SessionOpened, StopReason, ToolName, Usage, Verdict,
+};
+
+/// The state after so many whole turns: the model is asked.
+pub(crate) fn asked(turns: usize) -> State {
+    let session = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
+    let mut state = State::new(session);
+    let opened =
+        SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: String::new() };
+    take(&mut state, Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
+    let message = Fact::Message { message_id: MessageId("1".into()), text: "Haul.".into(), terms: Box::new(terms()) };
+    take(&mut state, message);
+    take(&mut state, Fact::Pinned(PinnedContext { prefix: "You haul.".into(), offer: Vec::new() }));
+    for _ in 0..turns {
+        let reply = reply(&state);
+        take(&mut state, reply);
+        let result = result(&state);
+        take(&mut state, result);
+    }
+    state
+}
+
+/// The state after so many whole turns and a reply: its call runs.
+pub(crate) fn called(turns: usize) -> State {
+    let mut state = asked(turns);
+    let reply = reply(&state);
+    take(&mut state, reply);
+    state
+}
+
+/// What a fact means.
+pub(crate) fn records(state: &State, fact: Fact) -> Vec<Record> {
+    decide(state, Input { at: At(1_000), fact })
+}
+
+fn take(state: &mut State, fact: Fact) {
+    let records = records(state, fact);
+    assert!(!records.is_empty(), "a fact that fits");
+    for record in &records {
+        apply(state, record);
+    }
+}
+
+fn terms() -> Terms {
+    let mut policy = preset("default").expect("a preset");
+    policy.turn_cap = 10_000;
+    let chain = vec!["scripted".into()];
+    Terms { policy, agent: "bench".into(), chain, deadline: None, attendance: Attendance::Unattended }
+}
+
+/// The reply that is awaited: words and one call.
+pub(crate) fn reply(state: &State) -> Fact {
+    let attempt = outstanding(state).into_iter().find_map(|effect| match effect {
+        Effect::CallModel { key, .. } => Some(key),
+        _ => None,
+    });
+    let call = PreparedCall {
+        provider_id: Some("call_1".into()),
+        name: "bench__haul".into(),
+        tool: Some(ToolName("bench.haul".into())),
+        arguments: Json::from(&serde_json::json!({"n": state.book.history.len()})),
+        raw: None,
+        repairs: Vec::new(),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
+        verdict: Verdict::Allow,
+        preview: None,
+    };
+    Fact::Replied {
+        attempt: attempt.expect("the model is asked"),
+        parts: vec![Part::Text { text: "haul away ".repeat(20) }, Part::Call { index: 0 }],
+        stop: StopReason::Calls,
+        usage: Usage::default(),
+        calls: vec![call],
+    }
+}
+
+/// The result that is awaited.
+pub(crate) fn result(state: &State) -> Fact {
+    let call = outstanding(state).into_iter().find_map(|effect| match effect {
+        Effect::RunCall { request, .. } => Some(request.call),
+        _ => None,
+    });
+    let finished = Finished {
+        outcome: OutcomeKind::Ok,
+        text: "hauled".into(),
+        cut: None,
+        took_ms: 1,
+        structured: None,
+        plan: None,
+    };
+    Fact::CallDone { call: call.expect("a call runs"), finished }
+}

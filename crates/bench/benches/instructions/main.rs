@@ -1,0 +1,126 @@
+//! Instructions of the pure parts, counted by callgrind. Each is measured early and late in a run: what
+//! must not grow with the run does not.
+#![allow(clippy::expect_used)]
+
+mod conversation;
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use gungraun::{library_benchmark, library_benchmark_group, main};
+use windlass::machine::{Fact, State, apply};
+use windlass::provider::openai::{ChatStream, Endpoint, Limits, OpenAiConfig, RequestBody, encode};
+use windlass::provider::{Delivery, ModelRequest, Segments};
+use windlass::vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
+
+use conversation::{asked, called, records, reply, result};
+
+fn reply_after(turns: usize) -> (State, Fact) {
+    let state = asked(turns);
+    let fact = reply(&state);
+    (state, fact)
+}
+
+fn result_after(turns: usize) -> (State, Fact) {
+    let state = called(turns);
+    let fact = result(&state);
+    (state, fact)
+}
+
+fn records_after(turns: usize) -> (State, Vec<Record>) {
+    let (state, fact) = result_after(turns);
+    let records = records(&state, fact);
+    (state, records)
+}
+
+#[library_benchmark]
+#[benches::turns(args = [10, 200], setup = reply_after)]
+fn decide_reply((state, fact): (State, Fact)) -> (State, Vec<Record>) {
+    let records = records(black_box(&state), black_box(fact));
+    (state, records)
+}
+
+#[library_benchmark]
+#[benches::turns(args = [10, 200], setup = result_after)]
+fn decide_result((state, fact): (State, Fact)) -> (State, Vec<Record>) {
+    let records = records(black_box(&state), black_box(fact));
+    (state, records)
+}
+
+#[library_benchmark]
+#[benches::turns(args = [10, 200], setup = records_after)]
+fn apply_result((mut state, records): (State, Vec<Record>)) -> (State, Vec<Record>) {
+    for record in black_box(&records) {
+        apply(&mut state, record);
+    }
+    (state, records)
+}
+
+/// The history after so many turns, and segments that hold all of it but the last turn.
+struct Sending {
+    config: OpenAiConfig,
+    context: PinnedContext,
+    history: Vec<Message>,
+    segments: Segments,
+}
+
+impl Sending {
+    fn after(turns: usize) -> Self {
+        let history = asked(turns).book.history;
+        let config = OpenAiConfig::new("http://localhost:8080/v1", "scripted");
+        let context = PinnedContext { prefix: "You haul.".into(), offer: Vec::new() };
+        let mut sending = Self { config, context, history, segments: Segments::default() };
+        let last_turn = sending.history.split_off(sending.history.len() - 2);
+        drop(sending.encode());
+        sending.history.extend(last_turn);
+        sending
+    }
+
+    fn encode(&mut self) -> RequestBody {
+        let request = ModelRequest {
+            context: &self.context,
+            history: &self.history,
+            epoch: 1,
+            tail: "",
+            mode: TurnMode::Tools,
+            delivery: Delivery::Streamed,
+            temperature_milli: None,
+            max_tokens: MaxTokens::ModelOwn,
+            reasoning: Reasoning::ModelOwn,
+            idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
+        };
+        encode(&self.config, &request, &mut self.segments).expect("a request")
+    }
+}
+
+#[library_benchmark]
+#[benches::turns(args = [10, 200], setup = Sending::after)]
+fn encode_request(mut sending: Sending) -> (RequestBody, Sending) {
+    let body = black_box(&mut sending).encode();
+    (body, sending)
+}
+
+/// A stream of so many words, an event each.
+fn stream_of(words: usize) -> (ChatStream, Vec<u8>) {
+    let endpoint = Endpoint { base_url: "http://localhost:8080/v1".into(), model: "scripted".into(), key: None };
+    let event = |delta: String, finish: &str| {
+        let head = r#"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted""#;
+        format!("data: {head},\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
+    };
+    let mut bytes: String = (0..words).map(|n| event(format!(r#"{{"content":"word {n} "}}"#), "null")).collect();
+    bytes += &event("{}".to_owned(), r#""stop""#);
+    bytes += "data: [DONE]\n\n";
+    (ChatStream::new(Arc::new(endpoint), Limits::default()), bytes.into_bytes())
+}
+
+#[library_benchmark]
+#[benches::words(args = [10, 200], setup = stream_of)]
+fn decode_stream((mut stream, bytes): (ChatStream, Vec<u8>)) -> (Reply, Vec<u8>) {
+    stream.push(black_box(&bytes), &mut |_| {}).expect("a stream");
+    let reply = stream.finish(&mut |_| {}).expect("a reply");
+    (reply, bytes)
+}
+
+library_benchmark_group!(name = machine, benchmarks = [decide_reply, decide_result, apply_result]);
+library_benchmark_group!(name = codec, benchmarks = [encode_request, decode_stream]);
+main!(library_benchmark_groups = [machine, codec]);

@@ -1,0 +1,60 @@
+//! How this process left the sessions it wrote: their heads and rows. Only a hint that spares looking:
+//! whether a head is still so, the place of the next row decides.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use windlass_vocab::SessionId;
+
+use crate::projections::{SessionFold, project};
+use crate::{Head, Sealed};
+
+/// More sessions than a process has open.
+const MOST: usize = 16_384;
+
+/// The ends of journals, by session.
+#[derive(Default)]
+pub(super) struct Tails(RefCell<HashMap<SessionId, Tail>>);
+
+struct Tail {
+    head: Head,
+    /// The session's row, where it was looked at.
+    row: Option<SessionFold>,
+}
+
+impl Tails {
+    /// Whether this batch follows what we wrote last and leaves the session's row as it is.
+    pub(super) fn is_plain(&self, sealed: &Sealed) -> bool {
+        let tails = self.0.borrow();
+        let Some(tail) = tails.get(&sealed.session).filter(|tail| tail.head == sealed.expected) else { return false };
+        let reads = sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record));
+        !reads || tail.row.as_ref().is_some_and(|row| leaves_alone(row, sealed))
+    }
+
+    /// Notes a batch that left the row alone.
+    pub(super) fn move_on(&self, sealed: &Sealed) {
+        if let Some(tail) = self.0.borrow_mut().get_mut(&sealed.session) {
+            tail.head = sealed.head;
+        }
+    }
+
+    /// Notes a batch, and the row where it was looked at.
+    pub(super) fn remember(&self, sealed: &Sealed, row: Option<SessionFold>) {
+        let mut tails = self.0.borrow_mut();
+        if tails.len() >= MOST {
+            tails.clear();
+        }
+        let known = tails.remove(&sealed.session).and_then(|tail| tail.row);
+        tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
+    }
+
+    /// After anything that was not written, or was removed.
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
+fn leaves_alone(row: &SessionFold, sealed: &Sealed) -> bool {
+    let records = sealed.envelopes.iter().map(AsRef::as_ref);
+    project(Some(row.clone()), records).as_ref() == Some(row)
+}
