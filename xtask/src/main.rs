@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's own commands, one row of [`COMMANDS`] and one file each.
 
+mod bench;
 mod test;
 mod tidy;
 mod tree;
@@ -7,34 +8,42 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A command: its name, what it does, and how. The error says what is wrong.
-type Command = (&'static str, &'static str, fn(&Path) -> Result<(), String>);
+/// A command: its name, what it does, and how, given the folder and the words behind the name. The error
+/// says what is wrong.
+type Command = (&'static str, &'static str, fn(&Path, &[String]) -> Result<(), String>);
 
 const COMMANDS: &[Command] = &[
-    ("test", "everything that must hold: format, tidy, clippy, all tests, doc tests", test::run),
-    ("tidy", "the rules of the house that no compiler checks", tidy::run),
+    ("test", "everything that must hold: format, tidy, clippy, all tests, doc tests", |root, words| {
+        alone(words).and_then(|()| test::run(root))
+    }),
+    ("tidy", "the rules of the house that no compiler checks", |root, words| {
+        alone(words).and_then(|()| tidy::run(root))
+    }),
+    ("bench", "the figures against their floors, built for release [--quick] [--only NAME]", bench::run),
 ];
 
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let command = match wanted.as_slice() {
-        [name] => COMMANDS.iter().find(|(known, ..)| known == name),
-        _ => None,
-    };
-    let Some((name, _, run)) = command else {
+    let (wanted, words) = wanted.split_first().map_or(("", &[][..]), |(name, words)| (name.as_str(), words));
+    let Some((name, _, run)) = COMMANDS.iter().find(|(known, ..)| *known == wanted) else {
         eprintln!("usage: cargo xtask COMMAND");
         for (name, what, _) in COMMANDS {
             eprintln!("  {name:6} {what}");
         }
         return ExitCode::from(2);
     };
-    match run(&root()) {
+    match run(&root(), words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(what) => {
             eprintln!("\ncargo xtask {name}: {what}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// For commands that take no words.
+fn alone(words: &[String]) -> Result<(), String> {
+    if words.is_empty() { Ok(()) } else { Err(format!("it takes no words, but was given `{}`", words.join(" "))) }
 }
 
 /// The folder of the workspace.

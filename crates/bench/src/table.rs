@@ -16,6 +16,13 @@ pub enum Verdict {
     Told,
 }
 
+impl Verdict {
+    /// What was measured against its upper limit.
+    fn of(measured: f64, limit: f64) -> Self {
+        if measured <= limit { Self::Met } else { Self::Missed }
+    }
+}
+
 /// A figure and what was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -34,24 +41,22 @@ impl Line {
     #[must_use]
     pub fn compared(figure: &str, limit: f64, compared: &Compared) -> Self {
         let measured = format!("{:.2} × ({} / {})", compared.ratio(), shown(compared.ours), shown(compared.floor));
-        Self::limited(figure, format!("≤ {limit} × floor"), measured, compared.ratio() <= limit)
+        let verdict = Verdict::of(compared.ratio(), limit);
+        Self { figure: figure.to_owned(), target: format!("≤ {limit} × floor"), measured, verdict }
     }
 
     /// A measure with an upper limit.
     #[must_use]
     pub fn at_most(figure: &str, limit: f64, measured: f64, unit: &str) -> Self {
-        Self::limited(figure, format!("≤ {limit} {unit}"), format!("{measured:.2} {unit}"), measured <= limit)
+        let verdict = Verdict::of(measured, limit);
+        let (target, measured) = (format!("≤ {limit} {unit}"), format!("{measured:.2} {unit}"));
+        Self { figure: figure.to_owned(), target, measured, verdict }
     }
 
     /// Something to know, without a limit.
     #[must_use]
     pub fn told(figure: &str, measured: impl Into<String>) -> Self {
         Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), verdict: Verdict::Told }
-    }
-
-    fn limited(figure: &str, target: String, measured: String, kept: bool) -> Self {
-        let verdict = if kept { Verdict::Met } else { Verdict::Missed };
-        Self { figure: figure.to_owned(), target, measured, verdict }
     }
 }
 

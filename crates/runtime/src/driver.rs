@@ -281,7 +281,7 @@ impl Driver {
         self.outside.store.append(sealed).await?;
         for envelope in envelopes {
             apply(&mut self.state, &envelope.record);
-            self.events.publish(envelope);
+            self.events.publish(&envelope);
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)

@@ -45,8 +45,8 @@ impl Events {
         Subscription(receiver)
     }
 
-    pub(crate) fn publish(&self, record: Arc<Envelope>) {
-        self.subscribers().retain(|subscriber| subscriber.sender.send(Event::Record(Arc::clone(&record))).is_ok());
+    pub(crate) fn publish(&self, record: &Arc<Envelope>) {
+        self.subscribers().retain(|subscriber| subscriber.sender.send(Event::Record(Arc::clone(record))).is_ok());
     }
 
     /// Makes the delta only if somebody wants it.

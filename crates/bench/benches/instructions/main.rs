@@ -1,6 +1,10 @@
 //! Instructions of the pure parts, counted by callgrind. Each is measured early and late in a run: what
 //! must not grow with the run does not.
-#![allow(clippy::expect_used)]
+
+// The macros write names out in full.
+#![allow(unused_qualifications)]
+// The macros of the harness write qualified names.
+#![allow(clippy::expect_used, unused_qualifications)]
 
 mod conversation;
 
