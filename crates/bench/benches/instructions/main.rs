@@ -2,8 +2,6 @@
 //! must not grow with the run does not.
 
 // The macros write names out in full.
-#![allow(unused_qualifications)]
-// The macros of the harness write qualified names.
 #![allow(clippy::expect_used, unused_qualifications)]
 
 mod conversation;
