@@ -22,17 +22,17 @@ const TURN_CAP: u32 = 10_000;
 /// A tool that does nothing.
 struct Haul(ToolSpec);
 
-impl Haul {
-    fn new() -> Self {
-        Self(ToolSpec {
-            name: ToolName("bench.haul".to_owned()),
-            wire_name: TOOL.to_owned(),
-            description: "Hauls.".to_owned(),
-            schema: Json::from(&serde_json::json!({"type": "object", "properties": {"n": {"type": "string"}}})),
-            effect: EffectClass::ReadOnly,
-            ending: None,
-            repeatable: false,
-        })
+/// What the model is told of the tool.
+#[must_use]
+pub fn tool_spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName("bench.haul".to_owned()),
+        wire_name: TOOL.to_owned(),
+        description: "Hauls.".to_owned(),
+        schema: Json::from(&serde_json::json!({"type": "object", "properties": {"n": {"type": "string"}}})),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
     }
 }
 
@@ -54,7 +54,7 @@ pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent
         .data_dir(dir)
         .sqlite(SqliteOptions { durability, ..SqliteOptions::default() })
         .policy(PolicyPatch { turn_cap: Some(TURN_CAP), ..PolicyPatch::default() })
-        .tool(Arc::new(Haul::new()))
+        .tool(Arc::new(Haul(tool_spec())))
         .build()?;
     Ok(agent)
 }

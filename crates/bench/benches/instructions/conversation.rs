@@ -3,8 +3,9 @@
 use windlass::machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
 use windlass::vocab::{
     At, Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
-    SessionOpened, StopReason, ToolName, Usage, Verdict,
+    SessionOpened, StopReason, Usage, Verdict,
 };
+use windlass_bench::ours::{TOOL, tool_spec};
 
 /// The state after so many whole turns: the model is asked.
 pub(crate) fn asked(turns: usize) -> State {
@@ -15,7 +16,7 @@ pub(crate) fn asked(turns: usize) -> State {
     take(&mut state, Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
     let message = Fact::Message { message_id: MessageId("1".into()), text: "Haul.".into(), terms: Box::new(terms()) };
     take(&mut state, message);
-    take(&mut state, Fact::Pinned(PinnedContext { prefix: "You haul.".into(), offer: Vec::new() }));
+    take(&mut state, Fact::Pinned(context()));
     for _ in 0..turns {
         let reply = reply(&state);
         take(&mut state, reply);
@@ -23,6 +24,11 @@ pub(crate) fn asked(turns: usize) -> State {
         take(&mut state, result);
     }
     state
+}
+
+/// The prefix and the offer of the run.
+pub(crate) fn context() -> PinnedContext {
+    PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()] }
 }
 
 /// The state after so many whole turns and a reply: its call runs.
@@ -61,8 +67,8 @@ pub(crate) fn reply(state: &State) -> Fact {
     });
     let call = PreparedCall {
         provider_id: Some("call_1".into()),
-        name: "bench__haul".into(),
-        tool: Some(ToolName("bench.haul".into())),
+        name: TOOL.into(),
+        tool: Some(tool_spec().name),
         arguments: Json::from(&serde_json::json!({"n": state.book.history.len()})),
         raw: None,
         repairs: Vec::new(),

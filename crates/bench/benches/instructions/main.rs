@@ -15,7 +15,7 @@ use windlass::provider::openai::{ChatStream, Endpoint, Limits, OpenAiConfig, Req
 use windlass::provider::{Delivery, ModelRequest, Segments};
 use windlass::vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
 
-use conversation::{asked, called, records, reply, result};
+use conversation::{asked, called, context, records, reply, result};
 
 fn reply_after(turns: usize) -> (State, Fact) {
     let state = asked(turns);
@@ -70,8 +70,7 @@ impl Sending {
     fn after(turns: usize) -> Self {
         let history = asked(turns).book.history;
         let config = OpenAiConfig::new("http://localhost:8080/v1", "scripted");
-        let context = PinnedContext { prefix: "You haul.".into(), offer: Vec::new() };
-        let mut sending = Self { config, context, history, segments: Segments::default() };
+        let mut sending = Self { config, context: context(), history, segments: Segments::default() };
         let last_turn = sending.history.split_off(sending.history.len() - 2);
         drop(sending.encode());
         sending.history.extend(last_turn);

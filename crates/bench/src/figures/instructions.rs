@@ -32,7 +32,7 @@ pub(super) fn measure(_: &Setup) -> Result<Vec<Line>> {
 /// The counts in the runner's report: a line that names the bench, then one that begins with
 /// `Instructions:`, the new count before the bar.
 fn counted(report: &str) -> Vec<Line> {
-    let mut name = "";
+    let mut name = String::new();
     let mut lines = Vec::new();
     for line in report.lines() {
         match line.trim_start().strip_prefix("Instructions:") {
@@ -40,11 +40,19 @@ fn counted(report: &str) -> Vec<Line> {
                 let count = counts.split('|').next().unwrap_or_default().trim();
                 lines.push(Line::told(&format!("instructions of {name}"), count));
             }
-            None if !line.starts_with(' ') => name = line.rsplit("::").next().unwrap_or(line).trim(),
+            None if !line.starts_with(' ') => name = title(line).unwrap_or_default(),
             None => {}
         }
     }
     lines
+}
+
+/// What a line such as `instructions::machine::decide_reply turns_0:(reply_after(10))` names.
+fn title(line: &str) -> Option<String> {
+    let (_, bench) = line.split_once("::")?.1.split_once("::")?;
+    let (name, arguments) = bench.split_once(' ')?;
+    let size: String = arguments.rsplit('(').next()?.chars().take_while(char::is_ascii_digit).collect();
+    Some(format!("{name} at {size}"))
 }
 
 #[cfg(test)]
@@ -53,11 +61,11 @@ mod tests {
 
     #[test]
     fn counts_are_read_off_the_report() {
-        let report = "instructions::machine::decide_reply turns_0:reply_after(10)\n  \
+        let report = "instructions::codec::encode turns_0:(Sending :: after(10))\n  \
                       Instructions:      12345|12345     (No change)\n  L1 Hits:   20|20\n";
         let lines = counted(report);
         assert_eq!(lines.len(), 1);
-        assert_eq!(lines[0].figure, "instructions of decide_reply turns_0:reply_after(10)");
+        assert_eq!(lines[0].figure, "instructions of encode at 10");
         assert_eq!(lines[0].measured, "12345");
     }
 }
