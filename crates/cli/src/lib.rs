@@ -2,7 +2,7 @@
 //!
 //! The protocol: parse the arguments ([`args`]) → gather and resolve the settings ([`settings`]) →
 //! do the command ([`commands`]) → leave with the exit code of its outcome ([`exit`]). Only this
-//! crate reads the environment and the terminal; everything below is given what it needs.
+//! crate reads settings from the environment, and the terminal; everything below is given what it needs.
 //!
 //! What scripts may rely on: the answer alone on standard output, everything else on standard
 //! error, and the exit codes of [`exit::Exit`].

@@ -24,11 +24,6 @@ impl Env {
         self.0.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// Every variable.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &OsStr)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
-    }
-
     /// Every variable whose value is text.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str()?)))
