@@ -264,7 +264,9 @@ impl Route {
 /// may come a moment after the last event. The reply does not wait for it.
 async fn end(mut response: Response) {
     if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
-        return;
+        drop(response);
+        // Its own task puts it back. Without this turn for it, the next request would open another.
+        return tokio::task::yield_now().await;
     }
     tokio::spawn(timeout(END_WAIT, async move { while let Ok(Some(_)) = response.chunk().await {} }));
 }
