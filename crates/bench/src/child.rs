@@ -9,7 +9,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use tokio::task::JoinSet;
 use windlass::store::Durability;
 
-use crate::{memory, ours};
+use crate::figures::crowd;
+use crate::{floor, memory, ours, trace};
 
 /// The first word of a child's arguments.
 pub const WORD: &str = "child";
@@ -19,6 +20,8 @@ pub const WORD: &str = "child";
 pub enum Child {
     /// Runs so many sessions at once, keeps them open, and tells the most memory it held.
     Crowd(usize),
+    /// Makes the requests of so many sessions at once, bare, and tells the most memory it held.
+    Bare(usize),
     /// Runs one session, keeps it open, and tells what memory it holds.
     Idle,
     /// Makes so many runs one after another, with FULL, and tells how many batches were committed.
@@ -31,6 +34,7 @@ impl Child {
     pub fn words(self, base_url: &str, dir: &Path) -> Vec<String> {
         let (name, count) = match self {
             Self::Crowd(sessions) => ("crowd", sessions),
+            Self::Bare(loops) => ("bare", loops),
             Self::Idle => ("idle", 1),
             Self::Lone(runs) => ("lone", runs),
         };
@@ -56,7 +60,8 @@ pub fn act(words: &[String]) -> Result<u64> {
     let [name, count, base_url, dir] = words else { bail!("a child takes four words, not {words:?}") };
     let (count, dir) = (count.parse()?, Path::new(dir));
     match name.as_str() {
-        "crowd" => tokio::runtime::Runtime::new()?.block_on(crowd(count, base_url, dir)),
+        "crowd" => tokio::runtime::Runtime::new()?.block_on(sessions_at_once(count, base_url, dir)),
+        "bare" => tokio::runtime::Runtime::new()?.block_on(bare(count, base_url, dir)),
         "idle" => alone()?.block_on(idle(base_url, dir)),
         "lone" => alone()?.block_on(lone(count, base_url, dir)),
         other => bail!("there is no child `{other}`"),
@@ -68,7 +73,7 @@ pub fn alone() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }
 
-async fn crowd(sessions: usize, base_url: &str, dir: &Path) -> Result<u64> {
+async fn sessions_at_once(sessions: usize, base_url: &str, dir: &Path) -> Result<u64> {
     let agent = Arc::new(ours::agent(base_url, dir, Durability::Full)?);
     let mut runs = JoinSet::new();
     for number in 0..sessions {
@@ -81,6 +86,18 @@ async fn crowd(sessions: usize, base_url: &str, dir: &Path) -> Result<u64> {
     }
     let open = runs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
     ensure!(open.len() == sessions, "{} sessions of {sessions} are open", open.len());
+    Ok(memory::of_this_process()?.peak)
+}
+
+async fn bare(loops: usize, base_url: &str, dir: &Path) -> Result<u64> {
+    let trace = Arc::new(trace::record(crowd::TURNS, crowd::TEXT_BYTES, dir).await?);
+    let wire = floor::Wire::new(base_url)?;
+    let mut runs = JoinSet::new();
+    for _ in 0..loops {
+        let (wire, trace) = (wire.clone(), Arc::clone(&trace));
+        runs.spawn(async move { floor::bare(&wire, &trace).await });
+    }
+    runs.join_all().await.into_iter().collect::<Result<()>>()?;
     Ok(memory::of_this_process()?.peak)
 }
 

@@ -15,8 +15,8 @@ use crate::server::{Behaviour, Server};
 use crate::table::Line;
 use crate::{ours, trace};
 
-const TURNS: usize = 10;
-const TEXT_BYTES: usize = 2048;
+pub(crate) const TURNS: usize = 10;
+pub(crate) const TEXT_BYTES: usize = 2048;
 const LATENCY_MS: u64 = 50;
 const FEW: usize = 100;
 const MANY: usize = 1000;
@@ -26,7 +26,13 @@ const LIMIT_KIB: f64 = 120.0;
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let behaviour = Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS };
     let server = Server::start(&setup.programs, behaviour)?;
-    Ok(vec![wall(setup, &server)?, memory(setup, &server)?])
+    let ours = per_session(setup, &server, Child::Crowd)?;
+    let bare = per_session(setup, &server, Child::Bare)?;
+    Ok(vec![
+        wall(setup, &server)?,
+        Line::at_most("memory per live session at its peak, 2 KiB of text per turn", LIMIT_KIB, ours, "KiB"),
+        Line::told("the same of the bare requests", format!("{bare:.2} KiB")),
+    ])
 }
 
 fn wall(setup: &Setup, server: &Server) -> Result<Line> {
@@ -69,12 +75,12 @@ async fn together<F: Future<Output = Result<()>> + Send + 'static>(one: impl Fn(
     (0..MANY).map(one).collect::<JoinSet<_>>().join_all().await.into_iter().collect()
 }
 
-fn memory(setup: &Setup, server: &Server) -> Result<Line> {
+/// What one more holds, in KiB.
+fn per_session(setup: &Setup, server: &Server, child: fn(usize) -> Child) -> Result<f64> {
     let of = |sessions| {
         let dir = tempfile::tempdir_in(&setup.programs.folder)?;
-        Child::Crowd(sessions).ask(&setup.programs.own, server.base_url(), dir.path())
+        child(sessions).ask(&setup.programs.own, server.base_url(), dir.path())
     };
     let (few, many) = (of(FEW)?, of(MANY)?);
-    let each = many.saturating_sub(few) as f64 / (MANY - FEW) as f64;
-    Ok(Line::at_most("memory per live session at its peak, 2 KiB of text per turn", LIMIT_KIB, each, "KiB"))
+    Ok(many.saturating_sub(few) as f64 / (MANY - FEW) as f64)
 }

@@ -1,7 +1,7 @@
 //! The figures, one file each.
 
 mod cold;
-mod crowd;
+pub(crate) mod crowd;
 mod full;
 mod growth;
 mod idle;
