@@ -30,24 +30,22 @@ pub fn hash_of(bytes: &[u8]) -> Hash {
 /// A content and its hash.
 pub(crate) type Blob = (Hash, Arc<[u8]>);
 
-/// The line of a record, and its body where that had to leave the line.
-pub(crate) fn write(envelope: &Envelope) -> Result<(String, Option<Blob>), serde_json::Error> {
-    let mut line = envelope.encode()?;
-    if line.len() <= BODY_LIMIT {
-        return Ok((line, None));
-    }
+/// Adds the line of a record to `bytes`; gives its body where that had to leave the line.
+pub(crate) fn write(envelope: &Envelope, bytes: &mut Vec<u8>) -> Result<Option<Blob>, serde_json::Error> {
+    let start = bytes.len();
+    envelope.encode_into(bytes)?;
+    let line = &bytes[start..];
     // The first of its kind: before the body stand only numbers, ids and the kind, none with a quote.
-    let Some(place) = line.find(BODY) else { return Ok((line, None)) };
-    let body = &line.as_bytes()[place + BODY.len()..line.len() - 1];
-    if body.len() <= BODY_LIMIT {
-        return Ok((line, None));
+    let is_body = |bytes: &[u8]| bytes == BODY.as_bytes();
+    let place = if line.len() > BODY_LIMIT { line.windows(BODY.len()).position(is_body) } else { None };
+    let body = place.map(|place| &line[place + BODY.len()..line.len() - 1]).filter(|body| body.len() > BODY_LIMIT);
+    let blob = body.map(|body| (hash_of(body), Arc::from(body)));
+    if let (Some(place), Some((hash, _))) = (place, &blob) {
+        bytes.truncate(start + place);
+        bytes.extend_from_slice(format!("{BLOB}{hash}{END}").as_bytes());
     }
-    let blob = (hash_of(body), Arc::from(body));
-    line.truncate(place);
-    line.push_str(BLOB);
-    line.push_str(&blob.0.to_string());
-    line.push_str(END);
-    Ok((line, Some(blob)))
+    bytes.push(b'\n');
+    Ok(blob)
 }
 
 /// A line that can't be read.

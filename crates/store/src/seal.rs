@@ -17,7 +17,8 @@ pub struct Writer {
     pub session: SessionId,
     /// What the next batch follows.
     pub head: Head,
-    nonce: u64,
+    /// As ids begin: 16 hex digits.
+    nonce: String,
     counter: u64,
 }
 
@@ -25,8 +26,8 @@ impl Writer {
     /// A writer that goes on from `head`. `nonce` is a number no other writer has; with it the ids of
     /// records tell writers apart.
     #[must_use]
-    pub const fn new(session: SessionId, head: Head, nonce: u64) -> Self {
-        Self { session, head, nonce, counter: 0 }
+    pub fn new(session: SessionId, head: Head, nonce: u64) -> Self {
+        Self { session, head, nonce: format!("{nonce:016x}"), counter: 0 }
     }
 
     /// Gives the records their numbers, ids and chain, and writes them out. A `LeaseTaken` sets the
@@ -56,11 +57,8 @@ impl Writer {
                 at,
                 record: entry.record,
             };
-            let (line, body) =
-                line::write(&envelope).map_err(|error| StoreError::Unwritable { why: error.to_string() })?;
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-            blobs.extend(body);
+            let unwritable = |error: serde_json::Error| StoreError::Unwritable { why: error.to_string() };
+            blobs.extend(line::write(&envelope, &mut bytes).map_err(unwritable)?);
             envelopes.push(Arc::new(envelope));
         }
         self.head = Head { seq: expected.seq + u64::from(count), hash: hash_of(&bytes), epoch };
@@ -68,9 +66,9 @@ impl Writer {
     }
 
     fn next_id(&mut self) -> RecordId {
-        let id = RecordId(format!("{:016x}.{:x}", self.nonce, self.counter));
+        let id = format!("{}.{:x}", self.nonce, self.counter);
         self.counter += 1;
-        id
+        RecordId(id)
     }
 }
 

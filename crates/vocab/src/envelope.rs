@@ -20,15 +20,21 @@ pub const ENVELOPE_VERSION: u32 = 1;
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
 
-impl fmt::Display for Hash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Hash {
+    fn digits(&self) -> [u8; 64] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [0u8; 64];
         for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
             pair[0] = DIGITS[usize::from(byte >> 4)];
             pair[1] = DIGITS[usize::from(byte & 15)];
         }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        text
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -62,7 +68,7 @@ impl FromStr for Hash {
 
 impl Serialize for Hash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -135,9 +141,34 @@ pub enum DecodeError {
 }
 
 impl Envelope {
-    /// One line, without the line break.
-    pub fn encode(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
+    /// Adds one line to `bytes`, without the line break: the same text as `Serialize` gives. What stands
+    /// before the body is most of a short line, and is written without the serialiser's machinery.
+    pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        put(bytes, r#"{"v":"#, self.v.into());
+        bytes.extend_from_slice(br#","id":"#);
+        serde_json::to_writer(&mut *bytes, &self.id)?;
+        bytes.extend_from_slice(br#","session":""#);
+        bytes.extend_from_slice(self.session.0.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
+        put(bytes, r#"","seq":"#, self.seq);
+        put(bytes, r#","batch":["#, self.batch.0.into());
+        put(bytes, ",", self.batch.1.into());
+        bytes.extend_from_slice(br#"],"prev":""#);
+        bytes.extend_from_slice(&self.prev.digits());
+        put(bytes, r#"","epoch":"#, self.epoch);
+        if let Some(run) = self.run {
+            put(bytes, r#","run":"#, run.0.into());
+        }
+        if let Some(turn) = self.turn {
+            put(bytes, r#","turn":"#, turn.0.into());
+        }
+        bytes.extend_from_slice(br#","at":"#);
+        serde_json::to_writer(&mut *bytes, &self.at)?;
+        bytes.extend_from_slice(br#","kind":"#);
+        serde_json::to_writer(&mut *bytes, self.record.kind())?;
+        bytes.extend_from_slice(br#","body":"#);
+        serde_json::to_writer(&mut *bytes, &RecordBody(&self.record))?;
+        bytes.push(b'}');
+        Ok(())
     }
 
     /// Reads a line. Unknown kinds are kept, unknown fields are passed over.
@@ -161,6 +192,22 @@ impl Envelope {
             record,
         })
     }
+}
+
+/// Adds `before` and a number.
+fn put(bytes: &mut Vec<u8>, before: &str, mut number: u64) {
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    bytes.extend_from_slice(before.as_bytes());
+    bytes.extend_from_slice(&digits[start..]);
 }
 
 impl Serialize for Envelope {

@@ -3,20 +3,19 @@
 //! Silence is measured since the last piece of the reply. Bytes that carry none (a comment, half an
 //! event) show that the server is alive and are waited on for longer, but not for ever.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, Url};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use http::{Method, Request, Uri};
 use tokio::time::{Instant, timeout};
+use url::Url;
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
+use crate::http::{Answering, Halves, Lost, Sender};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
 /// How much of a rejection's body is read, and for how long.
@@ -51,8 +50,8 @@ pub struct OpenAiModel {
 /// What every attempt needs, ready made.
 #[derive(Debug)]
 struct Route {
-    client: Client,
-    url: Url,
+    sender: Sender,
+    uri: Uri,
     headers: HeaderMap,
     endpoint: Arc<Endpoint>,
     limits: Limits,
@@ -64,14 +63,17 @@ impl OpenAiModel {
         let base = parse_base(&config.base_url).ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("windlass/", env!("CARGO_PKG_VERSION"))));
         if let Some(key) = &config.api_key {
             let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose())).map_err(|_| OpenAiError::Key)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
         let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
-        let client = http.for_scheme(base.scheme())?;
-        let route = Route { client, url: chat_url(base), headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        let sender = http.for_scheme(base.scheme())?;
+        let uri = chat_url(base).as_str().parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))?;
+        let route = Route { sender, uri, headers, endpoint: Arc::new(endpoint), limits: config.limits };
         Ok(Self { config, route: Arc::new(route) })
     }
 }
@@ -155,14 +157,14 @@ struct Limit {
 
 /// Why the next bytes did not come.
 enum Wait {
-    Lost(reqwest::Error),
+    Lost(Lost),
     Silent,
     NoPiece,
 }
 
 impl Limit {
     /// The next bytes of a response whose last piece came at `since`; none at its end.
-    async fn chunk(self, response: &mut Response, since: Instant) -> Result<Option<Bytes>, Wait> {
+    async fn chunk(self, response: &mut Answering, since: Instant) -> Result<Option<Bytes>, Wait> {
         let left = self.no_piece.saturating_sub(since.elapsed());
         // Bytes that are there already would always win against a limit that is over.
         if left.is_zero() {
@@ -213,22 +215,21 @@ impl Route {
         answer.finish(&mut *sink)
     }
 
-    async fn send(&self, body: RequestBody, limit: Duration) -> Result<Response, Failure> {
-        let sending = self
-            .client
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .body(reqwest::Body::wrap(Halves([body.stable, body.closing])))
-            .send();
+    async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
+        let mut request = Request::new(Halves([body.stable, body.closing]));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        let sending = self.sender.send(request);
         let response = match timeout(limit, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),
             Err(_) => return Err(self.silent(limit)),
         };
-        if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
+        if response.0.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
     }
 
-    async fn rejected(&self, mut response: Response, limit: Duration) -> Failure {
+    async fn rejected(&self, mut response: Answering, limit: Duration) -> Failure {
         let mut body = Vec::new();
         let reading = async {
             while let Ok(Some(bytes)) = response.chunk().await {
@@ -240,13 +241,13 @@ impl Route {
         };
         // What has come by then has to do.
         let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
-        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let header = |name: &str| response.0.headers().get(name).and_then(|value| value.to_str().ok());
         let retry = RetryHeaders {
             retry_after_ms: header("retry-after-ms"),
             retry_after: header("retry-after"),
             date: header("date"),
         };
-        let status = response.status().as_u16();
+        let status = response.0.status().as_u16();
         classify(&self.endpoint, &Rejection { status, retry, location: header("location"), body: &body })
     }
 
@@ -262,32 +263,11 @@ impl Route {
 
 /// Lets the connection go back to the pool: it can't while the body's formal end is unread, and that
 /// may come a moment after the last event. The reply does not wait for it.
-async fn end(mut response: Response) {
+async fn end(mut response: Answering) {
     if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
         drop(response);
         // Its own task puts it back. Without this turn for it, the next request would open another.
         return tokio::task::yield_now().await;
     }
     tokio::spawn(timeout(END_WAIT, async move { while let Ok(Some(_)) = response.chunk().await {} }));
-}
-
-/// A body of two parts, sent without joining them.
-struct Halves([Bytes; 2]);
-
-impl http_body::Body for Halves {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let next = self.get_mut().0.iter_mut().find(|part| !part.is_empty());
-        Poll::Ready(next.map(|part| Ok(Frame::data(std::mem::take(part)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.iter().all(Bytes::is_empty)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.iter().map(|part| part.len() as u64).sum())
-    }
 }

@@ -6,11 +6,14 @@ use std::io;
 use windlass_vocab::{Failure, FailureClass};
 
 use super::Endpoint;
+use crate::http::Lost;
 
 /// What an error of the HTTP client means.
-pub(super) fn lost(endpoint: &Endpoint, error: &reqwest::Error) -> Failure {
+pub(super) fn lost(endpoint: &Endpoint, lost: &Lost) -> Failure {
     let url = &endpoint.base_url;
-    let cause = Cause::of(error);
+    let cause = match lost {
+        Lost::Connecting(error) | Lost::Connected(error) => Cause::of(error.as_ref()),
+    };
     let transient = |message: String| Failure::new(FailureClass::Transient, message);
     if let Some(tls) = cause.tls {
         return tls_failure(endpoint, &tls);
@@ -32,12 +35,14 @@ pub(super) fn lost(endpoint: &Endpoint, error: &reqwest::Error) -> Failure {
         let said = "does not speak HTTP there; check the base URL (https, and the port?).";
         return endpoint.failure(FailureClass::Protocol, said);
     }
-    match (error.is_connect(), error.is_timeout()) {
-        (true, true) => {
+    match (lost, cause.io) {
+        (Lost::Connecting(_), Some(io::ErrorKind::TimedOut)) => {
             transient(format!("{url} took too long to accept a connection. Check the address and the network."))
         }
-        (true, false) => transient(format!("{url} can't be reached: {why}. Check the address and the network.")),
-        (false, _) => transient(format!("The connection to {url} was lost: {why}.")),
+        (Lost::Connecting(_), _) => {
+            transient(format!("{url} can't be reached: {why}. Check the address and the network."))
+        }
+        (Lost::Connected(_), _) => transient(format!("The connection to {url} was lost: {why}.")),
     }
 }
 
@@ -49,7 +54,7 @@ struct Cause {
 }
 
 impl Cause {
-    fn of(error: &reqwest::Error) -> Self {
+    fn of(error: &(dyn Error + 'static)) -> Self {
         let mut cause = Self { io: None, tls: None, name_lookup: false, root: error.to_string() };
         let mut next: Option<&(dyn Error + 'static)> = error.source();
         while let Some(error) = next {

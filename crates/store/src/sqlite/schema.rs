@@ -108,16 +108,20 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
     if ends_within_a_page(&path).map_err(|error| StoreError::of_io(&path, &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
     }
-    let connection = connect(&path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    if fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        create_unless_lost(folder)?;
+    }
+    let mut connection = connect(&path, OpenFlags::empty())?;
     if connection.is_readonly("main").map_err(fault)? {
         return Err(StoreError::ReadOnly { path });
     }
     match inspect(&connection, &path)? {
         Found::Ours => {}
-        Found::Nothing if was_used(folder)? => {
-            return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
+        Found::Nothing => {
+            drop(connection);
+            create_unless_lost(folder)?;
+            connection = connect(&path, OpenFlags::empty())?;
         }
-        Found::Nothing => create(&connection).map_err(fault)?,
     }
     set_up(&connection, durability).map_err(fault)?;
     Ok(connection)
@@ -190,12 +194,36 @@ fn was_used(folder: &Folder) -> Result<bool, StoreError> {
     Ok(entries.next().is_some())
 }
 
-fn create(connection: &Connection) -> rusqlite::Result<()> {
-    use_wal(connection)?;
-    connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES} \
+/// Makes the database, unless there must have been one.
+fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
+    let path = folder.database();
+    if was_used(folder)? {
+        return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
+    }
+    create(&path)
+}
+
+/// Makes an empty database beside its place, syncs it once, and moves it there: whatever happens in
+/// between, there is a whole one or none. SQLite itself would sync seven times.
+fn create(path: &Path) -> Result<(), StoreError> {
+    let unfinished = path.with_extension("new");
+    let io_fault = |error: io::Error| StoreError::of_io(&unfinished, &error);
+    let fault = |error: rusqlite::Error| meaning(&unfinished, &error);
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_fault(error)),
+        Ok(()) | Err(_) => {}
+    }
+    let connection = connect(&unfinished, OpenFlags::SQLITE_OPEN_CREATE)?;
+    let made = connection.execute_batch(&format!(
+        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; {TABLES} \
          PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-    ))
+    ));
+    made.and_then(|()| use_wal(&connection)).map_err(fault)?;
+    connection.close().map_err(|(_, error)| fault(error))?;
+    File::open(&unfinished).and_then(|file| file.sync_all()).map_err(io_fault)?;
+    fs::rename(&unfinished, path).map_err(io_fault)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_fault)
 }
 
 fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
