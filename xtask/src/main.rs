@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands, one row of [`COMMANDS`] and one file each.
 
 mod bench;
+mod picture;
 mod test;
 mod tidy;
 mod tree;
@@ -18,6 +19,9 @@ const COMMANDS: &[Command] = &[
     }),
     ("tidy", "the rules of the house that no compiler checks", |root, words| {
         alone(words).and_then(|()| tidy::run(root))
+    }),
+    ("picture", "the animation in the README, played anew", |root, words| {
+        alone(words).and_then(|()| picture::run(root))
     }),
     ("bench", "the figures against their floors, built for release [--quick] [--only NAME]", bench::run),
 ];

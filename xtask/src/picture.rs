@@ -1,0 +1,164 @@
+//! `cargo xtask picture`: plays `windlass demo` at a terminal of its own and draws what it showed as
+//! `docs/demo.svg`, an animation without scripts.
+//!
+//! The protocol: record bytes with their times → a screen per moment ([`record`]) → rows of coloured
+//! pieces → frames side by side in one drawing, of which a window shows one at a time ([`draw`]).
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use vt100::{Cell, Color, Parser, Screen};
+
+const ROWS: u16 = 30;
+const COLUMNS: u16 = 92;
+/// Frames closer together than this are one.
+const FRAME: Duration = Duration::from_millis(120);
+/// How long the last frame stands before the play begins again.
+const REST: Duration = Duration::from_secs(5);
+
+const CHARACTER: f32 = 8.4;
+const LINE: f32 = 18.0;
+const MARGIN: f32 = 14.0;
+
+const BUILD: &[&str] = &["build", "--release", "--locked", "-p", "windlass-cli"];
+
+/// One moment.
+struct Frame {
+    begins: Duration,
+    rows: String,
+}
+
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(BUILD).current_dir(root).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("the binary can't be built".into());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let frames = record(&target.join("release/windlass"))?;
+    let picture = root.join("docs/demo.svg");
+    fs::write(&picture, draw(&frames)).map_err(|error| format!("{}: {error}", picture.display()))?;
+    println!("{} frames in {}", frames.len(), picture.display());
+    Ok(())
+}
+
+/// Plays the demo and keeps a frame for every moment that looked different.
+fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
+    let trouble = |error: rustix::io::Errno| format!("no terminal: {error}");
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    let person = openpt(flags).map_err(trouble)?;
+    grantpt(&person).and_then(|()| unlockpt(&person)).map_err(trouble)?;
+    tcsetwinsize(&person, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 }).map_err(trouble)?;
+    let end = || -> Result<OwnedFd, String> { ioctl_tiocgptpeer(&person, flags).map_err(trouble) };
+    let home = std::env::temp_dir().join(format!("windlass-picture-{}", std::process::id()));
+    let mut child = Command::new(windlass)
+        .arg("demo")
+        .env_clear()
+        .envs([("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")])
+        .env("HOME", &home)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdin(end()?)
+        .stdout(end()?)
+        .stderr(end()?)
+        .spawn()
+        .map_err(|error| format!("{}: {error}", windlass.display()))?;
+    let frames = watch(File::from(person));
+    let status = child.wait().map_err(|error| error.to_string())?;
+    // The folder was ours alone.
+    let _ = fs::remove_dir_all(&home);
+    if status.success() { Ok(frames) } else { Err(format!("the demo ended with {status}")) }
+}
+
+fn watch(mut person: File) -> Vec<Frame> {
+    let (begun, mut screen) = (Instant::now(), Parser::new(ROWS, COLUMNS, 0));
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut bytes = [0; 4096];
+    // Once the demo is gone, reading is an error.
+    while let Ok(read @ 1..) = person.read(&mut bytes) {
+        screen.process(&bytes[..read]);
+        let (begins, rows) = (begun.elapsed(), rows(screen.screen()));
+        match frames.last_mut() {
+            Some(last) if last.rows == rows => {}
+            Some(last) if begins - last.begins < FRAME => last.rows = rows,
+            Some(_) | None => frames.push(Frame { begins, rows }),
+        }
+    }
+    frames
+}
+
+/// The rows of a screen as SVG text.
+fn rows(screen: &Screen) -> String {
+    let mut drawn = String::new();
+    for row in 0..ROWS {
+        let mut column = 0;
+        while column < COLUMNS {
+            let Some(first) = screen.cell(row, column) else { break };
+            let (look, start, mut text) = (look(first), column, String::new());
+            while let Some(cell) = screen.cell(row, column).filter(|cell| self::look(cell) == look) {
+                if !cell.is_wide_continuation() {
+                    text.push_str(if cell.has_contents() { cell.contents() } else { " " });
+                }
+                column += 1;
+            }
+            if !text.trim().is_empty() {
+                piece(&mut drawn, (row, start, column), &text, look);
+            }
+        }
+    }
+    drawn
+}
+
+/// A piece of a row in one look. Its length is given, so that no font can shift what follows.
+fn piece(drawn: &mut String, (row, start, end): (u16, u16, u16), text: &str, (colour, weight): (&str, &str)) {
+    let x = MARGIN + f32::from(start) * CHARACTER;
+    let y = MARGIN + (f32::from(row) + 0.8) * LINE;
+    let length = f32::from(end - start) * CHARACTER;
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    // Writing to a string can't fail.
+    let _ = write!(
+        drawn,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" fill=\"{colour}\"{weight}>{text}</text>"
+    );
+}
+
+/// Colour and weight of a cell.
+fn look(cell: &Cell) -> (&'static str, &'static str) {
+    const NAMED: [&str; 16] = [
+        "#7f849c", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#cba6f7", "#94e2d5", "#cdd6f4", "#7f849c", "#f38ba8",
+        "#a6e3a1", "#f9e2af", "#89b4fa", "#cba6f7", "#94e2d5", "#ffffff",
+    ];
+    let colour = match cell.fgcolor() {
+        _ if cell.dim() => "#7f849c",
+        Color::Idx(index) => NAMED.get(usize::from(index)).copied().unwrap_or("#cdd6f4"),
+        Color::Default | Color::Rgb(..) => "#cdd6f4",
+    };
+    (colour, if cell.bold() { " font-weight=\"bold\"" } else { "" })
+}
+
+/// All frames side by side, and a window that shows one after the other.
+fn draw(frames: &[Frame]) -> String {
+    let (width, height) = (MARGIN * 2.0 + f32::from(COLUMNS) * CHARACTER, MARGIN * 2.0 + f32::from(ROWS) * LINE);
+    let whole = frames.last().map_or(REST, |frame| frame.begins + REST).as_secs_f32();
+    let (mut steps, mut strip) = (String::new(), String::new());
+    for (number, frame) in frames.iter().enumerate() {
+        let (at, place) = (frame.begins.as_secs_f32() / whole * 100.0, width * number as f32);
+        let _ = write!(steps, "{at:.2}%{{transform:translateX(-{place:.0}px)}}");
+        let _ = write!(strip, "<g transform=\"translate({place:.0})\">{}</g>\n", frame.rows);
+    }
+    let last = width * frames.len().saturating_sub(1) as f32;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"ui-monospace,Menlo,Consolas,monospace\" \
+         font-size=\"14\" xml:space=\"preserve\">\n<title>windlass demo</title>\n\
+         <style>@keyframes play{{0%{{transform:translateX(0)}}{steps}100%{{transform:translateX(-{last:.0}px)}}}}\
+         .strip{{animation:play {whole:.1}s steps(1,end) infinite}}</style>\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#1e1e2e\"/>\n<g class=\"strip\">\n{strip}</g>\n</svg>\n"
+    )
+}
