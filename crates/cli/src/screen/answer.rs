@@ -2,8 +2,9 @@
 //! is still growing is laid out on demand.
 
 use super::blocks::{Blocks, Join, Markdown, Piece, Tail};
+use super::code::{code_foot, code_head, code_line};
 use super::look::Look;
-use super::markdown::{code_foot, code_head, code_line, lay_out};
+use super::markdown::lay_out;
 use super::style::Line;
 
 /// A reply, as far as it has come.

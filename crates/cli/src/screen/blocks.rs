@@ -142,7 +142,7 @@ impl Blocks {
             State::Code(_) | State::Overflow => (!partial.is_empty()).then_some(Tail::Code(partial)),
             State::Between if shown.is_empty() => None,
             State::Between => {
-                let join = self.join(self.kind_of(shown));
+                let join = self.join(kind_of(shown));
                 Some(Tail::Markdown(Markdown { source: shown.to_owned(), join, number: None }))
             }
             State::Block(block) => {
@@ -207,12 +207,30 @@ impl Blocks {
             }
             State::Between | State::Block(_) if line.trim().is_empty() => self.blank_line(),
             State::Between => self.begin(line),
-            State::Block(block) if goes_on(block, line, self.before.blank) => self.append(line),
+            State::Block(block) if self.goes_on(block, line) => self.append(line),
             State::Block(_) => {
                 self.end_block();
                 self.begin(line);
             }
         }
+    }
+
+    /// Whether a line belongs to the block before it.
+    fn goes_on(&self, block: &Block, line: &str) -> bool {
+        let mark = ItemMark::of(line).filter(|_| indent(line) < 4);
+        if let Kind::Item(item) = block.kind {
+            if indent(line) >= item.content {
+                return true;
+            }
+            if mark.is_some() || self.before.blank || is_rule(line) {
+                return false;
+            }
+        }
+        let interrupts = Fence::opened_by(line).is_some()
+            || is_heading(line)
+            || (is_quote(line) && block.kind != Kind::Quote)
+            || mark.is_some_and(|mark| mark.interrupts());
+        !interrupts
     }
 
     /// Whether a line still belongs to the block that was cut.
@@ -246,7 +264,7 @@ impl Blocks {
             self.state = State::Code(fence);
             return;
         }
-        let kind = self.kind_of(line);
+        let kind = kind_of(line);
         let join = self.join(kind);
         let number = match (kind, self.before.kind) {
             (Some(Kind::Item(mark)), Some(Kind::Item(last))) if mark.kind == last.kind => {
@@ -262,18 +280,6 @@ impl Blocks {
         if kind.is_none() {
             self.end_block();
         }
-    }
-
-    /// What a line begins; nothing for what is over with its line.
-    fn kind_of(&self, line: &str) -> Option<Kind> {
-        let whole = is_heading(line) || is_rule(line);
-        let kind = match ItemMark::of(line) {
-            // Too far in to be a mark: code by indentation.
-            Some(mark) if indent(line) < 4 => Kind::Item(mark),
-            Some(_) | None if is_quote(line) => Kind::Quote,
-            Some(_) | None => Kind::Paragraph,
-        };
-        (!whole).then_some(kind)
     }
 
     fn join(&self, kind: Option<Kind>) -> Join {
@@ -324,6 +330,18 @@ impl Blocks {
     }
 }
 
+/// What a line begins; nothing for what is over with its line.
+fn kind_of(line: &str) -> Option<Kind> {
+    let whole = is_heading(line) || is_rule(line);
+    let kind = match ItemMark::of(line) {
+        // Too far in to be a mark: code by indentation.
+        Some(mark) if indent(line) < 4 => Kind::Item(mark),
+        Some(_) | None if is_quote(line) => Kind::Quote,
+        Some(_) | None => Kind::Paragraph,
+    };
+    (!whole).then_some(kind)
+}
+
 /// Where the last whole word of a line that still grows ends.
 fn whole_words(line: &str) -> usize {
     line.rfind([' ', '\t']).map_or(0, |at| at + 1)
@@ -335,24 +353,6 @@ pub(super) enum Tail<'a> {
     Markdown(Markdown),
     /// A line that is shown as it is.
     Code(&'a str),
-}
-
-/// Whether a line belongs to the block before it.
-fn goes_on(block: &Block, line: &str, after_blank: bool) -> bool {
-    let mark = ItemMark::of(line).filter(|_| indent(line) < 4);
-    if let Kind::Item(item) = block.kind {
-        if indent(line) >= item.content {
-            return true;
-        }
-        if mark.is_some() || after_blank || is_rule(line) {
-            return false;
-        }
-    }
-    let interrupts = Fence::opened_by(line).is_some()
-        || is_heading(line)
-        || (is_quote(line) && block.kind != Kind::Quote)
-        || mark.is_some_and(|mark| mark.interrupts());
-    !interrupts
 }
 
 /// The first two lines of a block that is a table.

@@ -76,7 +76,7 @@ impl Calls {
         let running: Vec<(&Call, u64)> = self.0.values().filter_map(|call| Some((call, call.since?))).collect();
         let since = running.iter().map(|(_, since)| *since).min()?;
         let what = match running.as_slice() {
-            [(call, _)] => match call.progress.lines().rev().find(|line| !line.trim().is_empty()) {
+            [(call, _)] => match call.progress.rsplit(['\n', '\r']).find(|line| !line.trim().is_empty()) {
                 Some(last) => format!("running {}: {}", call.shown, short_line(last.trim(), TEXT)),
                 None => format!("running {}", call.shown),
             },

@@ -5,15 +5,11 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::code::{RULE, code_foot, code_head, code_line};
 use super::look::{Colour, Look};
 use super::style::{Fit, Line, Span, Style, harmless_text, push, text_width};
 use super::table::Table;
 use super::wrap::wrap;
-
-/// Rules and the lines around code are no longer than this.
-const RULE: usize = 48;
-/// Columns a tab is as wide as.
-const TAB: usize = 4;
 
 /// The lines of a piece of Markdown. `number` is the number of its first item, if it is one.
 pub(super) fn lay_out(source: &str, number: Option<u64>, look: Look) -> Vec<Line> {
@@ -24,39 +20,6 @@ pub(super) fn lay_out(source: &str, number: Option<u64>, look: Look) -> Vec<Line
     }
     page.flush();
     page.lines
-}
-
-/// The line above a code block.
-pub(super) fn code_head(info: &str, look: Look) -> Line {
-    let dash = look.glyphs.dash();
-    let head = Line::of(Style::DIM, &dash.repeat(2));
-    let head = if info.is_empty() { head } else { head.followed_by(Style::DIM, &format!(" {info} ")) };
-    let head = head.clipped(look.columns(), look.glyphs.dots());
-    let rest = RULE.min(look.columns()).saturating_sub(head.width());
-    head.followed_by(Style::DIM, &dash.repeat(rest))
-}
-
-/// The line below a code block.
-pub(super) fn code_foot(look: Look) -> Line {
-    Line::of(Style::DIM, &look.glyphs.dash().repeat(RULE.min(look.columns())))
-}
-
-/// A line of code, kept whole.
-pub(super) fn code_line(text: &str) -> Line {
-    Line { spans: vec![Span::new(Style::PLAIN, &without_tabs(text))], fit: Fit::Whole }
-}
-
-fn without_tabs(text: &str) -> String {
-    let (mut shown, mut column) = (String::with_capacity(text.len()), 0);
-    for c in text.chars() {
-        let blanks = TAB - column % TAB;
-        match c {
-            '\t' => shown.push_str(&" ".repeat(blanks)),
-            _ => shown.push(c),
-        }
-        column += if c == '\t' { blanks } else { 1 };
-    }
-    shown
 }
 
 /// What a block stands in.
@@ -230,7 +193,7 @@ impl Page {
     }
 
     fn start_item(&mut self) {
-        let depth = self.containers.iter().filter(|container| matches!(container, Container::List(_))).count();
+        let depth = self.containers.iter().filter(|container| matches!(container, Container::List(None))).count();
         let mark = match self.containers.last_mut() {
             Some(Container::List(Some(number))) => {
                 let mark = format!("{number}. ");
@@ -380,17 +343,16 @@ impl Page {
     fn marks(&mut self) -> Vec<Span> {
         let (mut spans, mut room) = (Vec::new(), self.look.columns() / 2);
         for container in &mut self.containers {
-            if container.width() > room {
-                break;
-            }
-            room -= container.width();
+            let shown = container.width() <= room;
+            room = if shown { room - container.width() } else { 0 };
             match container {
-                Container::Quote => push(&mut spans, Style::DIM, self.look.glyphs.bar()),
-                Container::List(_) => {}
-                Container::Item { mark, width, .. } => {
+                Container::Quote if shown => push(&mut spans, Style::DIM, self.look.glyphs.bar()),
+                Container::Item { mark, width, .. } if shown => {
                     let mark = mark.take().unwrap_or_else(|| " ".repeat(*width));
                     push(&mut spans, Style::PLAIN, &mark);
                 }
+                Container::Item { mark, .. } => *mark = None,
+                Container::Quote | Container::List(_) => {}
             }
         }
         spans

@@ -8,8 +8,7 @@
 //! ```text
 //!  …finished blocks, a line per call       written once, then scrolled away
 //!  the block that is still growing      ┐
-//!  ⠋ answering … 3 s                    │  the live region: written over
-//!  › what is being typed                ┘
+//!  ⠋ answering … 3 s                    ┘  the live region: written over
 //! ```
 //!
 //! Invariants: nothing from outside reaches the terminal as a control sequence; what is finished is
@@ -20,6 +19,8 @@ mod answer;
 mod awaited;
 mod blocks;
 mod calls;
+mod code;
+mod delta;
 mod live;
 mod look;
 mod markdown;
@@ -34,18 +35,17 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{Delta, DeltaBody, Event, RunEnded};
+use windlass_vocab::{DeltaBody, EndReason, Event, RunEnded};
 
 use self::answer::{Answer, Shown};
 use self::awaited::Awaited;
 use self::calls::Calls;
 use self::live::Live;
 use self::look::SPINNER_MS;
-use self::reply::{AttemptKey, Reply, Thought, key_of};
-use self::style::{Line, Span, Style, text_width};
+use self::reply::{AttemptKey, Reply};
+use self::style::{Line, Span, Style};
 use self::wrap::wrap;
-use crate::output::wording::{self, took};
-use crate::output::{harmless_line, harmless_lines};
+use crate::output::{harmless_lines, wording};
 
 pub use self::look::{Colour, Fold, Glyphs, Look, Motion};
 
@@ -86,7 +86,6 @@ pub struct Screen<W: Write> {
     /// Final lines that are not written yet.
     done: Vec<Line>,
     above: Above,
-    typed: Option<String>,
     now: u64,
     painted: Option<u64>,
 }
@@ -105,7 +104,6 @@ impl<W: Write> Screen<W> {
             said: String::new(),
             done: Vec::new(),
             above: Above::Others,
-            typed: None,
             now: 0,
             painted: None,
         }
@@ -182,12 +180,6 @@ impl<W: Write> Screen<W> {
         self.fold = thinking;
     }
 
-    /// What a person is typing during a run, as the last line of the live region; `None` for nobody.
-    pub fn typed(&mut self, line: Option<&str>) -> io::Result<()> {
-        self.typed = line.map(harmless_line);
-        self.paint()
-    }
-
     /// Where it writes to. Call [`Screen::pause`] first.
     pub fn out(&mut self) -> &mut W {
         self.live.out()
@@ -211,130 +203,6 @@ impl<W: Write> Screen<W> {
         };
         let done = std::mem::take(&mut self.done);
         self.live.show(&done, &live)
-    }
-
-    fn delta(&mut self, delta: &Delta) {
-        let key = key_of(delta);
-        match &delta.body {
-            DeltaBody::CallDelta { call, name, text } => {
-                if !self.calls.said(*call, text) && self.over.is_none_or(|over| over < key) {
-                    self.end_thought();
-                    self.call_written(name.as_deref(), text.len());
-                }
-            }
-            _ if self.over.is_some_and(|over| key <= over) => {}
-            DeltaBody::TextDelta { text } => {
-                self.turn_to(key);
-                if let Some(reply) = &mut self.reply {
-                    let fresh = reply.fresh(delta.offset, text);
-                    self.add_text(fresh);
-                }
-            }
-            DeltaBody::ThinkingDelta { text } => {
-                self.turn_to(key);
-                self.add_thinking(text);
-            }
-            DeltaBody::Cleared {} => self.withdraw(key),
-        }
-    }
-
-    /// Makes this attempt the one that is shown.
-    fn turn_to(&mut self, key: AttemptKey) {
-        if let Some(old) = self.reply.as_ref().map(|reply| reply.key).filter(|old| *old != key) {
-            self.withdraw(old);
-        }
-        self.reply.get_or_insert_with(|| Reply::new(key));
-    }
-
-    fn add_text(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        self.end_thought();
-        if !matches!(self.awaited, Awaited::Answering { .. }) {
-            self.awaited = Awaited::Answering { since: self.now };
-        }
-        let look = self.look();
-        if let Some(reply) = &mut self.reply {
-            let shown = reply.answer.shown();
-            let lines = reply.answer.push(text, look);
-            self.put_text(shown, lines);
-        }
-    }
-
-    fn add_thinking(&mut self, text: &str) {
-        let (now, look) = (self.now, self.look());
-        if self.reply.as_ref().is_some_and(|reply| reply.thought.is_none()) {
-            self.cut_reply();
-            self.awaited = Awaited::Thinking { since: now };
-        }
-        let Some(reply) = &mut self.reply else { return };
-        let thought = reply.thought.get_or_insert_with(|| Thought::new(now));
-        thought.push(text);
-        if self.fold == Fold::Open {
-            let lines = thought.whole_lines(look);
-            lines.into_iter().for_each(|line| self.put_line(line));
-        }
-    }
-
-    /// One line stays of a thought.
-    fn end_thought(&mut self) {
-        let (now, look) = (self.now, self.look());
-        let Some(thought) = self.reply.as_mut().and_then(|reply| reply.thought.take()) else { return };
-        if self.fold == Fold::Open {
-            thought.tail(look).into_iter().for_each(|line| self.put_line(line));
-        }
-        let line = format!("thought for {}", took(now.saturating_sub(thought.since)));
-        self.put_line(Line::of(Style::DIM, &line));
-    }
-
-    fn call_written(&mut self, name: Option<&str>, more: usize) {
-        match (&mut self.awaited, name) {
-            (Awaited::Writing { bytes, .. }, None) => *bytes += more,
-            (_, name) => {
-                let tool = harmless_line(name.unwrap_or("a tool"));
-                self.awaited = Awaited::Writing { tool, bytes: more, since: self.now };
-            }
-        }
-    }
-
-    /// Drops what an attempt has shown; what can't be taken back is said to be void.
-    fn withdraw(&mut self, key: AttemptKey) {
-        let Some(reply) = self.reply.take_if(|reply| reply.key <= key) else { return };
-        self.over = Some(reply.key);
-        if reply.answer.shown() == Shown::Something {
-            let up = if self.look().glyphs == Glyphs::Unicode { "↑ " } else { "" };
-            self.say(Style::DIM, &format!("{up}withdrawn: this reply broke off and is begun again"));
-        }
-        self.awaited = Awaited::Model { since: self.now };
-    }
-
-    /// Whatever was unfinished of the run is not any more.
-    fn close_run(&mut self) {
-        self.finish_reply();
-        self.calls.clear();
-        self.awaited = Awaited::Nothing;
-        self.run = Run::None;
-    }
-
-    /// The reply is whole as it stands.
-    fn finish_reply(&mut self) {
-        self.end_thought();
-        let look = self.look();
-        if let Some(reply) = self.reply.take() {
-            self.over = Some(reply.key);
-            let shown = reply.answer.shown();
-            self.put_text(shown, reply.answer.finish(look));
-        }
-    }
-
-    fn cut_reply(&mut self) {
-        let look = self.look();
-        if let Some(reply) = &mut self.reply {
-            let shown = reply.answer.shown();
-            let lines = reply.answer.cut(look);
-            self.put_text(shown, lines);
-        }
     }
 
     /// Text that comes all at once.
@@ -403,29 +271,11 @@ impl<W: Write> Screen<W> {
             }
             lines.push(awaited);
         }
-        lines.extend(self.typed.as_deref().map(|typed| typed_line(typed, look)));
         lines
     }
 }
 
-/// The end of what is being typed: that is where the cursor is.
-fn typed_line(typed: &str, look: Look) -> Line {
-    let mark = if look.glyphs == Glyphs::Unicode { "› " } else { "> " };
-    let mut start = 0;
-    let room = look.columns().saturating_sub(3);
-    let mut width = text_width(typed);
-    for (at, c) in typed.char_indices() {
-        if width <= room {
-            break;
-        }
-        width -= style::char_width(c);
-        start = at + c.len_utf8();
-    }
-    Line { spans: vec![Span::new(Style::BOLD, mark), Span::new(Style::PLAIN, &typed[start..])], ..Line::default() }
-}
-
 fn end_style(ended: &RunEnded) -> Style {
-    use windlass_vocab::EndReason;
     match ended.reason {
         EndReason::Failed | EndReason::TurnCap | EndReason::BudgetSpent => Style::ALARM,
         EndReason::Completed | EndReason::Asked | EndReason::Conversed => Style::PLAIN,

@@ -73,6 +73,9 @@ impl<W: Write> Screen<W> {
     }
 
     fn run_opened(&mut self) {
+        // Whatever was unfinished belongs to another run, perhaps of another session.
+        self.close_run();
+        self.over = None;
         self.run = Run::Open;
         self.said.clear();
         self.awaited = Awaited::Model { since: self.now };

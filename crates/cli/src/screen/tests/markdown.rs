@@ -42,7 +42,7 @@ Do this:
 
 • [x] done
 • [ ] open";
-    check(LOOK, source, &expected.replace("   • inner", "   ◦ inner").replace("     ◦ deep", "     ▪ deep"));
+    check(LOOK, source, expected);
 }
 
 #[test]

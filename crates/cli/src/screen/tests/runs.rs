@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    At, AttemptFailed, CallFinished, CallId, CallRequested, CallStarted, CancelAsked, DeltaBody, EffectClass,
-    EndReason, Failure, FailureClass, Json, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part,
-    PlanChanged, PlanItem, PlanStatus, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunEnded, RunId,
-    RunResumed, StopBy, TurnId, TurnMode, TurnStarted, Usage, Verdict,
+    At, AttemptFailed, Attendance, CallFinished, CallId, CallRequested, CallStarted, CancelAsked, DeltaBody,
+    EffectClass, EndReason, Failure, FailureClass, Json, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged,
+    OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
+    RunEnded, RunId, RunResumed, StopBy, TurnId, TurnMode, TurnStarted, Usage, Verdict,
 };
 
 use super::{LOOK, STILL, Stage};
@@ -193,10 +193,20 @@ fn the_record_has_the_last_word_on_what_was_said() {
 }
 
 #[test]
+fn another_session_on_the_same_screen_begins_anew() {
+    let mut stage = Stage::new(LOOK);
+    stage.turn = 3;
+    stage.text("Old.").replied().record(requested(0, "local.todo", "{}")).record(started(0));
+    stage.turn = 1;
+    stage.record(RunResumed { attendance: Attendance::default(), deadline: None });
+    stage.text("New").wait(40).shows("Old.\n\ngoing on with an unfinished run\n\nNew\n\n⠋ answering");
+}
+
+#[test]
 fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     let mut stage = Stage::new(STILL);
     stage.record(MessageAccepted { message_id: "1".into(), text: "typed right above".into() });
-    stage.record(RunResumed { attendance: Default::default(), deadline: None });
+    stage.record(RunResumed { attendance: Attendance::default(), deadline: None });
     let why = NudgeCause::Reply(Nudge::Empty);
     stage.record(Nudged { why, evidence: String::new(), text: "go on".into() });
     stage.record(MessageAccepted { message_id: "2".into(), text: "and the\ntests too".into() });
@@ -251,15 +261,10 @@ fn pausing_leaves_whole_words_and_goes_on_below_what_others_write() {
 }
 
 #[test]
-fn what_is_typed_stands_below_the_live_line_and_shows_its_end() {
-    let mut stage = Stage::new(Look { width: 24, ..LOOK });
-    stage.record(turn_started()).screen.typed(Some("also do")).expect("shown");
-    stage.shows("⠋ waiting for the model\n› also do");
-    stage.screen.typed(Some("0123456789 0123456789 0123456789")).expect("shown");
-    stage.shows("⠋ waiting for the model\n› 0123456789 0123456789");
-    stage.screen.typed(None).expect("shown");
-    stage.screen.notice("a notice of ours").expect("shown");
-    stage.shows("a notice of ours\n⠋ waiting for the model");
+fn a_notice_stands_above_the_live_line() {
+    let mut stage = Stage::new(LOOK);
+    stage.record(turn_started()).screen.notice("a notice of ours\nin two lines").expect("shown");
+    stage.shows("a notice of ours\nin two lines\n⠋ waiting for the model");
 }
 
 #[test]
