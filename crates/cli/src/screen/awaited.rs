@@ -27,8 +27,13 @@ pub(super) enum Awaited {
 }
 
 impl Awaited {
-    /// The live line.
-    pub(super) fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<Line> {
+    /// The live lines: what is waited for, and its last words if it is a call.
+    pub(super) fn lines(&self, calls: &Calls, now: u64, look: Look) -> Vec<Line> {
+        let words = if matches!(self, Self::Calls) { calls.last_words(look) } else { None };
+        self.line(calls, now, look).into_iter().chain(words).collect()
+    }
+
+    fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<Line> {
         let (what, since) = match self {
             Self::Nothing => return None,
             Self::Model { since } => ("waiting for the model".to_owned(), *since),

@@ -124,12 +124,17 @@ impl Blocks {
         self.done
     }
 
-    /// Finishes what is there, up to the last whole word; the rest will go on from there.
+    /// Finishes a paragraph up to its last whole word; the rest will go on from there. What would
+    /// mean something else in two parts stays unfinished.
     pub(super) fn cut(&mut self) -> Vec<Piece> {
-        if let State::Code(_) = self.state {
-            return Vec::new();
+        let begun = match &self.state {
+            State::Block(block) => block.markdown.source.as_str(),
+            State::Between => self.partial.as_str(),
+            State::Code(_) | State::Overflow => return Vec::new(),
+        };
+        if kind_of(begun) == Some(Kind::Paragraph) && !begun.contains('|') && indent(begun) == 0 {
+            self.cut_partial(whole_words(&self.partial));
         }
-        self.cut_partial(whole_words(&self.partial));
         std::mem::take(&mut self.done)
     }
 

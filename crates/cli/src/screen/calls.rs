@@ -71,15 +71,21 @@ impl Calls {
         self.0.clear();
     }
 
+    /// The last line that the one call that runs has said.
+    pub(super) fn last_words(&self, look: Look) -> Option<Line> {
+        let mut running = self.0.values().filter(|call| call.since.is_some());
+        let (only, None) = (running.next()?, running.next()) else { return None };
+        let last = only.progress.rsplit(['\n', '\r']).find(|line| !line.trim().is_empty())?;
+        let line = Line::of(Style::DIM, &format!("  {}", short_line(last.trim_end(), TEXT)));
+        Some(line.clipped(look.columns(), look.glyphs.dots()))
+    }
+
     /// What runs, and since when.
     pub(super) fn running(&self) -> Option<(String, u64)> {
         let running: Vec<(&Call, u64)> = self.0.values().filter_map(|call| Some((call, call.since?))).collect();
         let since = running.iter().map(|(_, since)| *since).min()?;
         let what = match running.as_slice() {
-            [(call, _)] => match call.progress.rsplit(['\n', '\r']).find(|line| !line.trim().is_empty()) {
-                Some(last) => format!("running {}: {}", call.shown, short_line(last.trim(), TEXT)),
-                None => format!("running {}", call.shown),
-            },
+            [(call, _)] => format!("running {}", call.shown),
             several => {
                 let tools: Vec<&str> = several.iter().map(|(call, _)| call.shown.as_str()).collect();
                 format!("running {} calls: {}", tools.len(), tools.join(", "))

@@ -141,8 +141,9 @@ impl<W: Write> Screen<W> {
         self.paint_if_due(REPAINT_MS.min(SPINNER_MS))
     }
 
-    /// Takes the live region away, so that others may write. The block that was growing stays as text
-    /// and goes on below what they write. The next event or tick brings the region back.
+    /// Takes the live region away, so that others may write. A paragraph that was growing stays as
+    /// text and goes on below what they write; a block that can't be parted (an item, a table) is shown
+    /// whole below it. The next event or tick brings the region back.
     pub fn pause(&mut self) -> io::Result<()> {
         if self.look().motion == Motion::Repaint {
             self.cut_reply();
@@ -265,12 +266,11 @@ impl<W: Write> Screen<W> {
                 lines.extend(thought.tail(look));
             }
         }
-        if let Some(awaited) = self.awaited.line(&self.calls, self.now, look) {
-            if !lines.is_empty() || self.above == Above::Text {
-                lines.push(Line::default());
-            }
-            lines.push(awaited);
+        let awaited = self.awaited.lines(&self.calls, self.now, look);
+        if !awaited.is_empty() && (!lines.is_empty() || self.above == Above::Text) {
+            lines.push(Line::default());
         }
+        lines.extend(awaited);
         lines
     }
 }

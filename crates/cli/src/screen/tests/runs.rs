@@ -99,7 +99,7 @@ fn the_live_line_says_what_runs_and_what_it_says() {
     let mut stage = Stage::new(LOOK);
     stage.record(requested(0, "local.run_command", r#"{"command":"make"}"#)).record(started(0));
     stage.delta(0, DeltaBody::CallDelta { call: call(0), name: None, text: "cc a.c\ncc b.c\n".into() });
-    stage.wait(3_000).shows("⠋ running run_command(command=make): cc b.c … 3 s");
+    stage.wait(3_000).shows("⠋ running run_command(command=make) … 3 s\n  cc b.c");
     stage.record(requested(1, "local.read_file", r#"{"path":"x"}"#)).record(started(1));
     stage.shows("⠋ running 2 calls: run_command(command=make), read_file… 3 s");
     stage.record(finished(0, OutcomeKind::Ok, "", 3_000));
@@ -258,6 +258,16 @@ fn pausing_leaves_whole_words_and_goes_on_below_what_others_write() {
     stage.screen.out().extend(b"others were here\n");
     stage.text("ee four.").wait(100);
     stage.replied().shows("One two\nothers were here\n\nthree four.");
+}
+
+#[test]
+fn pausing_does_not_part_what_belongs_together() {
+    for text in ["1. an item that grows", "> a quote that grows", "|a|b|\n|-|-|\n|c|d", "# a title that grows"] {
+        let mut stage = Stage::new(LOOK);
+        stage.text(text).wait(40).screen.pause().expect("paused");
+        stage.shows("").text(" on").replied();
+        assert_eq!(stage.seen(), super::answer(LOOK, &format!("{text} on")));
+    }
 }
 
 #[test]

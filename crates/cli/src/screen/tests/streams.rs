@@ -6,7 +6,7 @@ use super::{LOOK, STILL, Stage, answer};
 use crate::screen::{Look, Motion};
 
 /// Each is a whole reply in an emulated terminal.
-const CASES: u32 = 48;
+const CASES: u32 = 32;
 
 /// Something of everything.
 const SAMPLE: &str = "# Héading\nText with **bold**, `code` and a [link](http://x.y).\r\nNext line 日本語 🦀.\n\n\
