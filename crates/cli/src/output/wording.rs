@@ -130,16 +130,22 @@ pub(crate) fn answer(ended: &RunEnded) -> Option<&str> {
     }
 }
 
-/// Why there is no answer, or not a whole one.
+/// Why there is no answer, or not a whole one, in few words.
+pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
+    match ended.reason {
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
+        EndReason::Unfinished => Some("the work is not finished; the answer says what is missing"),
+        EndReason::Cancelled => Some("stopped"),
+        EndReason::TurnCap => Some("the run reached its turn cap (--max-turns raises it)"),
+        EndReason::BudgetSpent => Some("the budget is spent"),
+        EndReason::Failed => Some("the run failed"),
+    }
+}
+
+/// The same with everything that is known of it.
 pub(crate) fn explanation(ended: &RunEnded) -> Option<String> {
-    let reason = match ended.reason {
-        EndReason::Completed | EndReason::Asked | EndReason::Conversed => return None,
-        EndReason::Unfinished => return Some("the work is not finished; the answer says what is missing".into()),
-        EndReason::Cancelled => "stopped",
-        EndReason::TurnCap => "the run reached its turn cap (--max-turns raises it)",
-        EndReason::BudgetSpent => "the budget is spent",
-        EndReason::Failed => "the run failed",
-    };
+    let reason = end_reason(ended)?;
     let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
-    Some(if detail.is_empty() { reason.to_owned() } else { format!("{reason}: {detail}") })
+    let whole = detail.is_empty() || ended.reason == EndReason::Unfinished;
+    Some(if whole { reason.to_owned() } else { format!("{reason}: {detail}") })
 }

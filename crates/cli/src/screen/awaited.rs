@@ -24,6 +24,8 @@ pub(super) enum Awaited {
     Retry { until: u64, why: String },
     /// A person.
     Person { since: u64 },
+    /// The end of what is being stopped.
+    Stop { since: u64, what: &'static str },
 }
 
 impl Awaited {
@@ -47,6 +49,7 @@ impl Awaited {
             }
             Self::Retry { until, .. } => ("waiting for the model".to_owned(), *until),
             Self::Person { since } => ("waiting for an answer".to_owned(), *since),
+            Self::Stop { since, what } => ((*what).to_owned(), *since),
         };
         Some(line(&what, Some(now.saturating_sub(since)), now, look))
     }

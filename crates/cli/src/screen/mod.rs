@@ -164,13 +164,18 @@ impl<W: Write> Screen<W> {
     /// Shows how a run ended: the answer, if it was not shown yet, and why there is none.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         self.close_run();
-        if let Some(answer) = wording::answer(ended).map(str::trim).filter(|answer| !answer.is_empty())
-            && !self.said.trim_end().ends_with(answer)
-        {
+        let answer = ended.answer.trim();
+        let shown = self.said.trim_end().ends_with(answer);
+        if wording::answer(ended).is_some() && !shown {
             self.put_whole(answer);
             self.said.push_str(answer);
         }
-        if let Some(why) = wording::explanation(ended) {
+        // What was stopped stands right above, as far as it came.
+        let why = match ended.failure {
+            None if shown => wording::end_reason(ended).map(str::to_owned),
+            None | Some(_) => wording::explanation(ended),
+        };
+        if let Some(why) = why {
             self.say(end_style(ended), &why);
         }
         self.paint()

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use windlass_vocab::{
     AnsweredBy, AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, PlanChanged, PlanStatus, QuestionAnswered,
-    QuestionOption, Record, Settlement,
+    QuestionOption, Record, Settlement, StopBy,
 };
 
 use super::awaited::Awaited;
@@ -58,7 +58,15 @@ impl<W: Write> Screen<W> {
             Record::ToolWithheld(tool) => self.say(Style::PLAIN, &wording::withheld(tool)),
             Record::PlanChanged(plan) => self.plan(plan),
             Record::Compacted(compacted) => self.say(Style::DIM, wording::compacted(compacted)),
-            Record::CancelAsked(asked) => self.say(Style::DIM, wording::cancel_asked(asked)),
+            Record::CancelAsked(asked) => {
+                let what = wording::cancel_asked(asked);
+                match asked.by {
+                    StopBy::Person => {}
+                    // Nobody here asked for it, so why it ends has to stay.
+                    StopBy::Deadline => self.say(Style::DIM, what),
+                }
+                self.awaited = Awaited::Stop { since: self.now, what };
+            }
             Record::RunEnded(_) => self.close_run(),
             Record::Unknown(unknown) => {
                 let kind = short_line(&unknown.kind, TEXT);
@@ -124,9 +132,6 @@ impl<W: Write> Screen<W> {
         self.finish_reply();
         self.said.push_str(&text);
         self.awaited = Awaited::Nothing;
-        if replied.partial && !text.trim().is_empty() {
-            self.say(Style::DIM, "(the reply was stopped here)");
-        }
     }
 
     /// Thoughts that were not streamed.

@@ -212,7 +212,7 @@ fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     stage.record(MessageAccepted { message_id: "2".into(), text: "and the\ntests too".into() });
     let item = |step: &str, status| PlanItem { step: step.into(), status };
     let items = vec![item("a", PlanStatus::Done), item("b", PlanStatus::Doing), item("c", PlanStatus::Open)];
-    stage.record(PlanChanged { items }).record(CancelAsked { by: StopBy::Person });
+    stage.record(PlanChanged { items });
     stage.shows(
         "\
 going on with an unfinished run
@@ -220,8 +220,7 @@ sent on: the reply was empty
 taken up: and the tests too
   [x] a
   [▸] b
-  [ ] c
-stopping",
+  [ ] c",
     );
 }
 
@@ -247,6 +246,18 @@ fn every_end_says_what_it_is() {
         stage.record(turn_started()).record(end.clone()).screen.ended(&end).expect("shown");
         stage.shows(expected);
     }
+}
+
+// proves L8 at the terminal: what had come of a reply that is stopped stays
+#[test]
+fn a_stopped_reply_stays_as_far_as_it_came() {
+    let mut stage = Stage::new(LOOK);
+    stage.record(turn_started()).text("Half a").wait(40).record(CancelAsked { by: StopBy::Person });
+    stage.shows("Half a\n\n⠋ stopping");
+    stage.text(" word").replied();
+    let end = ended(EndReason::Cancelled, "Half a word", None);
+    stage.record(end.clone()).screen.ended(&end).expect("shown");
+    stage.shows("Half a word\n\nstopped");
 }
 
 #[test]
