@@ -13,6 +13,7 @@ mod crash;
 pub mod exit;
 pub mod output;
 pub mod prompt;
+pub mod screen;
 pub mod secrets;
 pub mod settings;
 

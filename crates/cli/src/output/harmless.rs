@@ -4,13 +4,26 @@
 /// `text` on one line: line breaks and tabs become blanks.
 #[must_use]
 pub fn harmless_line(text: &str) -> String {
-    text.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { harmless(c) }).collect()
+    shown(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
 /// `text` with its line breaks and tabs.
 #[must_use]
 pub fn harmless_lines(text: &str) -> String {
-    text.replace("\r\n", "\n").chars().map(|c| if matches!(c, '\n' | '\t') { c } else { harmless(c) }).collect()
+    shown(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t').then_some(c))
+}
+
+/// Every character made harmless, but for those that `kept` has a say on.
+fn shown(text: &str, kept: impl Fn(char) -> Option<char>) -> String {
+    let mut before = '\0';
+    let mut shown = |c| {
+        let joins = matches!(c, '\u{200c}' | '\u{200d}');
+        // Joiners belong to scripts and pictures beyond ASCII; anywhere else they only hide something.
+        let safe = if joins && !before.is_ascii() { c } else { harmless(c) };
+        before = c;
+        kept(c).unwrap_or(safe)
+    };
+    text.chars().map(&mut shown).collect()
 }
 
 /// At most `limit` characters of `text` on one line, with a mark where something is left out.
@@ -28,6 +41,12 @@ const fn harmless(c: char) -> char {
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => '\u{fffd}',
         // Marks that change the direction of what follows can make a command look like another.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => '\u{fffd}',
+        // So can what takes no room, or is a blank that is none, and line breaks that only some know.
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200d}' => {
+            '\u{fffd}'
+        }
+        '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' => '\u{fffd}',
+        '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => '\u{fffd}',
         _ => c,
     }
 }
@@ -46,6 +65,17 @@ mod tests {
         }
         assert_eq!(harmless_lines("a\r\nb\tc"), "a\nb\tc");
         assert_eq!(harmless_line("a\nb\tc"), "a b c");
+    }
+
+    // proves X4 at the terminal: what can't be seen can't hide either
+    #[test]
+    fn what_takes_no_room_is_shown_unless_its_script_needs_it() {
+        for text in ["rm\u{200b} x", "a\u{200d}b", "a\u{2060}b", "\u{feff}a", "a\u{e0041}", "a\u{3164}", "a\u{2028}b"] {
+            assert!(harmless_line(text).contains('\u{fffd}'), "{text:?}");
+        }
+        for text in ["👨\u{200d}👩", "می\u{200c}خواهم", "e\u{301}", "❤\u{fe0f}"] {
+            assert_eq!(harmless_line(text), text);
+        }
     }
 
     #[test]

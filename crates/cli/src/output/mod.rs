@@ -6,13 +6,15 @@
 
 mod harmless;
 mod progress;
+pub(crate) mod wording;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{EndReason, Event, RunEnded};
+use windlass_vocab::{Event, RunEnded};
 
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub use self::progress::Progress;
+use self::wording::{answer, explanation};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +67,7 @@ impl<Out: Write, Err: Write> View<Out, Err> {
         match self {
             Self::Answer { out, stream, progress } => {
                 if let Some(line) = explanation(ended) {
-                    progress.line(&line);
+                    progress.line(&format!("windlass: {line}"));
                 }
                 match answer(ended) {
                     Some(text) => unless_closed(write_answer(out, *stream, text)),
@@ -75,36 +77,12 @@ impl<Out: Write, Err: Write> View<Out, Err> {
             Self::Json { err, .. } => {
                 if let Some(line) = explanation(ended) {
                     // Nobody is left to tell when standard error is gone.
-                    let _ = writeln!(err, "{}", harmless_line(&line));
+                    let _ = writeln!(err, "windlass: {}", harmless_line(&line));
                 }
                 Ok(())
             }
         }
     }
-}
-
-/// What belongs on standard output: an end that answers.
-fn answer(ended: &RunEnded) -> Option<&str> {
-    match ended.reason {
-        EndReason::Completed | EndReason::Asked | EndReason::Conversed | EndReason::Unfinished => Some(&ended.answer),
-        EndReason::Cancelled | EndReason::TurnCap | EndReason::BudgetSpent | EndReason::Failed => None,
-    }
-}
-
-/// What belongs on standard error: why there is no answer, or not a whole one.
-fn explanation(ended: &RunEnded) -> Option<String> {
-    let reason = match ended.reason {
-        EndReason::Completed | EndReason::Asked | EndReason::Conversed => return None,
-        EndReason::Unfinished => {
-            return Some("windlass: the work is not finished; the answer says what is missing".into());
-        }
-        EndReason::Cancelled => "stopped",
-        EndReason::TurnCap => "the run reached its turn cap (--max-turns raises it)",
-        EndReason::BudgetSpent => "the budget is spent",
-        EndReason::Failed => "the run failed",
-    };
-    let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
-    Some(if detail.is_empty() { format!("windlass: {reason}") } else { format!("windlass: {reason}: {detail}") })
 }
 
 fn write_answer(out: &mut impl Write, stream: Stream, text: &str) -> io::Result<()> {

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use windlass_vocab::{
-    AttemptFailed, CallFinished, CallId, CallRequested, CancelAsked, CompactionMethod, Delta, DeltaBody, Envelope,
-    Event, Json, ModelReplied, NextAttempt, NudgeCause, OutcomeKind, Part, Record, StopBy,
-};
+use windlass_vocab::{CallFinished, CallId, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record};
 
+use super::wording::{self, TEXT, first_line, show_call, took};
 use super::{Stream, harmless_line, short_line};
 
-/// Characters of a call's arguments, of a text beside calls, and of the live line.
-const ARGUMENTS: usize = 100;
-const TEXT: usize = 200;
+/// Characters of the live line.
 const LIVE: usize = 70;
 
 /// Writes progress; what can't be written is lost, the run goes on.
@@ -54,7 +50,9 @@ impl<W: Write> Progress<W> {
 
     fn record(&mut self, envelope: &Envelope) {
         match &envelope.record {
-            Record::CallRequested(call) => self.requested(call),
+            Record::CallRequested(call) => {
+                self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
+            }
             Record::CallStarted(call) => {
                 if let (Some(shown), Some(arguments)) = (self.calls.get_mut(&call.call), &call.arguments) {
                     let name = shown.split('(').next().unwrap_or_default();
@@ -62,27 +60,17 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::CallFinished(call) => self.finished(call),
-            Record::AttemptFailed(attempt) => self.attempt_failed(attempt, envelope),
+            Record::AttemptFailed(attempt) => {
+                if let Some(line) = wording::attempt_failed(attempt, envelope) {
+                    self.print(Weight::Plain, &line);
+                }
+            }
             Record::ModelReplied(reply) => self.replied(reply),
-            Record::Nudged(nudge) => {
-                let why = if nudge.evidence.is_empty() { nudge_cause(nudge.why) } else { &nudge.evidence };
-                self.print(Weight::Dim, &format!("sent on: {}", short_line(why, TEXT)));
-            }
-            Record::ToolWithheld(tool) => {
-                self.print(Weight::Plain, &format!("{} is withheld: {}", tool.tool, short_line(&tool.reason, TEXT)));
-            }
-            Record::RunResumed(_) => self.print(Weight::Dim, "going on with an unfinished run"),
-            Record::Compacted(compacted) => {
-                let what = match compacted.method {
-                    CompactionMethod::Pruned => "the oldest turns are no longer sent",
-                    CompactionMethod::Shrunk => "older results are sent shortened",
-                };
-                self.print(Weight::Dim, &format!("near the model's limit: {what}"));
-            }
-            Record::CancelAsked(CancelAsked { by: StopBy::Person }) => self.print(Weight::Plain, "stopping"),
-            Record::CancelAsked(CancelAsked { by: StopBy::Deadline }) => {
-                self.print(Weight::Plain, "stopping: the deadline is reached");
-            }
+            Record::Nudged(nudge) => self.print(Weight::Dim, &wording::nudged(nudge)),
+            Record::ToolWithheld(tool) => self.print(Weight::Plain, &wording::withheld(tool)),
+            Record::RunResumed(_) => self.print(Weight::Dim, wording::RESUMED),
+            Record::Compacted(compacted) => self.print(Weight::Dim, wording::compacted(compacted)),
+            Record::CancelAsked(asked) => self.print(Weight::Plain, wording::cancel_asked(asked)),
             // Whoever can answer is asked elsewhere, on a clean line.
             Record::QuestionAsked(_) | Record::RunEnded(_) => self.erase_live(),
             Record::SessionOpened(_)
@@ -99,38 +87,17 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    fn requested(&mut self, call: &CallRequested) {
-        let name = call
-            .tool
-            .as_ref()
-            .map_or(call.name.as_str(), |tool| if tool.server() == "local" { tool.bare() } else { tool.as_str() });
-        self.calls.insert(call.call, show_call(name, &call.arguments));
-    }
-
     fn finished(&mut self, call: &CallFinished) {
         let shown = self.calls.remove(&call.call).unwrap_or_else(|| format!("call {}", call.call));
         let took = took(call.took_ms);
         let from = if call.answered_from.is_some() { ", as before" } else { "" };
         let mut line = format!("{shown} {took}{from}");
-        if let Some(problem) = outcome(call.outcome) {
+        if let Some(problem) = wording::outcome(call.outcome) {
             let detail = short_line(first_line(&call.text), TEXT);
             let colon = if detail.is_empty() { "" } else { ": " };
             line += &format!(", {problem}{colon}{detail}");
         }
         self.print(Weight::Plain, &line);
-    }
-
-    fn attempt_failed(&mut self, attempt: &AttemptFailed, envelope: &Envelope) {
-        let next = match &attempt.next {
-            NextAttempt::Retry { at } => format!("trying again in {}", took(at.ms_since(envelope.at))),
-            NextAttempt::Model { model } => format!("trying {model} instead"),
-            NextAttempt::Whole => "asking for the whole reply at once".into(),
-            NextAttempt::Shorter => "trying again with a shorter history".into(),
-            // The end of the run says it.
-            NextAttempt::End => return,
-        };
-        let what = if attempt.failure.status == Some(429) { "rate limited" } else { &attempt.failure.message };
-        self.print(Weight::Plain, &format!("{}; {next}", short_line(what.trim_end_matches('.'), TEXT)));
     }
 
     /// Text beside calls is progress, not the answer.
@@ -184,67 +151,5 @@ impl<W: Write> Progress<W> {
             (Stream::Terminal, Weight::Dim) => writeln!(self.out, "\u{1b}[2m{text}\u{1b}[0m"),
             (Stream::Terminal, Weight::Plain) | (Stream::Piped, _) => writeln!(self.out, "{text}"),
         };
-    }
-}
-
-/// `read_file(from=3, path=src/main.rs)`.
-fn show_call(name: &str, arguments: &Json) -> String {
-    let arguments = match arguments.to_value() {
-        serde_json::Value::Object(members) => {
-            let shown: Vec<_> = members
-                .iter()
-                .map(|(name, value)| match value {
-                    serde_json::Value::String(text) => format!("{name}={}", short_line(text, ARGUMENTS)),
-                    other => format!("{name}={other}"),
-                })
-                .collect();
-            shown.join(", ")
-        }
-        other => other.to_string(),
-    };
-    format!("{}({})", short_line(name, ARGUMENTS), short_line(&arguments, ARGUMENTS))
-}
-
-fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default()
-}
-
-fn took(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 if ms % 1_000 >= 100 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        1_000..60_000 => format!("{} s", ms / 1_000),
-        60_000.. => format!("{} min {} s", ms / 60_000, ms / 1_000 % 60),
-    }
-}
-
-/// What to call an outcome that is not a success.
-const fn outcome(kind: OutcomeKind) -> Option<&'static str> {
-    match kind {
-        OutcomeKind::Ok => None,
-        OutcomeKind::ToolError => Some("error"),
-        OutcomeKind::InfrastructureError => Some("broken"),
-        OutcomeKind::Unknown => Some("no such tool"),
-        OutcomeKind::InvalidArguments => Some("wrong arguments"),
-        OutcomeKind::Denied => Some("denied"),
-        OutcomeKind::Cancelled => Some("cancelled"),
-        OutcomeKind::TimedOut => Some("timed out"),
-        OutcomeKind::Interrupted => Some("interrupted"),
-    }
-}
-
-const fn nudge_cause(cause: NudgeCause) -> &'static str {
-    use windlass_vocab::Nudge;
-    match cause {
-        NudgeCause::Reply(Nudge::Empty) => "the reply was empty",
-        NudgeCause::Reply(Nudge::CutOff) => "the reply was cut off",
-        NudgeCause::Reply(Nudge::Incomplete) => "the reply stopped half-way",
-        NudgeCause::Reply(Nudge::Deflection) => "the reply handed the work back",
-        NudgeCause::Reply(Nudge::NoToolCall) => "the reply called no tool",
-        NudgeCause::ErrorTurns => "nothing but errors",
-        NudgeCause::Cycle => "the model runs in circles",
-        NudgeCause::TurnCap => "the turn cap is near",
-        NudgeCause::Summarise => "empty replies in a row",
-        NudgeCause::Halt => "asked to wrap up",
     }
 }

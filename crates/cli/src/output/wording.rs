@@ -1,0 +1,151 @@
+//! What a person is told about records, in words. Shared by everything that shows a run as it goes.
+
+use windlass_vocab::{
+    AttemptFailed, CallRequested, CancelAsked, Compacted, CompactionMethod, EndReason, Envelope, Json, NextAttempt,
+    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolWithheld,
+};
+
+use super::short_line;
+
+/// Characters of a call's arguments, and of any other text that is told in passing.
+const ARGUMENTS: usize = 100;
+pub(crate) const TEXT: usize = 200;
+
+/// The tool as people name it: without its server where that is ours.
+pub(crate) fn tool_name(call: &CallRequested) -> &str {
+    call.tool
+        .as_ref()
+        .map_or(call.name.as_str(), |tool| if tool.server() == "local" { tool.bare() } else { tool.as_str() })
+}
+
+/// `read_file(from=3, path=src/main.rs)`.
+pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
+    let arguments = match arguments.to_value() {
+        serde_json::Value::Object(members) => {
+            let shown: Vec<_> = members
+                .iter()
+                .map(|(name, value)| match value {
+                    serde_json::Value::String(text) => format!("{name}={}", short_line(text, ARGUMENTS)),
+                    other => format!("{name}={other}"),
+                })
+                .collect();
+            shown.join(", ")
+        }
+        other => other.to_string(),
+    };
+    format!("{}({})", short_line(name, ARGUMENTS), short_line(&arguments, ARGUMENTS))
+}
+
+pub(crate) fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+pub(crate) fn took(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 if ms % 1_000 >= 100 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        1_000..60_000 => format!("{} s", ms / 1_000),
+        60_000.. => format!("{} min {} s", ms / 60_000, ms / 1_000 % 60),
+    }
+}
+
+/// What to call an outcome that is not a success.
+pub(crate) const fn outcome(kind: OutcomeKind) -> Option<&'static str> {
+    match kind {
+        OutcomeKind::Ok => None,
+        OutcomeKind::ToolError => Some("error"),
+        OutcomeKind::InfrastructureError => Some("broken"),
+        OutcomeKind::Unknown => Some("no such tool"),
+        OutcomeKind::InvalidArguments => Some("wrong arguments"),
+        OutcomeKind::Denied => Some("denied"),
+        OutcomeKind::Cancelled => Some("cancelled"),
+        OutcomeKind::TimedOut => Some("timed out"),
+        OutcomeKind::Interrupted => Some("interrupted"),
+    }
+}
+
+/// What went wrong with an attempt, in few words.
+pub(crate) fn attempt_problem(attempt: &AttemptFailed) -> String {
+    let what = if attempt.failure.status == Some(429) { "rate limited" } else { &attempt.failure.message };
+    short_line(what.trim_end_matches('.'), TEXT)
+}
+
+/// Why an attempt failed and what follows. Nothing where the end of the run says it.
+pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Option<String> {
+    let next = match &attempt.next {
+        NextAttempt::Retry { at } => format!("trying again in {}", took(at.ms_since(envelope.at))),
+        NextAttempt::Model { model } => format!("trying {model} instead"),
+        NextAttempt::Whole => "asking for the whole reply at once".into(),
+        NextAttempt::Shorter => "trying again with a shorter history".into(),
+        NextAttempt::End => return None,
+    };
+    Some(format!("{}; {next}", attempt_problem(attempt)))
+}
+
+pub(crate) fn nudged(nudge: &Nudged) -> String {
+    let why = if nudge.evidence.is_empty() { nudge_cause(nudge.why) } else { &nudge.evidence };
+    format!("sent on: {}", short_line(why, TEXT))
+}
+
+const fn nudge_cause(cause: NudgeCause) -> &'static str {
+    match cause {
+        NudgeCause::Reply(Nudge::Empty) => "the reply was empty",
+        NudgeCause::Reply(Nudge::CutOff) => "the reply was cut off",
+        NudgeCause::Reply(Nudge::Incomplete) => "the reply stopped half-way",
+        NudgeCause::Reply(Nudge::Deflection) => "the reply handed the work back",
+        NudgeCause::Reply(Nudge::NoToolCall) => "the reply called no tool",
+        NudgeCause::ErrorTurns => "nothing but errors",
+        NudgeCause::Cycle => "the model runs in circles",
+        NudgeCause::TurnCap => "the turn cap is near",
+        NudgeCause::Summarise => "empty replies in a row",
+        NudgeCause::Halt => "asked to wrap up",
+    }
+}
+
+pub(crate) fn withheld(tool: &ToolWithheld) -> String {
+    format!("{} is withheld: {}", tool.tool, short_line(&tool.reason, TEXT))
+}
+
+pub(crate) const RESUMED: &str = "going on with an unfinished run";
+
+pub(crate) const fn compacted(compacted: &Compacted) -> &'static str {
+    match compacted.method {
+        CompactionMethod::Pruned => "near the model's limit: the oldest turns are no longer sent",
+        CompactionMethod::Shrunk => "near the model's limit: older results are sent shortened",
+    }
+}
+
+pub(crate) const fn cancel_asked(asked: &CancelAsked) -> &'static str {
+    match asked.by {
+        StopBy::Person => "stopping",
+        StopBy::Deadline => "stopping: the deadline is reached",
+    }
+}
+
+/// What an end answers.
+pub(crate) fn answer(ended: &RunEnded) -> Option<&str> {
+    match ended.reason {
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed | EndReason::Unfinished => Some(&ended.answer),
+        EndReason::Cancelled | EndReason::TurnCap | EndReason::BudgetSpent | EndReason::Failed => None,
+    }
+}
+
+/// Why there is no answer, or not a whole one, in few words.
+pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
+    match ended.reason {
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
+        EndReason::Unfinished => Some("the work is not finished; the answer says what is missing"),
+        EndReason::Cancelled => Some("stopped"),
+        EndReason::TurnCap => Some("the run reached its turn cap (--max-turns raises it)"),
+        EndReason::BudgetSpent => Some("the budget is spent"),
+        EndReason::Failed => Some("the run failed"),
+    }
+}
+
+/// The same with everything that is known of it.
+pub(crate) fn explanation(ended: &RunEnded) -> Option<String> {
+    let reason = end_reason(ended)?;
+    let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
+    let whole = detail.is_empty() || ended.reason == EndReason::Unfinished;
+    Some(if whole { reason.to_owned() } else { format!("{reason}: {detail}") })
+}

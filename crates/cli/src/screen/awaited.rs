@@ -1,0 +1,75 @@
+//! What is waited for, in words: the live line at the bottom.
+
+use super::calls::Calls;
+use super::look::Look;
+use super::style::{Line, Style, text_width};
+use crate::output::wording::took;
+
+/// What is waited for.
+#[derive(Debug, Default)]
+pub(super) enum Awaited {
+    #[default]
+    Nothing,
+    /// The first word of a model.
+    Model { since: u64 },
+    /// Its thoughts are coming.
+    Thinking { since: u64 },
+    /// Its answer is coming.
+    Answering { since: u64 },
+    /// The arguments of a call are coming.
+    Writing { tool: String, bytes: usize, since: u64 },
+    /// Calls that run.
+    Calls,
+    /// The time of another attempt.
+    Retry { until: u64, why: String },
+    /// A person.
+    Person { since: u64 },
+    /// The end of what is being stopped.
+    Stop { since: u64, what: &'static str },
+}
+
+impl Awaited {
+    /// The live lines: what is waited for, and its last words if it is a call.
+    pub(super) fn lines(&self, calls: &Calls, now: u64, look: Look) -> Vec<Line> {
+        let words = if matches!(self, Self::Calls) { calls.last_words(look) } else { None };
+        self.line(calls, now, look).into_iter().chain(words).collect()
+    }
+
+    fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<Line> {
+        let (what, since) = match self {
+            Self::Nothing => return None,
+            Self::Model { since } => ("waiting for the model".to_owned(), *since),
+            Self::Thinking { since } => ("thinking".to_owned(), *since),
+            Self::Answering { since } => ("answering".to_owned(), *since),
+            Self::Writing { tool, bytes, since } => (format!("writing a call of {tool}, {}", size(*bytes)), *since),
+            Self::Calls => calls.running()?,
+            Self::Retry { until, why } if *until > now => {
+                let left = (until - now).div_ceil(1_000);
+                return Some(line(&format!("waiting {left} s to retry: {why}"), None, now, look));
+            }
+            Self::Retry { until, .. } => ("waiting for the model".to_owned(), *until),
+            Self::Person { since } => ("waiting for an answer".to_owned(), *since),
+            Self::Stop { since, what } => ((*what).to_owned(), *since),
+        };
+        Some(line(&what, Some(now.saturating_sub(since)), now, look))
+    }
+}
+
+/// `⠋ what … 3 s`; what is too long for the row gives way, the time does not.
+fn line(what: &str, waited: Option<u64>, now: u64, look: Look) -> Line {
+    let line = Line::of(Style::DIM, &format!("{} {what}", look.glyphs.spinner(now)));
+    let Some(ms) = waited.filter(|ms| *ms >= 1_000) else { return line.clipped(look.columns(), look.glyphs.dots()) };
+    let time = took(ms / 1_000 * 1_000);
+    let room = look.columns().saturating_sub(text_width(&time) + 1);
+    let dots = format!(" {}", look.glyphs.dots());
+    let line = if line.width() + text_width(&dots) <= room {
+        line.followed_by(Style::DIM, &dots)
+    } else {
+        line.clipped(room, look.glyphs.dots())
+    };
+    line.followed_by(Style::DIM, &format!(" {time}"))
+}
+
+fn size(bytes: usize) -> String {
+    if bytes < 1_000 { format!("{bytes} bytes") } else { format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100) }
+}

@@ -1,0 +1,42 @@
+//! Code: every line as it is, between two lines of ours that say which language it is.
+
+use super::look::Look;
+use super::style::{Fit, Line, Span, Style};
+
+/// Lines of ours that go across are no longer than this.
+pub(super) const RULE: usize = 48;
+/// Columns a tab is as wide as.
+const TAB: usize = 4;
+
+/// The line above a code block.
+pub(super) fn code_head(info: &str, look: Look) -> Line {
+    let dash = look.glyphs.dash();
+    let head = Line::of(Style::DIM, &dash.repeat(2));
+    let head = if info.is_empty() { head } else { head.followed_by(Style::DIM, &format!(" {info} ")) };
+    let head = head.clipped(look.columns(), look.glyphs.dots());
+    let rest = RULE.min(look.columns()).saturating_sub(head.width());
+    head.followed_by(Style::DIM, &dash.repeat(rest))
+}
+
+/// The line below a code block.
+pub(super) fn code_foot(look: Look) -> Line {
+    Line::of(Style::DIM, &look.glyphs.dash().repeat(RULE.min(look.columns())))
+}
+
+/// A line of code, kept whole.
+pub(super) fn code_line(text: &str) -> Line {
+    Line { spans: vec![Span::new(Style::PLAIN, &without_tabs(text))], fit: Fit::Whole }
+}
+
+fn without_tabs(text: &str) -> String {
+    let (mut shown, mut column) = (String::with_capacity(text.len()), 0);
+    for c in text.chars() {
+        let blanks = TAB - column % TAB;
+        match c {
+            '\t' => shown.push_str(&" ".repeat(blanks)),
+            _ => shown.push(c),
+        }
+        column += if c == '\t' { blanks } else { 1 };
+    }
+    shown
+}

@@ -1,0 +1,140 @@
+//! What each delta means to the screen: the reply under way, from its first thought to its end.
+
+use std::io::Write;
+
+use windlass_vocab::{Delta, DeltaBody};
+
+use super::answer::Shown;
+use super::awaited::Awaited;
+use super::look::{Fold, Glyphs};
+use super::reply::{AttemptKey, Reply, Thought, key_of};
+use super::style::{Line, Style};
+use super::{Run, Screen};
+use crate::output::harmless_line;
+use crate::output::wording::took;
+
+impl<W: Write> Screen<W> {
+    pub(super) fn delta(&mut self, delta: &Delta) {
+        let key = key_of(delta);
+        match &delta.body {
+            DeltaBody::CallDelta { call, name, text } => {
+                if !self.calls.said(*call, text) && self.over.is_none_or(|over| over < key) {
+                    self.end_thought();
+                    self.call_written(name.as_deref(), text.len());
+                }
+            }
+            _ if self.over.is_some_and(|over| key <= over) => {}
+            DeltaBody::TextDelta { text } => {
+                self.turn_to(key);
+                if let Some(reply) = &mut self.reply {
+                    let fresh = reply.fresh(delta.offset, text);
+                    self.add_text(fresh);
+                }
+            }
+            DeltaBody::ThinkingDelta { text } => {
+                self.turn_to(key);
+                self.add_thinking(text);
+            }
+            DeltaBody::Cleared {} => self.withdraw(key),
+        }
+    }
+
+    /// Makes this attempt the one that is shown.
+    pub(super) fn turn_to(&mut self, key: AttemptKey) {
+        if let Some(old) = self.reply.as_ref().map(|reply| reply.key).filter(|old| *old != key) {
+            self.withdraw(old);
+        }
+        self.reply.get_or_insert_with(|| Reply::new(key));
+    }
+
+    pub(super) fn add_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.end_thought();
+        if !matches!(self.awaited, Awaited::Answering { .. }) {
+            self.awaited = Awaited::Answering { since: self.now };
+        }
+        let look = self.look();
+        if let Some(reply) = &mut self.reply {
+            let shown = reply.answer.shown();
+            let lines = reply.answer.push(text, look);
+            self.put_text(shown, lines);
+        }
+    }
+
+    fn add_thinking(&mut self, text: &str) {
+        let (now, look) = (self.now, self.look());
+        if self.reply.as_ref().is_some_and(|reply| reply.thought.is_none()) {
+            self.cut_reply();
+            self.awaited = Awaited::Thinking { since: now };
+        }
+        let Some(reply) = &mut self.reply else { return };
+        let thought = reply.thought.get_or_insert_with(|| Thought::new(now));
+        thought.push(text);
+        if self.fold == Fold::Open {
+            let lines = thought.whole_lines(look);
+            lines.into_iter().for_each(|line| self.put_line(line));
+        }
+    }
+
+    /// One line stays of a thought.
+    pub(super) fn end_thought(&mut self) {
+        let (now, look) = (self.now, self.look());
+        let Some(thought) = self.reply.as_mut().and_then(|reply| reply.thought.take()) else { return };
+        if self.fold == Fold::Open {
+            thought.tail(look).into_iter().for_each(|line| self.put_line(line));
+        }
+        let line = format!("thought for {}", took(now.saturating_sub(thought.since)));
+        self.put_line(Line::of(Style::DIM, &line));
+    }
+
+    fn call_written(&mut self, name: Option<&str>, more: usize) {
+        match (&mut self.awaited, name) {
+            (Awaited::Writing { bytes, .. }, None) => *bytes += more,
+            (_, name) => {
+                let tool = harmless_line(name.unwrap_or("a tool"));
+                self.awaited = Awaited::Writing { tool, bytes: more, since: self.now };
+            }
+        }
+    }
+
+    /// Drops what an attempt has shown; what can't be taken back is said to be void.
+    pub(super) fn withdraw(&mut self, key: AttemptKey) {
+        let Some(reply) = self.reply.take_if(|reply| reply.key <= key) else { return };
+        self.over = Some(reply.key);
+        if reply.answer.shown() == Shown::Something {
+            let up = if self.look().glyphs == Glyphs::Unicode { "↑ " } else { "" };
+            self.say(Style::DIM, &format!("{up}withdrawn: this reply broke off and is begun again"));
+        }
+        self.awaited = Awaited::Model { since: self.now };
+    }
+
+    /// Whatever was unfinished of the run is not any more.
+    pub(super) fn close_run(&mut self) {
+        self.finish_reply();
+        self.calls.clear();
+        self.awaited = Awaited::Nothing;
+        self.run = Run::None;
+    }
+
+    /// The reply is whole as it stands.
+    pub(super) fn finish_reply(&mut self) {
+        self.end_thought();
+        let look = self.look();
+        if let Some(reply) = self.reply.take() {
+            self.over = Some(reply.key);
+            let shown = reply.answer.shown();
+            self.put_text(shown, reply.answer.finish(look));
+        }
+    }
+
+    pub(super) fn cut_reply(&mut self) {
+        let look = self.look();
+        if let Some(reply) = &mut self.reply {
+            let shown = reply.answer.shown();
+            let lines = reply.answer.cut(look);
+            self.put_text(shown, lines);
+        }
+    }
+}

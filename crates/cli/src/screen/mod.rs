@@ -1,0 +1,289 @@
+//! What a chat shows: events in, a terminal's bytes out.
+//!
+//! The protocol: give [`Screen::event`] every event of a session and [`Screen::tick`] the time, some
+//! ten times a second while a run is open; call [`Screen::pause`] before anybody else writes to the
+//! terminal. What the terminal is like comes in as a [`Look`], the time in milliseconds of any clock:
+//! nothing here reads a clock, the environment or the terminal.
+//!
+//! ```text
+//!  …finished blocks, a line per call       written once, then scrolled away
+//!  the block that is still growing      ┐
+//!  ⠋ answering … 3 s                    ┘  the live region: written over
+//! ```
+//!
+//! Invariants: nothing from outside reaches the terminal as a control sequence; what is finished is
+//! never written again; the work is linear in what is shown, with at most one repaint in
+//! [`REPAINT_MS`]. With [`Motion::Still`] there is no live region: finished lines are appended.
+
+mod answer;
+mod awaited;
+mod blocks;
+mod calls;
+mod code;
+mod delta;
+mod live;
+mod look;
+mod markdown;
+mod marks;
+mod record;
+mod reply;
+mod style;
+mod table;
+#[cfg(test)]
+mod tests;
+mod wrap;
+
+use std::io::{self, Write};
+
+use windlass_vocab::{DeltaBody, EndReason, Event, RunEnded};
+
+use self::answer::{Answer, Shown};
+use self::awaited::Awaited;
+use self::calls::Calls;
+use self::live::Live;
+use self::look::SPINNER_MS;
+use self::reply::{AttemptKey, Reply};
+use self::style::{Line, Span, Style};
+use self::wrap::wrap;
+use crate::output::{harmless_lines, wording};
+
+pub use self::look::{Colour, Fold, Glyphs, Look, Motion};
+
+/// Between two repaints at least this long passes, however fast text comes.
+pub const REPAINT_MS: u64 = 33;
+
+/// What stands right above, as far as it decides on blank lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    /// Nothing, or something of others.
+    Others,
+    /// A line of ours.
+    Line,
+    /// Text of the model.
+    Text,
+}
+
+/// Whether a run is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    None,
+    Open,
+}
+
+/// A terminal that shows a session.
+#[derive(Debug)]
+pub struct Screen<W: Write> {
+    live: Live<W>,
+    fold: Fold,
+    run: Run,
+    awaited: Awaited,
+    calls: Calls,
+    reply: Option<Reply>,
+    /// The last attempt that is over: what still comes of it is not shown.
+    over: Option<AttemptKey>,
+    /// The text of the run's replies, to know whether its answer was shown.
+    said: String,
+    /// Final lines that are not written yet.
+    done: Vec<Line>,
+    above: Above,
+    now: u64,
+    painted: Option<u64>,
+}
+
+impl<W: Write> Screen<W> {
+    /// A screen on a terminal that looks like this. Its cursor stands at the beginning of a line.
+    pub fn new(out: W, look: Look) -> Self {
+        Self {
+            live: Live::new(out, look),
+            fold: Fold::Folded,
+            run: Run::None,
+            awaited: Awaited::Nothing,
+            calls: Calls::default(),
+            reply: None,
+            over: None,
+            said: String::new(),
+            done: Vec::new(),
+            above: Above::Others,
+            now: 0,
+            painted: None,
+        }
+    }
+
+    /// The terminal has another size. Seen at the next event or tick.
+    pub fn resize(&mut self, width: usize, height: usize) {
+        self.live.resize(width, height);
+    }
+
+    /// Shows an event, or takes it in until the next repaint is due.
+    pub fn event(&mut self, event: &Event, now_ms: u64) -> io::Result<()> {
+        self.now = now_ms;
+        match event {
+            Event::Record(envelope) => {
+                self.record(envelope);
+                self.paint()
+            }
+            Event::Delta(delta) => {
+                self.delta(delta);
+                match delta.body {
+                    // What is void must not be read a moment longer.
+                    DeltaBody::Cleared {} => self.paint(),
+                    DeltaBody::TextDelta { .. } | DeltaBody::ThinkingDelta { .. } | DeltaBody::CallDelta { .. } => {
+                        self.paint_if_due(REPAINT_MS)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Shows how much time has passed, and what was taken in and not yet shown.
+    pub fn tick(&mut self, now_ms: u64) -> io::Result<()> {
+        self.now = now_ms;
+        self.paint_if_due(REPAINT_MS.min(SPINNER_MS))
+    }
+
+    /// Takes the live region away, so that others may write. A paragraph that was growing stays as
+    /// text and goes on below what they write; a block that can't be parted (an item, a table) is shown
+    /// whole below it. The next event or tick brings the region back.
+    pub fn pause(&mut self) -> io::Result<()> {
+        if self.look().motion == Motion::Repaint {
+            self.cut_reply();
+            let done = std::mem::take(&mut self.done);
+            self.live.show(&done, &[])?;
+            self.above = Above::Others;
+            self.painted = None;
+        }
+        Ok(())
+    }
+
+    /// Shows a line of ours.
+    pub fn notice(&mut self, text: &str) -> io::Result<()> {
+        self.say(Style::DIM, text);
+        self.paint()
+    }
+
+    /// Shows how a run ended: the answer, if it was not shown yet, and why there is none.
+    pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
+        self.close_run();
+        let answer = ended.answer.trim();
+        let shown = self.said.trim_end().ends_with(answer);
+        if wording::answer(ended).is_some() && !shown {
+            self.put_whole(answer);
+            self.said.push_str(answer);
+        }
+        // What was stopped stands right above, as far as it came.
+        let why = match ended.failure {
+            None if shown => wording::end_reason(ended).map(str::to_owned),
+            None | Some(_) => wording::explanation(ended),
+        };
+        if let Some(why) = why {
+            self.say(end_style(ended), &why);
+        }
+        self.paint()
+    }
+
+    /// How thinking is shown from now on.
+    pub fn fold(&mut self, thinking: Fold) {
+        self.fold = thinking;
+    }
+
+    /// Where it writes to. Call [`Screen::pause`] first.
+    pub fn out(&mut self) -> &mut W {
+        self.live.out()
+    }
+
+    fn look(&self) -> Look {
+        self.live.look()
+    }
+
+    fn paint_if_due(&mut self, interval: u64) -> io::Result<()> {
+        let due = self.painted.is_none_or(|painted| self.now.abs_diff(painted) >= interval);
+        // Where nothing is written over there is nothing to save.
+        if due || self.look().motion == Motion::Still { self.paint() } else { Ok(()) }
+    }
+
+    fn paint(&mut self) -> io::Result<()> {
+        self.painted = Some(self.now);
+        let live = match self.look().motion {
+            Motion::Still => Vec::new(),
+            Motion::Repaint => self.live_lines(),
+        };
+        let done = std::mem::take(&mut self.done);
+        self.live.show(&done, &live)
+    }
+
+    /// Text that comes all at once.
+    fn put_whole(&mut self, text: &str) {
+        let look = self.look();
+        let mut answer = Answer::default();
+        let lines = answer.push(text, look);
+        self.put_text(Shown::Nothing, lines);
+        let shown = answer.shown();
+        self.put_text(shown, answer.finish(look));
+    }
+
+    fn put_text(&mut self, shown: Shown, lines: Vec<Line>) {
+        if !lines.is_empty() {
+            self.done.extend(self.lead(shown, &lines));
+            self.done.extend(lines);
+            self.above = Above::Text;
+        }
+    }
+
+    /// A line of ours, set off from text above it.
+    fn put_line(&mut self, line: Line) {
+        if self.above == Above::Text {
+            self.done.push(Line::default());
+        }
+        self.done.push(line);
+        self.above = Above::Line;
+    }
+
+    /// Words of ours, as many lines as they need.
+    fn say(&mut self, style: Style, text: &str) {
+        let width = self.look().columns();
+        for line in harmless_lines(text).lines() {
+            for spans in wrap(&[Span::new(style, line)], width) {
+                self.put_line(Line { spans, ..Line::default() });
+            }
+        }
+    }
+
+    /// The blank line between text and what stands above it.
+    fn lead(&self, shown: Shown, lines: &[Line]) -> Option<Line> {
+        let apart = match (self.above, shown) {
+            (Above::Line, _) | (Above::Text, Shown::Nothing) => true,
+            (Above::Text, Shown::Something) => false,
+            // A prompt stands there, or nothing; files don't begin with a blank line.
+            (Above::Others, _) => self.look().motion == Motion::Repaint,
+        };
+        let already = lines.first().is_none_or(|line| line.spans.is_empty());
+        (apart && !already).then(Line::default)
+    }
+
+    fn live_lines(&self) -> Vec<Line> {
+        let look = self.look();
+        let mut lines = Vec::new();
+        if let Some(reply) = &self.reply {
+            let tail = reply.answer.tail(look);
+            lines.extend(self.lead(reply.answer.shown(), &tail));
+            lines.extend(tail);
+            if let Some(thought) = reply.thought.as_ref().filter(|_| self.fold == Fold::Open) {
+                lines.extend(thought.tail(look));
+            }
+        }
+        let awaited = self.awaited.lines(&self.calls, self.now, look);
+        if !awaited.is_empty() && (!lines.is_empty() || self.above == Above::Text) {
+            lines.push(Line::default());
+        }
+        lines.extend(awaited);
+        lines
+    }
+}
+
+fn end_style(ended: &RunEnded) -> Style {
+    match ended.reason {
+        EndReason::Failed | EndReason::TurnCap | EndReason::BudgetSpent => Style::ALARM,
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed => Style::PLAIN,
+        EndReason::Unfinished | EndReason::Cancelled => Style::DIM,
+    }
+}

@@ -1,0 +1,105 @@
+//! One attempt at a reply, as it is streamed: its thoughts, its text, and what of both is shown.
+
+use windlass_vocab::{Delta, RunId, TurnId};
+
+use super::answer::Answer;
+use super::look::Look;
+use super::style::{Line, Span, Style};
+use super::wrap::wrap;
+
+/// Attempts in the order they are made.
+pub(super) type AttemptKey = (RunId, TurnId, u32);
+
+pub(super) fn key_of(delta: &Delta) -> AttemptKey {
+    (delta.run, delta.turn, delta.attempt)
+}
+
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) key: AttemptKey,
+    pub(super) answer: Answer,
+    pub(super) thought: Option<Thought>,
+    /// Where in the reply the text we have begins: later than 0 for those who came late.
+    begins: usize,
+    text: String,
+}
+
+/// How the text of a reply that is whole stands to what was streamed of it.
+pub(super) enum Rest<'a> {
+    /// This was not streamed.
+    Of(&'a str),
+    /// Something else was streamed: the reply is all of this.
+    Instead(&'a str),
+}
+
+impl Reply {
+    pub(super) fn new(key: AttemptKey) -> Self {
+        Self { key, answer: Answer::default(), thought: None, begins: 0, text: String::new() }
+    }
+
+    /// The part of a fragment that is new. Fragments may come twice, and the first may be missed.
+    pub(super) fn fresh<'a>(&mut self, offset: u64, fragment: &'a str) -> &'a str {
+        let offset = usize::try_from(offset).unwrap_or_default();
+        if self.text.is_empty() {
+            self.begins = offset;
+        }
+        let known = (self.begins + self.text.len()).saturating_sub(offset);
+        let fresh = fragment.get(known.min(fragment.len())..).unwrap_or(fragment);
+        self.text.push_str(fresh);
+        fresh
+    }
+
+    /// What the whole reply adds.
+    pub(super) fn rest<'a>(&self, whole: &'a str) -> Rest<'a> {
+        let after = whole.get(self.begins..).and_then(|from| from.strip_prefix(self.text.as_str()));
+        match after {
+            Some(rest) => Rest::Of(rest),
+            None if self.text.trim() == whole.trim() => Rest::Of(""),
+            None => Rest::Instead(whole),
+        }
+    }
+}
+
+/// Thinking, from its first word to its last.
+#[derive(Debug)]
+pub(super) struct Thought {
+    pub(super) since: u64,
+    text: String,
+    /// Bytes of it that stand on the screen for good.
+    shown: usize,
+}
+
+impl Thought {
+    pub(super) fn new(since: u64) -> Self {
+        Self { since, text: String::new(), shown: 0 }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Lines that are finished and not yet given back.
+    pub(super) fn whole_lines(&mut self, look: Look) -> Vec<Line> {
+        let end = self.text.rfind('\n').map_or(self.shown, |at| at + 1).max(self.shown);
+        let lines = dimmed(&self.text[self.shown..end], look);
+        self.shown = end;
+        lines
+    }
+
+    /// The line that is not finished.
+    pub(super) fn tail(&self, look: Look) -> Vec<Line> {
+        dimmed(&self.text[self.shown..], look)
+    }
+}
+
+/// Thinking as it is shown: plain, dim, behind a bar.
+pub(super) fn dimmed(text: &str, look: Look) -> Vec<Line> {
+    let bar = look.glyphs.bar();
+    let row = |mut spans: Vec<Span>| {
+        spans.insert(0, Span::new(Style::DIM, bar));
+        Line { spans, ..Line::default() }
+    };
+    let room = look.columns() - 2;
+    let rows = text.lines().flat_map(|line| wrap(&[Span::new(Style::DIM.with(Style::ITALIC), line)], room));
+    rows.map(row).collect()
+}

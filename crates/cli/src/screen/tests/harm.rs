@@ -1,0 +1,107 @@
+//! Text from outside is shown, never obeyed.
+
+use proptest::prelude::{any, prop_assert, proptest};
+use windlass_vocab::{CallId, CallRequested, DeltaBody, EffectClass, Json, OutcomeKind, RunId, TurnId, Verdict};
+
+use super::runs::finished;
+use super::{LOOK, STILL, Stage};
+use crate::screen::{Colour, Fold, Look};
+
+/// Takes our own sequences out; whatever is left must be plain text.
+fn without_ours(mut bytes: &str) -> String {
+    let mut text = String::new();
+    while let Some(at) = bytes.find('\u{1b}') {
+        text.push_str(&bytes[..at]);
+        let sequence = &bytes[at..];
+        let ours = sequence.strip_prefix("\u{1b}[").and_then(|rest| {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
+            let (parameters, last) = (&rest[..end], &rest[end..=end]);
+            let moves = ["J", "A"].contains(&last) && parameters.bytes().all(|byte| byte.is_ascii_digit());
+            let looks = last == "m"
+                && parameters.split(';').all(|code| ["0", "1", "2", "3", "4", "9", "31", "36"].contains(&code));
+            let wraps = ["?7l", "?7h"].contains(&&rest[..=end]);
+            (moves || looks || wraps).then_some(&rest[end + 1..])
+        });
+        let Some(rest) = ours else { panic!("not one of ours: {:?}", &sequence[..sequence.len().min(20)]) };
+        bytes = rest;
+    }
+    text + bytes
+}
+
+fn show_everywhere(look: Look, text: &str) -> String {
+    let mut stage = Stage::new(look);
+    stage.screen.fold(Fold::Open);
+    stage.think(text).wait(40).text(text).wait(40);
+    stage.delta(0, DeltaBody::CallDelta { call: CallId::default(), name: Some(text.into()), text: text.into() });
+    stage.wait(40).replied();
+    let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+    stage.record(CallRequested {
+        call,
+        provider_id: None,
+        name: text.into(),
+        tool: None,
+        arguments: Json::parse(&serde_json::json!({ text: text }).to_string()).expect("JSON"),
+        raw: None,
+        repairs: Vec::new(),
+        effect: EffectClass::Once,
+        effect_id: "e".into(),
+        ending: None,
+        repeatable: false,
+        verdict: Verdict::Allow,
+        preview: None,
+    });
+    stage.record(windlass_vocab::CallStarted { call, arguments: None });
+    stage.delta(0, DeltaBody::CallDelta { call, name: None, text: text.into() }).wait(40);
+    stage.record(finished(0, OutcomeKind::ToolError, text, 5));
+    stage.screen.notice(text).expect("shown");
+    stage.process();
+    String::from_utf8(stage.written).expect("text")
+}
+
+fn is_tame(shown: &str) -> bool {
+    shown.replace("\r\n", "\n").replace("\r\u{0}", "").chars().all(|c| {
+        let tricks =
+            matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{2028}');
+        c == '\n' || c == '\r' || (!c.is_control() && !tricks)
+    })
+}
+
+// proves X4 at the terminal: no escape, title, bell or bidi override of a model or tool gets through
+#[test]
+fn nothing_a_model_or_a_tool_says_steers_the_terminal() {
+    for text in [
+        "\u{1b}[2Jgone",
+        "\u{1b}]0;title\u{7}",
+        "\u{1b}]8;;http://evil\u{1b}\\link\u{1b}]8;;\u{1b}\\",
+        "\u{9b}31mred",
+        "```\n\u{1b}[31mcode\u{1b}[0m\n\u{8}\u{8}```\n",
+        "`\u{1b}[1m`",
+        "&#27;[2J &#x9b;31m &#8238;x",
+        "[a](http://x\u{1b}[2J) <http://x\u{202e}y>",
+        "| \u{1b}[7m | b |\n|-|-|\n| \u{0} | \u{202e} |\n",
+        "rm\u{200b} -rf \u{2066}x\u{2069}\u{feff}",
+        "```sh\u{1b}[31m\nx\n```",
+        "50%\r60%\r70%\n",
+    ] {
+        for look in [LOOK, STILL, Look { colour: Colour::Ansi, ..LOOK }, Look { width: 20, ..LOOK }] {
+            let written = show_everywhere(look, text);
+            assert!(is_tame(&without_ours(&written)), "{text:?} → {written:?}");
+        }
+    }
+}
+
+proptest! {
+    // proves X4 at the terminal
+    #[test]
+    fn no_text_at_all_brings_a_control_character_to_the_terminal(text in any::<String>(), width in 20usize..200) {
+        let written = show_everywhere(Look { width, colour: Colour::Ansi, ..LOOK }, &text);
+        prop_assert!(is_tame(&without_ours(&written)), "{:?}", written);
+    }
+}
+
+#[test]
+fn what_was_made_harmless_is_still_there_to_see() {
+    let mut stage = Stage::new(STILL);
+    stage.text("a\u{1b}[31mb &#27;x\n").replied().process();
+    assert_eq!(stage.written, "a\u{fffd}[31mb \u{fffd}x\n".as_bytes());
+}

@@ -1,0 +1,148 @@
+//! Whole screens, as a terminal would show them: the bytes go through a terminal emulator.
+
+mod harm;
+mod markdown;
+mod runs;
+mod streams;
+
+use std::num::NonZeroU16;
+use std::sync::Arc;
+
+use windlass_vocab::{
+    At, BatchPosition, Delta, DeltaBody, Envelope, Event, Hash, ModelReplied, Part, Record, RunId, SessionId,
+    StopReason, TurnId, Usage,
+};
+
+use super::{Colour, Glyphs, Look, Motion, Screen};
+
+const LOOK: Look =
+    Look { width: 60, height: 24, colour: Colour::None, motion: Motion::Repaint, glyphs: Glyphs::Unicode };
+const STILL: Look = Look { motion: Motion::Still, ..LOOK };
+
+/// A screen with a session in front of it.
+struct Stage {
+    screen: Screen<Vec<u8>>,
+    terminal: vt100::Parser,
+    /// Bytes that went to the terminal so far.
+    written: Vec<u8>,
+    look: Look,
+    now: u64,
+    turn: u32,
+    attempt: u32,
+    text: String,
+}
+
+impl Stage {
+    fn new(look: Look) -> Self {
+        let size = |size: usize| NonZeroU16::new(u16::try_from(size).expect("small")).expect("not 0");
+        Self {
+            screen: Screen::new(Vec::new(), look),
+            terminal: vt100::Parser::new(size(look.height), size(look.width), 100_000),
+            written: Vec::new(),
+            look,
+            now: 0,
+            turn: 1,
+            attempt: 1,
+            text: String::new(),
+        }
+    }
+
+    /// Time passes.
+    fn wait(&mut self, ms: u64) -> &mut Self {
+        self.now += ms;
+        self.screen.tick(self.now).expect("a vector takes everything");
+        self
+    }
+
+    fn event(&mut self, event: &Event) -> &mut Self {
+        self.screen.event(event, self.now).expect("a vector takes everything");
+        self
+    }
+
+    fn record(&mut self, record: impl Into<Record>) -> &mut Self {
+        let envelope = Envelope {
+            v: 1,
+            id: "r".into(),
+            session: SessionId(uuid::Uuid::nil()),
+            seq: 1,
+            batch: BatchPosition(0, 1),
+            prev: Hash::default(),
+            epoch: 1,
+            run: Some(RunId(1)),
+            turn: Some(TurnId(self.turn)),
+            at: At(0),
+            record: record.into(),
+        };
+        self.event(&Event::Record(Arc::new(envelope)))
+    }
+
+    fn delta(&mut self, offset: usize, body: DeltaBody) -> &mut Self {
+        let (turn, attempt) = (TurnId(self.turn), self.attempt);
+        self.event(&Event::Delta(Delta { run: RunId(1), turn, attempt, offset: offset as u64, body }))
+    }
+
+    /// Words of the answer.
+    fn text(&mut self, text: &str) -> &mut Self {
+        let offset = self.text.len();
+        self.text.push_str(text);
+        self.delta(offset, DeltaBody::TextDelta { text: text.into() })
+    }
+
+    fn think(&mut self, text: &str) -> &mut Self {
+        self.delta(0, DeltaBody::ThinkingDelta { text: text.into() })
+    }
+
+    /// The reply is whole, as it was streamed.
+    fn replied(&mut self) -> &mut Self {
+        let text = std::mem::take(&mut self.text);
+        self.replied_with(vec![Part::Text { text }])
+    }
+
+    fn replied_with(&mut self, parts: Vec<Part>) -> &mut Self {
+        self.text.clear();
+        let (attempt, usage) = (self.attempt, Usage::default());
+        let stop = StopReason::Stop;
+        self.record(ModelReplied { attempt, model: "m".into(), parts, stop, usage, cost: None, partial: false })
+    }
+
+    /// Every line from the first that scrolled away to the last on the screen.
+    fn seen(&mut self) -> String {
+        self.process();
+        let width = u16::try_from(self.look.width).expect("small");
+        let screen = self.terminal.screen_mut();
+        let mut lines = Vec::new();
+        for above in (1..=screen.scrollback_len()).rev() {
+            screen.set_scrollback(above);
+            lines.extend(screen.rows(0, width).next());
+        }
+        screen.set_scrollback(0);
+        lines.extend(screen.rows(0, width));
+        trimmed(lines.iter().map(String::as_str))
+    }
+
+    /// The terminal takes in what was written.
+    fn process(&mut self) {
+        let bytes = std::mem::take(self.screen.out());
+        // The emulator has no line discipline that would turn a line feed into a new line.
+        let text = String::from_utf8(bytes.clone()).expect("text").replace('\n', "\r\n");
+        self.terminal.process(text.as_bytes());
+        self.written.extend(bytes);
+    }
+
+    #[track_caller]
+    fn shows(&mut self, expected: &str) -> &mut Self {
+        let seen = self.seen();
+        assert_eq!(seen, trimmed(expected.lines()), "\n--- seen ---\n{seen}\n------------");
+        self
+    }
+}
+
+fn trimmed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines: Vec<&str> = lines.map(str::trim_end).collect();
+    lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// What stands on the screen when the whole reply is there.
+fn answer(look: Look, text: &str) -> String {
+    Stage::new(look).text(text).replied().seen()
+}
