@@ -8,11 +8,13 @@
 //! error, and the exit codes of [`exit::Exit`].
 
 pub mod args;
+mod chat;
 pub mod commands;
 mod crash;
 pub mod exit;
 pub mod output;
 pub mod prompt;
+pub mod screen;
 pub mod secrets;
 pub mod settings;
 

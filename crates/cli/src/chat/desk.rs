@@ -1,0 +1,215 @@
+//! What a person sits at: a keyboard, a screen, and the signals the system sends them.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::console::{self, Console, Typing};
+use super::gate::{Gate, Piece};
+use super::keys::Keys;
+use super::line::{Aid, Line, LineEditor};
+use super::pastes::Pastes;
+use super::terminal::{self, Terminal};
+use crate::commands::CommandError;
+use crate::exit::Exit;
+use crate::screen::{Colour, Look};
+
+/// What the system says about the terminal or the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// The window has another size.
+    Resized,
+    /// As Ctrl-C.
+    Interrupt,
+    /// The terminal is closed, or the process is asked to go.
+    End,
+}
+
+struct Signals {
+    resize: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            resize: signal(SignalKind::window_change())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) -> Sign {
+        tokio::select! {
+            _ = self.hang_up.recv() => Sign::End,
+            _ = self.terminate.recv() => Sign::End,
+            _ = self.interrupt.recv() => Sign::Interrupt,
+            _ = self.resize.recv() => Sign::Resized,
+        }
+    }
+}
+
+/// A keyboard, a screen and the signals.
+pub(crate) struct Desk {
+    pub(crate) console: Console,
+    pub(crate) pastes: Pastes,
+    pub(crate) keys: Keys,
+    terminal: Terminal,
+    signals: Signals,
+    gate: Gate,
+    /// Away while it reads.
+    editor: Option<LineEditor>,
+}
+
+/// What came from the person or the system.
+#[derive(Debug)]
+pub(crate) enum Touch {
+    /// Keys and pastes; none when the terminal is gone.
+    Typed(Vec<Piece>),
+    Sign(Sign),
+}
+
+impl Desk {
+    /// Takes the terminal.
+    pub(crate) fn take(
+        look: Look,
+        workspace: PathBuf,
+        home: Option<PathBuf>,
+        data: PathBuf,
+    ) -> Result<Self, CommandError> {
+        let aid = Aid { workspace, home, colour: look.colour };
+        let editor = LineEditor::new(aid, &data)
+            .map_err(|error| CommandError::new(Exit::Failed, format!("the terminal can't be used: {error}")))?;
+        Ok(Self {
+            console: Console::new(look),
+            pastes: Pastes::default(),
+            keys: Keys::default(),
+            signals: Signals::new().map_err(unusable)?,
+            terminal: Terminal::take().map_err(unusable)?,
+            gate: Gate::default(),
+            editor: Some(editor),
+        })
+    }
+
+    /// Waits for the person or the system.
+    pub(crate) async fn touched(&mut self) -> Touch {
+        tokio::select! {
+            biased;
+            sign = self.signals.next() => Touch::Sign(sign),
+            bytes = self.terminal.read() => match bytes {
+                Some(bytes) => Touch::Typed(self.gate.pieces(&bytes)),
+                None => Touch::Sign(Sign::End),
+            },
+        }
+    }
+
+    /// Begins to take typing while a run works.
+    pub(crate) fn begin_typing(&mut self) -> Result<(), CommandError> {
+        self.console.typing = Typing::Shown;
+        // Pastes are marked as such.
+        self.write("\u{1b}[?2004h")?;
+        self.console.refresh().map_err(unusable)
+    }
+
+    /// Leaves a clean line for the prompt.
+    pub(crate) fn end_typing(&mut self) -> Result<(), CommandError> {
+        self.console.rest().map_err(unusable)?;
+        self.write("\u{1b}[?2004l")
+    }
+
+    /// The window has another size, or has it again.
+    pub(crate) fn resize(&mut self) -> Result<(), CommandError> {
+        match terminal::size(io::stdout()) {
+            Some(size) => self.console.resize(size).map_err(unusable),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the shell have the terminal for a while.
+    pub(crate) fn suspend(&mut self) -> Result<(), CommandError> {
+        self.terminal.suspend().map_err(unusable)?;
+        self.resize()
+    }
+
+    /// Runs a program that has the terminal to itself.
+    pub(crate) fn lend(&mut self, program: std::process::Command) -> io::Result<std::process::ExitStatus> {
+        self.terminal.lend(program)
+    }
+
+    /// Asks for a line with the line editor, beginning with what was typed before.
+    pub(crate) async fn line(&mut self, prompt: &'static str, begun: (String, String)) -> Result<Line, CommandError> {
+        let Some(mut editor) = self.editor.take() else { return Ok(Line::Ended) };
+        let styled = match self.console.look().colour {
+            Colour::None => prompt.to_owned(),
+            Colour::Ansi => format!("\u{1b}[1;36m{prompt}\u{1b}[0m"),
+        };
+        let prompt = (prompt.to_owned(), styled);
+        let mut reading = tokio::task::spawn_blocking(move || {
+            let line = editor.read(&prompt, &begun);
+            (editor, line)
+        });
+        loop {
+            tokio::select! {
+                biased;
+                read = &mut reading => {
+                    let (editor, line) = read.map_err(|error| unusable(io::Error::other(error)))?;
+                    self.editor = Some(editor);
+                    return line.map_err(|error| unusable(io::Error::other(error)));
+                }
+                touch = self.touched() => match touch {
+                    Touch::Sign(Sign::End) => return Ok(Line::Ended),
+                    // The editor hears of these itself.
+                    Touch::Sign(Sign::Interrupt | Sign::Resized) => self.resize()?,
+                    Touch::Typed(pieces) => self.pass_on(pieces)?,
+                },
+            }
+        }
+    }
+
+    /// Gives the line editor what it may see: of a long paste its mark.
+    fn pass_on(&mut self, pieces: Vec<Piece>) -> Result<(), CommandError> {
+        for piece in pieces {
+            match piece {
+                Piece::Keys(keys) => self.terminal.feed(&keys).map_err(unusable)?,
+                Piece::Paste(text) => {
+                    // Signs that steer are no part of a message, and would end the paste early.
+                    let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+                    let shown = self.pastes.take(text);
+                    self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes()).map_err(unusable)?;
+                }
+                Piece::Suspend => {
+                    self.suspend()?;
+                    // Redraws the line.
+                    self.terminal.feed(b"\x0c").map_err(unusable)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a line in the history.
+    pub(crate) fn keep(&mut self, line: &str) {
+        if let Some(editor) = &mut self.editor {
+            editor.keep(line);
+        }
+    }
+
+    /// What stands before what a person types.
+    pub(crate) fn prompt(&self) -> &'static str {
+        console::prompt(self.console.look().glyphs)
+    }
+
+    fn write(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = io::stdout();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unusable)
+    }
+}
+
+/// A terminal that can't be used any more.
+pub(crate) fn unusable(error: io::Error) -> CommandError {
+    CommandError::new(Exit::Failed, format!("the terminal can't be used: {error}"))
+}
