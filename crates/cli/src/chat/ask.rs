@@ -42,19 +42,6 @@ pub(crate) async fn ask(
     talk: &mut Conversation,
     asked: &QuestionAsked,
 ) -> Result<Asked, CommandError> {
-    let aside = std::mem::take(&mut desk.console.typed);
-    let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
-    let done = ask_until_answered(desk, talk, asked).await;
-    desk.console.typed = aside;
-    desk.console.prompt = prompt;
-    done
-}
-
-async fn ask_until_answered(
-    desk: &mut Desk,
-    talk: &mut Conversation,
-    asked: &QuestionAsked,
-) -> Result<Asked, CommandError> {
     let choices = choices(asked);
     let preview = match &asked.preview {
         Some(preview) => harmless_lines(&shown(preview, "  ")),
@@ -85,8 +72,17 @@ async fn ask_until_answered(
     }
 }
 
-/// Waits for a line, or for the question to pass.
+/// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
 async fn reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+    let aside = std::mem::take(&mut desk.console.typed);
+    let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
+    let reply = read_reply(desk, talk, asked).await;
+    desk.console.typed = aside;
+    desk.console.prompt = prompt;
+    reply
+}
+
+async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
     let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
     loop {
         desk.console.refresh().map_err(unusable)?;

@@ -44,8 +44,8 @@ impl Console {
         Self {
             typed: Typed::default(),
             typing: Typing::Hidden,
-            prompt: prompt(look.glyphs),
-            screen: Screen::new(Vec::new(), look),
+            prompt: steering(look.glyphs),
+            screen: Screen::new(Vec::new(), Look { height: above(look.height), ..look }),
             look,
             row: Row::Away,
             tail: b"\n".to_vec(),
@@ -99,7 +99,7 @@ impl Console {
     pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> io::Result<()> {
         (self.look.width, self.look.height) = (width, height);
         self.show(|screen| {
-            screen.resize(width, height);
+            screen.resize(width, above(height));
             Ok(())
         })
     }
@@ -142,11 +142,24 @@ impl Console {
     }
 }
 
-/// What stands before what a person types.
+/// Rows that are the run's: the typed line has one.
+fn above(height: usize) -> usize {
+    height.saturating_sub(1)
+}
+
+/// What stands before what a person types between runs.
 pub(crate) fn prompt(glyphs: Glyphs) -> &'static str {
     match glyphs {
         Glyphs::Ascii => "> ",
         Glyphs::Unicode => "› ",
+    }
+}
+
+/// What stands before what is typed while a run works.
+pub(crate) fn steering(glyphs: Glyphs) -> &'static str {
+    match glyphs {
+        Glyphs::Ascii => ">> ",
+        Glyphs::Unicode => "» ",
     }
 }
 

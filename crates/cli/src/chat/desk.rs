@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -61,9 +62,22 @@ pub(crate) struct Desk {
     terminal: Terminal,
     signals: Signals,
     gate: Gate,
+    /// Typed ahead: not for the line that is being read.
+    ahead: Vec<Piece>,
     /// Away while it reads.
     editor: Option<LineEditor>,
 }
+
+/// Whether the line may be at its end. What is typed after it belongs to whatever comes next, unless
+/// the editor goes on with the line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entered {
+    Yes,
+    No,
+}
+
+/// A line that was not taken by then is gone on with.
+const NOT_TAKEN: Duration = Duration::from_millis(40);
 
 /// What came from the person or the system.
 #[derive(Debug)]
@@ -91,12 +105,16 @@ impl Desk {
             signals: Signals::new().map_err(unusable)?,
             terminal: Terminal::take().map_err(unusable)?,
             gate: Gate::default(),
+            ahead: Vec::new(),
             editor: Some(editor),
         })
     }
 
     /// Waits for the person or the system.
     pub(crate) async fn touched(&mut self) -> Touch {
+        if !self.ahead.is_empty() {
+            return Touch::Typed(std::mem::take(&mut self.ahead));
+        }
         tokio::select! {
             biased;
             sign = self.signals.next() => Touch::Sign(sign),
@@ -135,6 +153,11 @@ impl Desk {
         self.resize()
     }
 
+    /// Whether the terminal hung up.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.terminal.is_gone()
+    }
+
     /// Runs a program that has the terminal to itself.
     pub(crate) fn lend(&mut self, program: std::process::Command) -> io::Result<std::process::ExitStatus> {
         self.terminal.lend(program)
@@ -152,6 +175,7 @@ impl Desk {
             let line = editor.read(&prompt, &begun);
             (editor, line)
         });
+        let mut entered = Entered::No;
         loop {
             tokio::select! {
                 biased;
@@ -160,27 +184,34 @@ impl Desk {
                     self.editor = Some(editor);
                     return line.map_err(|error| unusable(io::Error::other(error)));
                 }
-                touch = self.touched() => match touch {
+                () = tokio::time::sleep(NOT_TAKEN), if entered == Entered::Yes => entered = Entered::No,
+                touch = self.touched(), if entered == Entered::No => match touch {
                     Touch::Sign(Sign::End) => return Ok(Line::Ended),
                     // The editor hears of these itself.
                     Touch::Sign(Sign::Interrupt | Sign::Resized) => self.resize()?,
-                    Touch::Typed(pieces) => self.pass_on(pieces)?,
+                    Touch::Typed(pieces) => entered = self.pass_on(pieces)?,
                 },
             }
         }
     }
 
-    /// Gives the line editor what it may see: of a long paste its mark.
-    fn pass_on(&mut self, pieces: Vec<Piece>) -> Result<(), CommandError> {
-        for piece in pieces {
+    /// Gives the line editor what it may see: of a long paste its mark, and nothing beyond the key
+    /// that may end the line.
+    fn pass_on(&mut self, pieces: Vec<Piece>) -> Result<Entered, CommandError> {
+        let mut pieces = pieces.into_iter();
+        while let Some(piece) = pieces.next() {
             match piece {
-                Piece::Keys(keys) => self.terminal.feed(&keys).map_err(unusable)?,
-                Piece::Paste(text) => {
-                    // Signs that steer are no part of a message, and would end the paste early.
-                    let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-                    let shown = self.pastes.take(text);
-                    self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes()).map_err(unusable)?;
+                Piece::Keys(keys) => {
+                    let (now, later) =
+                        keys.split_at(keys.iter().position(|key| *key == b'\r').map_or(keys.len(), |at| at + 1));
+                    self.terminal.feed(now).map_err(unusable)?;
+                    if now.ends_with(b"\r") {
+                        let later = Some(later.to_vec()).filter(|later| !later.is_empty()).map(Piece::Keys);
+                        self.ahead = later.into_iter().chain(pieces).collect();
+                        return Ok(Entered::Yes);
+                    }
                 }
+                Piece::Paste(text) => self.paste(text)?,
                 Piece::Suspend => {
                     self.suspend()?;
                     // Redraws the line.
@@ -188,7 +219,14 @@ impl Desk {
                 }
             }
         }
-        Ok(())
+        Ok(Entered::No)
+    }
+
+    fn paste(&mut self, text: String) -> Result<(), CommandError> {
+        // Signs that steer are no part of a message, and would end the paste early.
+        let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+        let shown = self.pastes.take(text);
+        self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes()).map_err(unusable)
     }
 
     /// Keeps a line in the history.

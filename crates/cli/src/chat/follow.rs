@@ -18,7 +18,7 @@ use crate::commands::CommandError;
 use crate::screen::Motion;
 
 /// How often what moves is painted anew.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME: Duration = Duration::from_millis(50);
 
 /// Where following ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,9 @@ enum Happened {
 /// Follows until no run is open or the person leaves.
 pub(crate) async fn follow(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
     desk.begin_typing()?;
-    let left = go_round(desk, talk).await;
+    let left = go_round(desk, talk).await?;
     desk.end_typing()?;
-    left
+    Ok(left)
 }
 
 async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
@@ -189,7 +189,7 @@ async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left)
 
 /// A line typed while a run works: told to the chat, or to the run.
 async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left) -> Result<Left, CommandError> {
-    let echo = format!("{}{line}\n", desk.prompt());
+    let echo = format!("{}{line}\n", desk.console.prompt);
     desk.console.print(&echo).map_err(unusable)?;
     let text = match slash::read(&line) {
         Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),

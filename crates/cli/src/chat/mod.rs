@@ -66,11 +66,15 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
     let place = &talk.job.settings.place;
     let home = talk.job.env.raw("HOME").map(Into::into);
     let mut desk = Desk::take(look, place.workspace.clone(), home, place.data_dir.value.clone())?;
-    let done = converse(&mut desk, &mut talk).await;
+    let done = match converse(&mut desk, &mut talk).await {
+        // Whoever closes the window leaves.
+        Err(_) if desk.is_gone() => Ok(Exit::Done),
+        done => done,
+    };
     let bye = farewell(&mut talk).await;
     talk.close().await;
     // A terminal that is gone can't be told anything.
-    let _ = desk.console.whisper(&bye);
+    let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye).map_err(unusable));
     done
 }
 
@@ -115,7 +119,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
             let whole = desk.pastes.put_back(line);
             desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
             return match talk.say(whole).await {
-                Ok(_) => follow(desk, talk).await,
+                Ok(_) => followed(desk, talk).await,
                 Err(error) => survive(desk, talk, error).await,
             };
         }
@@ -131,7 +135,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
 async fn after(desk: &mut Desk, talk: &mut Conversation, deed: Deed) -> Result<Left, CommandError> {
     match deed {
         Deed::Leave => return Ok(Left::Chat),
-        Deed::Follow => return follow(desk, talk).await,
+        Deed::Follow => return followed(desk, talk).await,
         Deed::Tell(text) => desk.console.print(&text).map_err(unusable)?,
         Deed::TurnThinking => {
             let text = desk.console.turn_thinking();
@@ -143,6 +147,17 @@ async fn after(desk: &mut Desk, talk: &mut Conversation, deed: Deed) -> Result<L
         }
     }
     Ok(Left::Idle)
+}
+
+/// Follows what works in the session.
+async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
+    match follow(desk, talk).await {
+        Ok(left) => Ok(left),
+        Err(error) => {
+            desk.end_typing()?;
+            survive(desk, talk, error).await
+        }
+    }
 }
 
 /// A session that can't be had is said and left; the chat goes on.
@@ -162,7 +177,7 @@ async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comma
         return Ok(Left::Idle);
     }
     match talk.open().await {
-        Ok(_) => follow(desk, talk).await,
+        Ok(_) => followed(desk, talk).await,
         Err(error) => survive(desk, talk, error).await,
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
@@ -40,6 +40,7 @@ impl Terminal {
         let original = tcgetattr(stdin)?;
         let keyboard = Arc::new(rustix::io::fcntl_dupfd_cloexec(stdin, 3)?);
         let feed = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        rustix::io::fcntl_setfd(&feed, FdFlags::CLOEXEC)?;
         grantpt(&feed)?;
         unlockpt(&feed)?;
         let path = ptsname(&feed, Vec::new())?;
@@ -68,6 +69,11 @@ impl Terminal {
     /// What was typed; `None` when the terminal is gone. Nothing is lost when the future is dropped.
     pub(crate) async fn read(&mut self) -> Option<Vec<u8>> {
         self.typed.recv().await
+    }
+
+    /// Whether it hung up.
+    pub(crate) fn is_gone(&self) -> bool {
+        tcgetattr(&self.keyboard).is_err()
     }
 
     /// Gives the line editor keys.

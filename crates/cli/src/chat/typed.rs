@@ -14,11 +14,6 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// A line with the cursor at its end.
-    pub(crate) fn of(text: &str) -> Self {
-        Self { left: text.to_owned(), right: String::new() }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.left.is_empty() && self.right.is_empty()
     }
@@ -94,8 +89,14 @@ mod tests {
     use super::Typed;
     use crate::chat::keys::Key;
 
+    fn at_end(text: &str) -> Typed {
+        let mut typed = Typed::default();
+        typed.insert(text);
+        typed
+    }
+
     fn typed(keys: &[Key]) -> (String, String) {
-        let mut typed = Typed::of("one two");
+        let mut typed = at_end("one two");
         keys.iter().for_each(|key| typed.press(*key));
         typed.take()
     }
@@ -116,11 +117,11 @@ mod tests {
 
     #[test]
     fn a_long_line_shows_the_part_around_the_cursor() {
-        let mut typed = Typed::of("0123456789");
+        let mut typed = at_end("0123456789");
         assert_eq!(typed.window(5, ' '), ("6789".into(), 4));
         typed.press(Key::Home);
         assert_eq!(typed.window(5, ' '), ("0123".into(), 0));
-        assert_eq!(Typed::of("中文字").window(5, ' '), ("文字".into(), 4));
-        assert_eq!(Typed::of("a\nb").window(9, '+'), ("a+b".into(), 3));
+        assert_eq!(at_end("中文字").window(5, ' '), ("文字".into(), 4));
+        assert_eq!(at_end("a\nb").window(9, '+'), ("a+b".into(), 3));
     }
 }
