@@ -100,6 +100,20 @@ fn sessions_resume_and_retry_parse() {
     assert!(matches!(cli.command, Some(Command::Retry(args)) if args.rules.max_turns == Some(3)));
 }
 
+// proves W2: `windlass` alone is the chat
+#[test]
+fn nothing_and_chat_open_the_chat_with_the_same_options() {
+    let options = ["--resume", "k", "--model", "m", "--preset", "task", "--allow", "read_file"];
+    let bare = parse(&options).expect("it parses");
+    let named = parse(&[&["chat"], &options[..]].concat()).expect("it parses");
+    assert!(bare.command.is_none() && bare.chat.resume.as_deref() == Some("k"));
+    assert!(matches!(named.command, Some(Command::Chat(chat)) if chat == bare.chat));
+    assert!(parse(&["-c"]).expect("it parses").chat.continue_last);
+    for line in [&["-c", "-r", "k"][..], &["-c", "--session", "k"], &["-r", "k", "--session", "k"]] {
+        refusal(line);
+    }
+}
+
 #[test]
 fn wrong_use_is_refused_with_a_reason() {
     assert!(refusal(&["run", "x", "--workspcae", "w"]).contains("--workspace"), "a near name is offered");

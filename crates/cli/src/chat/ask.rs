@@ -7,7 +7,7 @@ use windlass::RunError;
 use windlass::vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption};
 
 use super::conversation::Conversation;
-use super::desk::{Desk, Sign, Touch, unusable};
+use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::keys::Key;
 use super::slash::{self, Meaning, Slash};
@@ -48,7 +48,7 @@ pub(crate) async fn ask(
         None => about(&asked.kind).to_owned(),
     };
     let offer = offered(&choices);
-    desk.console.print(&format!("\n{preview}\n{offer}\n")).map_err(unusable)?;
+    desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
     loop {
         let line = match reply(desk, talk, asked).await? {
             Reply::Line(line) => line,
@@ -59,7 +59,7 @@ pub(crate) async fn ask(
                 return Ok(Asked::Stopped);
             }
         };
-        desk.console.print(&format!("? {line}\n")).map_err(unusable)?;
+        desk.console.print(&format!("? {line}\n"))?;
         let answer = match chosen(&choices, &line) {
             Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
             Some(option) => Some(Answer { option, arguments: None }),
@@ -67,7 +67,7 @@ pub(crate) async fn ask(
         };
         match answer {
             Some(answer) => return settle(desk, talk, asked, answer).await,
-            None => desk.console.print(&format!("{offer}\n")).map_err(unusable)?,
+            None => desk.console.print(&format!("{offer}\n"))?,
         }
     }
 }
@@ -85,7 +85,7 @@ async fn reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) 
 async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
     let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
     loop {
-        desk.console.refresh().map_err(unusable)?;
+        desk.console.refresh()?;
         let touch = tokio::select! {
             biased;
             () = session.moved_past(asked.question) => return Ok(Reply::Past),
@@ -152,7 +152,7 @@ async fn settle(
         (true, true, Some(rule), QuestionKind::Approval { .. }) => lasting(rule),
         (true, ..) => String::new(),
     };
-    desk.console.whisper(&text).map_err(unusable)?;
+    desk.console.whisper(&text)?;
     Ok(Asked::Answered)
 }
 

@@ -5,6 +5,8 @@
 use std::io::{self, Write as _};
 
 use super::typed::Typed;
+use crate::commands::CommandError;
+use crate::exit::Exit;
 use crate::screen::{Colour, Fold, Glyphs, Look, Screen};
 
 /// Where the typed line stands.
@@ -23,6 +25,17 @@ enum Row {
 pub(crate) enum Typing {
     Hidden,
     Shown,
+}
+
+/// The terminal can't be read or written any more.
+#[derive(Debug, thiserror::Error)]
+#[error("the terminal can't be used: {0}")]
+pub(crate) struct TerminalError(#[from] io::Error);
+
+impl From<TerminalError> for CommandError {
+    fn from(error: TerminalError) -> Self {
+        Self::new(Exit::Failed, error.to_string())
+    }
 }
 
 /// The screen and the line typed on it.
@@ -58,7 +71,10 @@ impl Console {
     }
 
     /// Lets `paint` change the screen and shows it with the typed line.
-    pub(crate) fn show(&mut self, paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn show(
+        &mut self,
+        paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>,
+    ) -> Result<(), TerminalError> {
         let mut frame = Vec::new();
         self.take_row_away(&mut frame);
         paint(&mut self.screen)?;
@@ -72,12 +88,12 @@ impl Console {
     }
 
     /// Shows the typed line as it is now.
-    pub(crate) fn refresh(&mut self) -> io::Result<()> {
+    pub(crate) fn refresh(&mut self) -> Result<(), TerminalError> {
         self.show(|_| Ok(()))
     }
 
     /// Lines of ours, as they are.
-    pub(crate) fn print(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), TerminalError> {
         self.show(|screen| {
             screen.pause()?;
             screen.out().write_all(text.as_bytes())
@@ -85,18 +101,18 @@ impl Console {
     }
 
     /// The same, less loud.
-    pub(crate) fn whisper(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn whisper(&mut self, text: &str) -> Result<(), TerminalError> {
         let text = dimmed(text, self.look.colour);
         self.print(&text)
     }
 
     /// Leaves the cursor at the start of a fresh line with nothing below.
-    pub(crate) fn rest(&mut self) -> io::Result<()> {
+    pub(crate) fn rest(&mut self) -> Result<(), TerminalError> {
         self.typing = Typing::Hidden;
         self.show(Screen::pause)
     }
 
-    pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> io::Result<()> {
+    pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> Result<(), TerminalError> {
         (self.look.width, self.look.height) = (width, height);
         self.show(|screen| {
             screen.resize(width, above(height));
@@ -180,11 +196,11 @@ fn begins_a_line(tail: &[u8]) -> bool {
     [&b"\n"[..], b"\r\x1b[K", b"\r\x1b[J", b"\r\x1b[0J"].iter().any(|end| tail.ends_with(end))
 }
 
-fn write(frame: &[u8]) -> io::Result<()> {
+fn write(frame: &[u8]) -> Result<(), TerminalError> {
     if frame.is_empty() {
         return Ok(());
     }
     let mut out = io::stdout().lock();
     out.write_all(frame)?;
-    out.flush()
+    Ok(out.flush()?)
 }

@@ -1,19 +1,17 @@
 //! What a person sits at: a keyboard, a screen, and the signals the system sends them.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::console::{self, Console, Typing};
+use super::console::{self, Console, TerminalError, Typing};
 use super::gate::{Gate, Piece};
 use super::keys::Keys;
 use super::line::{Aid, Line, LineEditor};
 use super::pastes::Pastes;
 use super::terminal::{self, Terminal};
-use crate::commands::CommandError;
-use crate::exit::Exit;
 use crate::screen::{Colour, Look};
 
 /// What the system says about the terminal or the process.
@@ -93,17 +91,16 @@ impl Desk {
         look: Look,
         workspace: PathBuf,
         home: Option<PathBuf>,
-        data: PathBuf,
-    ) -> Result<Self, CommandError> {
+        data: &Path,
+    ) -> Result<Self, TerminalError> {
         let aid = Aid { workspace, home, colour: look.colour };
-        let editor = LineEditor::new(aid, &data)
-            .map_err(|error| CommandError::new(Exit::Failed, format!("the terminal can't be used: {error}")))?;
+        let editor = LineEditor::new(aid, data).map_err(io::Error::other)?;
         Ok(Self {
             console: Console::new(look),
             pastes: Pastes::default(),
             keys: Keys::default(),
-            signals: Signals::new().map_err(unusable)?,
-            terminal: Terminal::take().map_err(unusable)?,
+            signals: Signals::new()?,
+            terminal: Terminal::take()?,
             gate: Gate::default(),
             ahead: Vec::new(),
             editor: Some(editor),
@@ -126,30 +123,35 @@ impl Desk {
     }
 
     /// Begins to take typing while a run works.
-    pub(crate) fn begin_typing(&mut self) -> Result<(), CommandError> {
+    pub(crate) fn begin_typing(&mut self) -> Result<(), TerminalError> {
         self.console.typing = Typing::Shown;
         // Pastes are marked as such.
         self.write("\u{1b}[?2004h")?;
-        self.console.refresh().map_err(unusable)
+        self.console.refresh()
     }
 
     /// Leaves a clean line for the prompt.
-    pub(crate) fn end_typing(&mut self) -> Result<(), CommandError> {
-        self.console.rest().map_err(unusable)?;
+    pub(crate) fn end_typing(&mut self) -> Result<(), TerminalError> {
+        self.console.rest()?;
         self.write("\u{1b}[?2004l")
     }
 
     /// The window has another size, or has it again.
-    pub(crate) fn resize(&mut self) -> Result<(), CommandError> {
+    pub(crate) fn resize(&mut self) -> Result<(), TerminalError> {
         match terminal::size(io::stdout()) {
-            Some(size) => self.console.resize(size).map_err(unusable),
+            Some(size) => self.console.resize(size),
             None => Ok(()),
         }
     }
 
     /// Lets the shell have the terminal for a while.
-    pub(crate) fn suspend(&mut self) -> Result<(), CommandError> {
-        self.terminal.suspend().map_err(unusable)?;
+    pub(crate) fn suspend(&mut self) -> Result<(), TerminalError> {
+        let typing = self.console.typing;
+        self.end_typing()?;
+        self.terminal.suspend()?;
+        if typing == Typing::Shown {
+            self.begin_typing()?;
+        }
         self.resize()
     }
 
@@ -164,7 +166,7 @@ impl Desk {
     }
 
     /// Asks for a line with the line editor, beginning with what was typed before.
-    pub(crate) async fn line(&mut self, prompt: &'static str, begun: (String, String)) -> Result<Line, CommandError> {
+    pub(crate) async fn line(&mut self, prompt: &'static str, begun: (String, String)) -> Result<Line, TerminalError> {
         let Some(mut editor) = self.editor.take() else { return Ok(Line::Ended) };
         let styled = match self.console.look().colour {
             Colour::None => prompt.to_owned(),
@@ -180,9 +182,9 @@ impl Desk {
             tokio::select! {
                 biased;
                 read = &mut reading => {
-                    let (editor, line) = read.map_err(|error| unusable(io::Error::other(error)))?;
+                    let (editor, line) = read.map_err(io::Error::other)?;
                     self.editor = Some(editor);
-                    return line.map_err(|error| unusable(io::Error::other(error)));
+                    return Ok(line.map_err(io::Error::other)?);
                 }
                 () = tokio::time::sleep(NOT_TAKEN), if entered == Entered::Yes => entered = Entered::No,
                 touch = self.touched(), if entered == Entered::No => match touch {
@@ -197,36 +199,36 @@ impl Desk {
 
     /// Gives the line editor what it may see: of a long paste its mark, and nothing beyond the key
     /// that may end the line.
-    fn pass_on(&mut self, pieces: Vec<Piece>) -> Result<Entered, CommandError> {
+    fn pass_on(&mut self, pieces: Vec<Piece>) -> Result<Entered, TerminalError> {
         let mut pieces = pieces.into_iter();
         while let Some(piece) = pieces.next() {
             match piece {
                 Piece::Keys(keys) => {
                     let (now, later) =
                         keys.split_at(keys.iter().position(|key| *key == b'\r').map_or(keys.len(), |at| at + 1));
-                    self.terminal.feed(now).map_err(unusable)?;
+                    self.terminal.feed(now)?;
                     if now.ends_with(b"\r") {
                         let later = Some(later.to_vec()).filter(|later| !later.is_empty()).map(Piece::Keys);
                         self.ahead = later.into_iter().chain(pieces).collect();
                         return Ok(Entered::Yes);
                     }
                 }
-                Piece::Paste(text) => self.paste(text)?,
+                Piece::Paste(text) => self.paste(&text)?,
                 Piece::Suspend => {
                     self.suspend()?;
                     // Redraws the line.
-                    self.terminal.feed(b"\x0c").map_err(unusable)?;
+                    self.terminal.feed(b"\x0c")?;
                 }
             }
         }
         Ok(Entered::No)
     }
 
-    fn paste(&mut self, text: String) -> Result<(), CommandError> {
+    fn paste(&mut self, text: &str) -> Result<(), TerminalError> {
         // Signs that steer are no part of a message, and would end the paste early.
         let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let shown = self.pastes.take(text);
-        self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes()).map_err(unusable)
+        Ok(self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes())?)
     }
 
     /// Keeps a line in the history.
@@ -241,13 +243,8 @@ impl Desk {
         console::prompt(self.console.look().glyphs)
     }
 
-    fn write(&self, text: &str) -> Result<(), CommandError> {
+    fn write(&self, text: &str) -> Result<(), TerminalError> {
         let mut out = io::stdout();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unusable)
+        Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
     }
-}
-
-/// A terminal that can't be used any more.
-pub(crate) fn unusable(error: io::Error) -> CommandError {
-    CommandError::new(Exit::Failed, format!("the terminal can't be used: {error}"))
 }

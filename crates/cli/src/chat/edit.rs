@@ -14,7 +14,7 @@ use windlass::vocab::{
 };
 
 use super::conversation::Conversation;
-use super::desk::{Desk, unusable};
+use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::CommandError;
 use crate::output::harmless_lines;
@@ -37,7 +37,7 @@ pub(crate) async fn edited(
             }
             Err(problem) => {
                 let problem = harmless_lines(&problem);
-                desk.console.print(&format!("{problem}\n")).map_err(unusable)?;
+                desk.console.print(&format!("{problem}\n"))?;
                 text = written;
             }
         }
@@ -118,7 +118,7 @@ async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Optio
         desk.begin_typing()?;
         match written {
             Ok(written) => return Ok(written),
-            Err(error) => desk.console.print(&format!("{program}: {error}\n")).map_err(unusable)?,
+            Err(error) => desk.console.print(&format!("{program}: {error}\n"))?,
         }
     }
     desk.end_typing()?;

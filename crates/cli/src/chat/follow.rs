@@ -10,7 +10,7 @@ use windlass::{Event, Record, RunError, Sent, Standing};
 use super::ask::{self, Asked};
 use super::conversation::Conversation;
 use super::deeds::{self, Deed};
-use super::desk::{Desk, Sign, Touch, unusable};
+use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::keys::Key;
 use super::slash::{self, Meaning, Slash, When};
@@ -56,7 +56,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
             Happened::Event(event) => show(desk, talk, event)?,
             Happened::Frame => {
                 let now = now(talk);
-                desk.console.show(|screen| screen.tick(now)).map_err(unusable)?;
+                desk.console.show(|screen| screen.tick(now))?;
             }
             Happened::Settled(Standing::Idle | Standing::Working) => return Ok(left),
             Happened::Settled(Standing::Closed(why)) => return Err(RunError::from(why).into()),
@@ -109,7 +109,7 @@ fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), Co
         }
         Ok(())
     };
-    desk.console.show(paint).map_err(unusable)
+    Ok(desk.console.show(paint)?)
 }
 
 async fn ask_all(desk: &mut Desk, talk: &mut Conversation, questions: &[QuestionAsked]) -> Result<Asked, CommandError> {
@@ -145,7 +145,7 @@ async fn touched(desk: &mut Desk, talk: &mut Conversation, touch: Touch, mut lef
                     Piece::Suspend => desk.suspend()?,
                 }
             }
-            desk.console.refresh().map_err(unusable)?;
+            desk.console.refresh()?;
         }
     }
     Ok(left)
@@ -190,7 +190,7 @@ async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left)
 /// A line typed while a run works: told to the chat, or to the run.
 async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left) -> Result<Left, CommandError> {
     let echo = format!("{}{line}\n", desk.console.prompt);
-    desk.console.print(&echo).map_err(unusable)?;
+    desk.console.print(&echo)?;
     let text = match slash::read(&line) {
         Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),
         Meaning::Command(_, When::Idle) => "not while a run works; /stop stops it\n".to_owned(),
@@ -209,6 +209,6 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
             }
         }
     };
-    desk.console.whisper(&text).map_err(unusable)?;
+    desk.console.whisper(&text)?;
     Ok(left)
 }

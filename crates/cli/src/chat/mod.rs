@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::conversation::Conversation;
 use self::deeds::Deed;
-use self::desk::{Desk, unusable};
+use self::desk::Desk;
 use self::follow::{Left, follow};
 use self::line::{Line, joined};
 pub(crate) use self::plain::by_lines;
@@ -65,7 +65,7 @@ pub(crate) fn look(env: &Env) -> Option<Look> {
 pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
     let place = &talk.job.settings.place;
     let home = talk.job.env.raw("HOME").map(Into::into);
-    let mut desk = Desk::take(look, place.workspace.clone(), home, place.data_dir.value.clone())?;
+    let mut desk = Desk::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
     let done = match converse(&mut desk, &mut talk).await {
         // Whoever closes the window leaves.
         Err(_) if desk.is_gone() => Ok(Exit::Done),
@@ -74,12 +74,12 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
     let bye = farewell(&mut talk).await;
     talk.close().await;
     // A terminal that is gone can't be told anything.
-    let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye).map_err(unusable));
+    let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye));
     done
 }
 
 async fn converse(desk: &mut Desk, talk: &mut Conversation) -> Done {
-    desk.console.whisper(&banner(talk, desk.console.look().width)).map_err(unusable)?;
+    desk.console.whisper(&banner(talk, desk.console.look().width))?;
     let mut left = take_up(desk, talk).await?;
     let mut interrupted: Option<Instant> = None;
     loop {
@@ -97,7 +97,7 @@ async fn converse(desk: &mut Desk, talk: &mut Conversation) -> Done {
                     return Ok(Exit::Done);
                 }
                 interrupted = Some(Instant::now());
-                desk.console.whisper("Ctrl-C again leaves\n").map_err(unusable)?;
+                desk.console.whisper("Ctrl-C again leaves\n")?;
             }
             Line::Text(line) => left = said(desk, talk, &joined(&line)).await?,
         }
@@ -112,7 +112,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
     let command = match slash::read(line) {
         Meaning::Command(command, _) => command,
         Meaning::Wrong(text) => {
-            desk.console.print(&format!("{text}\n")).map_err(unusable)?;
+            desk.console.print(&format!("{text}\n"))?;
             return Ok(Left::Idle);
         }
         Meaning::Message => {
@@ -136,13 +136,13 @@ async fn after(desk: &mut Desk, talk: &mut Conversation, deed: Deed) -> Result<L
     match deed {
         Deed::Leave => return Ok(Left::Chat),
         Deed::Follow => return followed(desk, talk).await,
-        Deed::Tell(text) => desk.console.print(&text).map_err(unusable)?,
+        Deed::Tell(text) => desk.console.print(&text)?,
         Deed::TurnThinking => {
             let text = desk.console.turn_thinking();
-            desk.console.print(&format!("{text}\n")).map_err(unusable)?;
+            desk.console.print(&format!("{text}\n"))?;
         }
         Deed::Moved(text) => {
-            desk.console.print(&text).map_err(unusable)?;
+            desk.console.print(&text)?;
             return take_up(desk, talk).await;
         }
     }
@@ -163,7 +163,7 @@ async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
 /// A session that can't be had is said and left; the chat goes on.
 async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
     talk.close().await;
-    desk.console.print(&format!("{}\n", crate::output::harmless_lines(&error.message))).map_err(unusable)?;
+    desk.console.print(&format!("{}\n", crate::output::harmless_lines(&error.message)))?;
     Ok(Left::Idle)
 }
 
@@ -171,7 +171,7 @@ async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) 
 async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Left::Idle) };
     let before = deeds::said_before(talk, desk.prompt()).await?;
-    desk.console.whisper(&before).map_err(unusable)?;
+    desk.console.whisper(&before)?;
     let waits = !talk.store.waiting(row.session).await?.is_empty();
     if !session::is_open(&row) && !waits {
         return Ok(Left::Idle);

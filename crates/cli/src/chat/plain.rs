@@ -28,7 +28,14 @@ async fn converse(talk: &mut Conversation) -> Done {
         talk.open().await?;
         exit = Some(hear(talk, Awaited::Run(RunId(row.runs))).await?);
     }
-    while let Some(line) = next_line().await? {
+    loop {
+        let line = tokio::select! {
+            biased;
+            line = next_line() => line?,
+            // A run has its own answer to Ctrl-C; here it leaves.
+            _ = tokio::signal::ctrl_c() => return Ok(exit.unwrap_or(Exit::Cancelled)),
+        };
+        let Some(line) = line else { break };
         if line.trim().is_empty() {
             continue;
         }

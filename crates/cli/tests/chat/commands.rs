@@ -160,3 +160,21 @@ fn a_narrow_terminal_without_colours_gets_no_escape_codes_of_colour() {
     glass.wait("an answer", |screen| screen.contains("Aye.") && screen.lines().last() == Some(">"));
     assert!(!glass.was_coloured(), "{}", glass.text());
 }
+
+#[test]
+fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
+    let call = Step::call("run_command", serde_json::json!({"command": "echo x > log"}));
+    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let mut command = bench.command(&["--session", "k"]);
+    command.env("TERM", "dumb").env("WINDLASS_TEST_CLOCK", "1");
+    let mut glass = Glass::start(command);
+    glass.wait("a prompt", |screen| screen.lines().last() == Some(">"));
+    glass.press("go\n");
+    glass.wait("the question", |screen| screen.ends_with("[s] yes, for this session?"));
+    glass.press("y\n");
+    glass.wait("an answer", |screen| screen.contains("\nAye.\n") && screen.lines().last() == Some(">"));
+    assert!(!glass.was_steered(), "{}", glass.text());
+    glass.press("\u{4}");
+    assert_eq!(glass.end(), 0);
+    assert_eq!(bench.read("log").as_deref(), Some("x\n"));
+}

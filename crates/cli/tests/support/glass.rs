@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Glass {
     person: Option<File>,
     screen: vt100::Parser,
+    /// Everything that was shown, as it came.
+    bytes: Vec<u8>,
     pub(crate) child: Child,
 }
 
@@ -47,7 +49,7 @@ impl Glass {
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
         drop(command);
         let person = File::from(person);
-        Self { person: Some(person), screen: vt100::Parser::new(cells(20), cells(60), 1000), child }
+        Self { person: Some(person), screen: vt100::Parser::new(cells(20), cells(60), 1000), bytes: Vec::new(), child }
     }
 
     /// What is on the screen, without blanks at the ends of lines and without the empty lines below.
@@ -76,6 +78,7 @@ impl Glass {
         match if ready == 0 { Ok(0) } else { person.read(&mut bytes) } {
             Ok(read @ 1..) => {
                 self.screen.process(&bytes[..read]);
+                self.bytes.extend(&bytes[..read]);
                 Seen::More
             }
             Ok(0) | Err(_) => Seen::Nothing,
@@ -108,13 +111,18 @@ impl Glass {
         person.write_all(keys.as_bytes()).expect("typed");
     }
 
-    /// Whether anything on the screen has a colour or a weight.
+    /// Whether a colour or a weight was ever shown.
     pub(crate) fn was_coloured(&self) -> bool {
-        let screen = self.screen.screen();
-        let (rows, columns) = screen.size();
-        let cells =
-            (0..rows.get()).flat_map(|row| (0..columns.get()).filter_map(move |column| screen.cell(row, column)));
-        cells.into_iter().any(|cell| cell.dim() || cell.bold() || cell.fgcolor() != vt100::Color::Default)
+        let shown = String::from_utf8_lossy(&self.bytes);
+        shown
+            .split("\u{1b}[")
+            .skip(1)
+            .any(|code| code.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m'))
+    }
+
+    /// Whether any escape code was sent.
+    pub(crate) fn was_steered(&self) -> bool {
+        self.bytes.contains(&0x1b)
     }
 
     /// Types a line and sends it.
