@@ -47,7 +47,7 @@ pub(crate) async fn ask(
         Some(preview) => harmless_lines(&shown(preview, "  ")),
         None => about(&asked.kind).to_owned(),
     };
-    let offer = offered(&choices);
+    let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
     desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
     loop {
         let line = match reply(desk, talk, asked).await? {

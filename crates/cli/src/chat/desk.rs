@@ -225,8 +225,6 @@ impl Desk {
     }
 
     fn paste(&mut self, text: &str) -> Result<(), TerminalError> {
-        // Signs that steer are no part of a message, and would end the paste early.
-        let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let shown = self.pastes.take(text);
         Ok(self.terminal.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes())?)
     }

@@ -139,7 +139,7 @@ async fn touched(desk: &mut Desk, talk: &mut Conversation, touch: Touch, mut lef
                         }
                     }
                     Piece::Paste(text) => {
-                        let shown = desk.pastes.take(text);
+                        let shown = desk.pastes.take(&text);
                         desk.console.typed.insert(&shown);
                     }
                     Piece::Suspend => desk.suspend()?,

@@ -79,7 +79,8 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
 }
 
 async fn converse(desk: &mut Desk, talk: &mut Conversation) -> Done {
-    desk.console.whisper(&banner(talk, desk.console.look().width))?;
+    let banner = banner(talk, desk.console.look()).await?;
+    desk.console.whisper(&banner)?;
     let mut left = take_up(desk, talk).await?;
     let mut interrupted: Option<Instant> = None;
     loop {
@@ -124,7 +125,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
             };
         }
     };
-    desk.keep(line);
+    desk.keep(&talk.agent().runtime().outside().secrets.scrub(line));
     match deeds::perform(talk, command).await {
         Ok(deed) => after(desk, talk, deed).await,
         Err(error) => survive(desk, talk, error).await,
@@ -183,14 +184,19 @@ async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comma
 }
 
 /// Model, folder, session: three lines at most.
-fn banner(talk: &Conversation, width: usize) -> String {
-    let folder = talk.job.settings.place.workspace.display().to_string();
+async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError> {
+    let dot = match look.glyphs {
+        Glyphs::Ascii => "-",
+        Glyphs::Unicode => "·",
+    };
+    let folder = talk.job.settings.place.workspace.display();
+    let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
     let lines = [
-        format!("Windlass {} · {}", env!("CARGO_PKG_VERSION"), talk.model.0),
-        format!("{folder} · {}", talk.key),
-        "/help lists the commands · Ctrl-C stops a run · Ctrl-D leaves".to_owned(),
+        format!("Windlass {} {dot} {} {dot} {folder}", env!("CARGO_PKG_VERSION"), talk.model.0),
+        format!("session {}{title}", talk.key),
+        format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
     ];
-    lines.iter().map(|line| format!("{}\n", short_line(line, width.saturating_sub(1)))).collect()
+    Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
 }
 
 /// How to come back.

@@ -10,8 +10,10 @@ const SHOWN_LINES: usize = 8;
 pub(crate) struct Pastes(Vec<(String, String)>);
 
 impl Pastes {
-    /// What stands in the line for a paste: the paste, or its mark.
-    pub(crate) fn take(&mut self, text: String) -> String {
+    /// What stands in the line for a paste: the paste, or its mark. Signs that steer a terminal are no
+    /// part of a message.
+    pub(crate) fn take(&mut self, text: &str) -> String {
+        let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let lines = text.lines().count();
         if text.len() <= SHOWN_CHARS && lines <= SHOWN_LINES {
             return text;
@@ -56,10 +58,10 @@ mod tests {
     #[test]
     fn a_long_paste_stands_as_a_mark_and_comes_back_whole() {
         let (mut pastes, long) = (Pastes::default(), "x\n".repeat(500_000));
-        assert_eq!(pastes.take("short\npaste".into()), "short\npaste");
-        let mark = pastes.take(long.clone());
+        assert_eq!(pastes.take("short\n\u{1b}[2Jpaste\u{7}"), "short\n[2Jpaste");
+        let mark = pastes.take(&long);
         assert_eq!(mark, "[paste 1: 500000 lines]");
-        let wide = pastes.take("y".repeat(900));
+        let wide = pastes.take(&"y".repeat(900));
         assert_eq!(wide, "[paste 2: 900 characters]");
         let line = format!("a {wide} [paste 3: 1 lines] {mark}");
         assert_eq!(pastes.put_back(&line), format!("a {} [paste 3: 1 lines] {long}", "y".repeat(900)));
@@ -68,8 +70,8 @@ mod tests {
     #[test]
     fn a_mark_inside_a_paste_is_text() {
         let mut pastes = Pastes::default();
-        let first = pastes.take(format!("[paste 2: 900 characters]{}", "x".repeat(900)));
-        pastes.take("y".repeat(900));
+        let first = pastes.take(&format!("[paste 2: 900 characters]{}", "x".repeat(900)));
+        pastes.take(&"y".repeat(900));
         assert!(pastes.put_back(&first).starts_with("[paste 2: 900 characters]x"));
     }
 }

@@ -133,7 +133,7 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
         writeln!(err, "\n{}", harmless_lines(&shown(preview, "  ")))?;
     }
     loop {
-        write!(err, "{}? ", offered(&choices))?;
+        write!(err, "{}? ", offered(&choices, usize::MAX))?;
         err.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {

@@ -30,10 +30,20 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
     asked.options.iter().map(of).collect()
 }
 
-/// `[n] no  [y] yes, once`.
-pub(crate) fn offered(choices: &[Choice]) -> String {
-    let words: Vec<String> = choices.iter().map(|choice| format!("[{}] {}", choice.letter, choice.words)).collect();
-    words.join("  ")
+/// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
+pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
+    let (mut text, mut used) = (String::new(), 0);
+    for choice in choices {
+        let word = format!("[{}] {}", choice.letter, choice.words);
+        let gap = match used {
+            0 => "",
+            _ if used + 2 + word.len() > width => "\n",
+            _ => "  ",
+        };
+        used = if gap == "\n" { word.len() } else { used + gap.len() + word.len() };
+        text = text + gap + &word;
+    }
+    text
 }
 
 /// The answer a line gives: a letter, the words, or the first of them.
@@ -100,6 +110,8 @@ mod tests {
             assert_eq!(chosen(&choices, line), None, "{line:?}");
         }
         let line = "[n] no  [y] yes, once  [s] yes, for this session  [a] always  [e] edit";
-        assert_eq!(offered(&choices), line);
+        assert_eq!(offered(&choices, 80), line);
+        let narrow = "[n] no\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
+        assert_eq!(offered(&choices, 20), narrow);
     }
 }

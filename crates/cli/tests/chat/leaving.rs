@@ -114,8 +114,16 @@ fn a_session_that_is_continued_shows_its_title_and_what_was_said() {
     assert!(listed.starts_with("chat-") && listed.ends_with("  tell me more\n"), "{listed}");
     let mut glass = Glass::chat(&bench, &["-c"]);
     glass.wait_for_prompt();
-    let shown = glass.text();
-    assert!(shown.ends_with("\n› tell me more\nHere is more.\n›"), "{shown}");
+    let key = listed.split_whitespace().next().expect("a key");
+    let expected = format!(
+        "Windlass 0.1.0 · scripted · $DIR/work
+session {key}: tell me more
+/help · Ctrl-C stops a run · Ctrl-D leaves
+› tell me more
+Here is more.
+›"
+    );
+    glass.assert_shows(&bench, &expected);
 }
 
 #[test]

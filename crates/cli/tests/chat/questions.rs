@@ -6,7 +6,7 @@ use windlass_testkit::{Scene, Script, Step};
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-const OFFER: &str = "[n] no  [y] yes, once  [s] yes, for this session  [a] always";
+const OFFER: &str = "[n] no  [y] yes, once  [s] yes, for this session\n[a] always  [e] edit\n";
 
 fn bench(command: &str) -> Bench {
     let call = || Step::call("run_command", json!({"command": command}));
@@ -35,7 +35,18 @@ fn each_call_is_asked_about_with_a_preview_and_the_answer_counts() {
     for (answers, ran_so_often) in [(&["y", "n"][..], 1), (&["no", "yes"], 1), (&["s"], 2), (&["what?", "n", "n"], 0)] {
         let bench = bench("echo x >> log");
         let mut glass = asked(&bench);
-        assert!(glass.text().contains("echo x >> log"), "{}", glass.text());
+        let expected = "Windlass 0.1.0 · scripted · $DIR/work
+session k
+/help · Ctrl-C stops a run · Ctrl-D leaves
+› go
+
+Run `echo x >> log`
+  echo x >> log
+  in $DIR/work
+[n] no  [y] yes, once  [s] yes, for this session
+[a] always  [e] edit
+?";
+        glass.assert_shows(&bench, expected);
         for line in answers {
             answer(&mut glass, line);
         }
@@ -145,4 +156,25 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     glass.wait_for("Aye.");
     assert_eq!(bench.read("log").as_deref(), Some("x\nx\n"));
     bench.assert_whole("asked again");
+}
+
+// proves J4: what became of a call that a crash cut short is asked
+#[test]
+fn a_command_cut_short_by_a_crash_is_asked_about() {
+    let wait = Step::call("run_command", json!({"command": "touch begun; while :; do sleep 0.02; done"}));
+    let bench = Bench::new(Script::of([wait, Step::say("Aye.")]));
+    let mut glass = asked(&bench);
+    answer(&mut glass, "y");
+    bench.wait_for_file("begun", &mut glass.child);
+    glass.child.kill().expect("killed");
+    glass.end();
+    let mut glass = Glass::chat(&bench, &["--continue"]);
+    glass.wait_for("[r] run again  [i] leave it interrupted");
+    answer(&mut glass, "i");
+    glass.wait_for("Aye.");
+    glass.wait_for_prompt();
+    bench.assert_whole("settled");
+    glass.press("\u{4}");
+    glass.end();
+    bench.assert_nothing_survives("settled");
 }

@@ -20,16 +20,18 @@ fn a_bare_windlass_opens_the_chat_and_answers_stream_in() {
     let bench = Bench::new(Script::of([Step::say("Hello to you.").pace(SLOW), Step::say("Again.")]));
     let mut glass = Glass::chat(&bench, &["--session", "notes"]);
     glass.wait_for_prompt();
-    let folder = bench.workspace().display().to_string();
-    let banner = glass.text();
-    assert!(banner.contains("· scripted\n") && banner.contains(&folder[..folder.len().min(40)]), "{banner}");
-    assert!(banner.lines().count() == 4 && banner.contains("/help"), "{banner}");
+    let banner = "Windlass 0.1.0 · scripted · $DIR/work
+session notes
+/help · Ctrl-C stops a run · Ctrl-D leaves
+›";
+    glass.assert_shows(&bench, banner);
     glass.say("hello");
     glass.wait_for("Hello to you.");
     glass.wait_for_prompt();
     glass.say("and again");
     glass.wait_for("Again.");
     glass.wait_for_prompt();
+    glass.assert_shows(&bench, &format!("{banner} hello\nHello to you.\n› and again\nAgain.\n›"));
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
     assert!(glass.text().contains("`windlass --resume notes`"), "{}", glass.text());

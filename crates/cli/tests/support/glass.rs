@@ -100,10 +100,10 @@ impl Glass {
         self.wait("a prompt", |screen| screen.lines().last() == Some("›"));
     }
 
-    /// The screen is exactly this.
-    pub(crate) fn assert_shows(&self, expected: &str) {
-        let expected = expected.trim_matches('\n');
-        assert_eq!(self.text(), expected, "\n--- seen:\n{}\n--- expected:\n{expected}\n", self.text());
+    /// The whole screen is exactly this; `$DIR` stands for the bench's folder.
+    pub(crate) fn assert_shows(&self, bench: &Bench, expected: &str) {
+        let seen = self.text().replace(&bench.dir.path().display().to_string(), "$DIR");
+        assert!(seen == expected, "\n--- seen:\n{seen}\n--- expected:\n{expected}\n");
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
