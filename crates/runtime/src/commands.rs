@@ -3,7 +3,7 @@
 use windlass_machine::{Effect, Fact, Terms};
 use windlass_provider::BoxFuture;
 use windlass_store::{Batch, StoreError, Waiting};
-use windlass_vocab::{Answer, AnsweredBy, At, MessageId, QuestionAsked, RunId, StopBy};
+use windlass_vocab::{Answer, AnsweredBy, At, MessageId, QuestionAsked, RunId, SessionChanged, StopBy};
 
 use crate::driver::Driver;
 use crate::session::{Command, Sent, Standing, Stopped, Taken};
@@ -31,6 +31,10 @@ impl Driver {
                 let taken = self.step(Fact::Retried(Box::new(self.terms()))).await?;
                 self.announce();
                 let _ = reply.send(if taken == Taken::Yes { self.open_run() } else { None });
+            }
+            Command::Entitle { title, reply } => {
+                self.step(Fact::Changed(SessionChanged { title: Some(title), key: None })).await?;
+                let _ = reply.send(());
             }
             Command::Close => {}
         }

@@ -29,9 +29,13 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 *arguments = secrets.scrub_json(arguments);
             }
         }
+        Fact::Changed(changed) => {
+            if let Some(title) = &mut changed.title {
+                scrub_text(secrets, title);
+            }
+        }
         Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
         | Fact::Opened(..)
-        | Fact::Changed(_)
         | Fact::LeaseTaken(_)
         | Fact::Retried(_)
         | Fact::Resumed { .. }

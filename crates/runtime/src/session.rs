@@ -58,6 +58,7 @@ pub(crate) enum Command {
     Stop { by: StopBy, reply: oneshot::Sender<Stopped> },
     Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Taken> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
+    Entitle { title: String, reply: oneshot::Sender<()> },
     Close,
 }
 
@@ -115,6 +116,12 @@ impl Session {
     /// Another try at a run that ended badly; `None` when there is none.
     pub async fn retry(&self) -> Result<Option<RunId>, SessionClosed> {
         self.ask(|reply| Command::Retry { reply }).await
+    }
+
+    /// Gives the session a title for people.
+    pub async fn entitle(&self, title: impl Into<String>) -> Result<(), SessionClosed> {
+        let title = title.into();
+        self.ask(|reply| Command::Entitle { title, reply }).await
     }
 
     /// Where it stands now.

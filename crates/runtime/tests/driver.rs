@@ -201,13 +201,27 @@ async fn a_secret_reaches_neither_model_nor_journal_nor_subscribers() {
     let mut events = session.events();
     session.send("m".into(), format!("my key is {SECRET}")).await.expect("sent");
     session.settled().await;
+    session.entitle(format!("about {SECRET}")).await.expect("entitled");
     let mut seen = String::new();
     while let Some(event) = events.try_next() {
         seen.push_str(&serde_json::to_string(&event).expect("JSON"));
     }
+    assert!(seen.contains("about ⟦secret:OPENAI_API_KEY⟧"));
     assert!(seen.contains("RunEnded") && seen.contains("⟦secret:OPENAI_API_KEY⟧"));
     assert!(!seen.contains(SECRET), "{seen}");
     assert!(world.model.heard().iter().all(|heard| !format!("{heard:?}").contains(SECRET)));
+}
+
+#[tokio::test]
+async fn a_title_is_recorded_even_while_a_run_works() {
+    // proves J1: what a list shows is a fold of the journal
+    let world = world(policy("default"), Script::of([never()]));
+    let session = open(&world).await;
+    session.send("m".into(), "go").await.expect("sent");
+    session.entitle("a walk").await.expect("entitled");
+    let row = world.store.row(session.id()).await.expect("a store").expect("a session");
+    assert_eq!(row.title.as_deref(), Some("a walk"));
+    assert_eq!(session.standing(), Standing::Working);
 }
 
 #[tokio::test]

@@ -13,12 +13,21 @@ use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
 Examples:
+  windlass
   windlass run \"add a test for the parser\"
   git diff | windlass run -
   windlass sessions list
 
 A run goes on where it was after a crash: type the same line with the same --message-id again,
 or `windlass resume`.";
+
+const CHAT_EXAMPLES: &str = "\
+Examples:
+  windlass
+  windlass --continue
+  windlass chat --resume notes --allow 'run_command(cargo *)'
+
+Without a terminal each line of standard input is a message, and only answers are printed.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -47,14 +56,20 @@ pub struct Cli {
     /// Where sessions are kept [default: $XDG_DATA_HOME/windlass or ~/.local/share/windlass]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// What to do.
+    /// What to do; without anything, the chat.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// How the chat is opened.
+    #[command(flatten)]
+    pub chat: ChatArgs,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Talk with the agent; `windlass` alone does the same
+    #[command(after_help = CHAT_EXAMPLES)]
+    Chat(ChatArgs),
     /// Do one request and print the answer
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
@@ -66,6 +81,26 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Try a failed run again, on the same history
     Retry(RetryArgs),
+}
+
+/// `windlass`, `windlass chat`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct ChatArgs {
+    /// Go on with this folder's last session
+    #[arg(long = "continue", short = 'c', conflicts_with_all = ["resume", "session"])]
+    pub continue_last: bool,
+    /// Go on with this session; there must be one
+    #[arg(long, short = 'r', value_name = "KEY", value_parser = name, conflicts_with = "session")]
+    pub resume: Option<String>,
+    /// Go on with this session, or begin it
+    #[arg(long, value_name = "KEY", value_parser = name)]
+    pub session: Option<String>,
+    /// The rules of new runs.
+    #[command(flatten)]
+    pub rules: RuleFlags,
+    /// The rest.
+    #[command(flatten)]
+    pub common: CommonFlags,
 }
 
 /// `windlass run`.
@@ -158,7 +193,7 @@ pub enum SessionsCommand {
 }
 
 /// The rules a new run starts with.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RuleFlags {
     /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
     #[arg(long, value_name = "NAME")]
@@ -169,7 +204,7 @@ pub struct RuleFlags {
 }
 
 /// What every command that talks to a model takes.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct CommonFlags {
     /// The model, as its server names it
     #[arg(long, value_name = "NAME")]

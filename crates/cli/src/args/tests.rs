@@ -57,7 +57,7 @@ fn run_takes_everything_the_contract_names() {
     ]);
     let cli = cli.expect("it parses");
     assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
-    let Command::Run(run) = cli.command else { panic!("not run") };
+    let Some(Command::Run(run)) = cli.command else { panic!("not run") };
     assert_eq!((run.prompt.as_deref(), run.session.as_deref()), (Some("do it"), Some("notes")));
     assert_eq!((run.message_id.as_deref(), run.rules.preset.as_deref()), (Some("42"), Some("task")));
     assert_eq!((run.rules.max_turns, run.common.deadline), (Some(7), Some(Duration::from_secs(5400))));
@@ -70,19 +70,19 @@ fn run_takes_everything_the_contract_names() {
 fn a_dash_is_a_prompt_and_the_data_dir_may_stand_before_the_command() {
     let cli = parse(&["--data-dir", "/d", "run", "-"]).expect("it parses");
     assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
-    assert!(matches!(cli.command, Command::Run(run) if run.prompt.as_deref() == Some("-")));
+    assert!(matches!(cli.command, Some(Command::Run(run)) if run.prompt.as_deref() == Some("-")));
 }
 
 #[test]
 fn a_prompt_may_begin_with_a_dash_after_two_dashes() {
     let cli = parse(&["run", "--", "--explain this flag"]).expect("it parses");
-    assert!(matches!(cli.command, Command::Run(run) if run.prompt.as_deref() == Some("--explain this flag")));
+    assert!(matches!(cli.command, Some(Command::Run(run)) if run.prompt.as_deref() == Some("--explain this flag")));
 }
 
 #[test]
 fn sessions_resume_and_retry_parse() {
     let sessions = |line: &[&str]| match parse(line).expect("it parses").command {
-        Command::Sessions(command) => command,
+        Some(Command::Sessions(command)) => command,
         other => panic!("{other:?}"),
     };
     assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List));
@@ -94,10 +94,24 @@ fn sessions_resume_and_retry_parse() {
     assert!(matches!(sessions(&["sessions", "verify"]), SessionsCommand::Verify { key: None }));
     assert!(matches!(sessions(&["sessions", "rm", "k"]), SessionsCommand::Rm { .. }));
     let cli = parse(&["resume", "--answer", "run-again"]).expect("it parses");
-    assert!(matches!(cli.command, Command::Resume(args)
+    assert!(matches!(cli.command, Some(Command::Resume(args))
         if args.key.is_none() && args.answer == Some(AnswerChoice::RunAgain)));
     let cli = parse(&["retry", "k", "--max-turns", "3"]).expect("it parses");
-    assert!(matches!(cli.command, Command::Retry(args) if args.rules.max_turns == Some(3)));
+    assert!(matches!(cli.command, Some(Command::Retry(args)) if args.rules.max_turns == Some(3)));
+}
+
+// proves W2: `windlass` alone is the chat
+#[test]
+fn nothing_and_chat_open_the_chat_with_the_same_options() {
+    let options = ["--resume", "k", "--model", "m", "--preset", "task", "--allow", "read_file"];
+    let bare = parse(&options).expect("it parses");
+    let named = parse(&[&["chat"], &options[..]].concat()).expect("it parses");
+    assert!(bare.command.is_none() && bare.chat.resume.as_deref() == Some("k"));
+    assert!(matches!(named.command, Some(Command::Chat(chat)) if chat == bare.chat));
+    assert!(parse(&["-c"]).expect("it parses").chat.continue_last);
+    for line in [&["-c", "-r", "k"][..], &["-c", "--session", "k"], &["-r", "k", "--session", "k"]] {
+        refusal(line);
+    }
 }
 
 #[test]
@@ -112,7 +126,6 @@ fn wrong_use_is_refused_with_a_reason() {
     assert!(refusal(&["resume", "--preset", "task"]).contains("--preset"), "a resumed run keeps its rules");
     refusal(&["run", "two", "prompts"]);
     refusal(&["sessions"]);
-    refusal(&[]);
 }
 
 #[test]

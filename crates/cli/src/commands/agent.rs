@@ -33,7 +33,7 @@ fn holder() -> String {
 }
 
 /// The agent these settings describe, for runs with this model.
-pub(super) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, CommandError> {
+pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, CommandError> {
     let settings = &job.settings;
     let mut builder = Agent::builder()
         .name("Windlass")

@@ -5,15 +5,16 @@ use std::io::{self, BufRead, Write};
 
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
-use windlass::vocab::{Answer, Attendance, Preview, QuestionAsked, QuestionKind, QuestionOption, StopBy};
+use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
+use super::question::{choices, chosen, offered, shown};
 use super::{CommandError, Done, Job};
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 
 /// Follows until the run ends or waits for somebody who is not here.
-pub(super) async fn follow(
+pub(crate) async fn follow(
     job: &mut Job,
     agent: &Agent,
     session: &Session,
@@ -89,19 +90,8 @@ fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
     CommandError::new(Exit::Waiting, text)
 }
 
-/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
-/// begins with is not said twice.
-fn shown(preview: &Preview, indent: &str) -> String {
-    let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
-    let mut lines = body.lines();
-    if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {
-        lines.next();
-    }
-    lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
-}
-
 /// A word as a shell reads it back.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
@@ -135,24 +125,23 @@ async fn ask(asked: &QuestionAsked) -> Result<Answer, CommandError> {
 }
 
 fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
-    let choices = choices(asked);
+    let mut choices = choices(asked);
+    // Those that need more than a line are the chat's.
+    choices.retain(|choice| !matches!(choice.option, QuestionOption::Always | QuestionOption::Edit));
     let mut err = io::stderr();
     if let Some(preview) = &asked.preview {
         writeln!(err, "\n{}", harmless_lines(&shown(preview, "  ")))?;
     }
     loop {
-        let words: Vec<String> = choices.iter().map(|(letter, word, _)| format!("[{letter}] {word}")).collect();
-        write!(err, "{}? ", words.join("  "))?;
+        write!(err, "{}? ", offered(&choices, usize::MAX))?;
         err.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
             end_line();
             return Ok(asked.default);
         }
-        let line = line.trim().to_lowercase();
-        let chosen = choices.iter().find(|(letter, word, _)| line == *letter || (!line.is_empty() && line == *word));
-        if let Some((_, _, option)) = chosen {
-            return Ok(*option);
+        if let Some(option) = chosen(&choices, &line) {
+            return Ok(option);
         }
     }
 }
@@ -161,21 +150,6 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
 fn end_line() {
     // Nobody is left to tell when standard error is gone.
     let _ = writeln!(io::stderr());
-}
-
-fn choices(asked: &QuestionAsked) -> Vec<(&'static str, &'static str, QuestionOption)> {
-    let approval = matches!(asked.kind, QuestionKind::Approval { .. });
-    let of = |option: &QuestionOption| match option {
-        QuestionOption::No if approval => Some(("n", "no", *option)),
-        QuestionOption::No => Some(("n", "stop here", *option)),
-        QuestionOption::Once if approval => Some(("y", "yes, once", *option)),
-        QuestionOption::Once => Some(("y", "go on", *option)),
-        QuestionOption::Session => Some(("s", "yes, for this session", *option)),
-        QuestionOption::RunAgain => Some(("r", "run again", *option)),
-        QuestionOption::Interrupt => Some(("i", "leave it interrupted", *option)),
-        QuestionOption::Always | QuestionOption::Edit => None,
-    };
-    asked.options.iter().filter_map(of).collect()
 }
 
 impl From<StoreError> for CommandError {

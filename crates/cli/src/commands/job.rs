@@ -36,7 +36,7 @@ impl Job {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
-        let mut progress = Progress::new(io::stderr(), stream(&io::stderr()));
+        let mut progress = Progress::new(io::stderr(), progress_stream(&sources.env));
         for notice in &settings.notices {
             progress.line(&format!("windlass: {notice}"));
         }
@@ -79,6 +79,11 @@ fn make_data_dir(place: &Place) -> Result<(), CommandError> {
         );
         CommandError::new(Exit::Store, text)
     })
+}
+
+/// A terminal that can't write over what it wrote gets whole lines, as a file does.
+fn progress_stream(env: &Env) -> Stream {
+    if env.raw("TERM").is_some_and(|term| term == "dumb") { Stream::Piped } else { stream(&io::stderr()) }
 }
 
 fn stream(end: &impl IsTerminal) -> Stream {

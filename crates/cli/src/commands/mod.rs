@@ -1,19 +1,21 @@
 //! One file per command. A command takes its arguments and the environment and says how the process
 //! should leave.
 
-mod agent;
-mod follow;
+pub(crate) mod agent;
+mod chat;
+pub(crate) mod follow;
 mod job;
+pub(crate) mod question;
 mod repeat;
 mod resume;
 mod retry;
 mod run;
-mod session;
-mod sessions;
+pub(crate) mod session;
+pub(crate) mod sessions;
 mod timeline;
 
 pub use self::job::Job;
-use crate::args::{Cli, Command};
+use crate::args::{ChatArgs, Cli, Command};
 use crate::exit::Exit;
 use crate::prompt::PromptError;
 use crate::settings::{Env, SettingsError};
@@ -53,7 +55,13 @@ pub type Done = Result<Exit, CommandError>;
 /// Does what the arguments say.
 pub fn dispatch(cli: Cli, env: Env) -> Done {
     let data_dir = cli.data_dir;
-    match cli.command {
+    let Some(command) = cli.command else { return chat::chat(data_dir, &cli.chat, env) };
+    if cli.chat != ChatArgs::default() {
+        let text = "options of a command stand after it, e.g. `windlass run --model NAME \"what to do\"`";
+        return Err(CommandError::new(Exit::Usage, text));
+    }
+    match command {
+        Command::Chat(args) => chat::chat(data_dir, &args, env),
         Command::Run(args) => run::run(data_dir, &args, env),
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),

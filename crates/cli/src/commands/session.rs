@@ -13,7 +13,7 @@ use crate::settings::Place;
 pub(super) const OWNER: &str = "local";
 
 /// This folder's sessions, the last used first.
-pub(super) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
+pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
     let mut rows = store.sessions(OWNER).await?;
     let folder = folder.display().to_string();
     rows.retain(|row| row.workspace.as_ref() == Some(&folder));
@@ -42,7 +42,7 @@ pub(super) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, C
 }
 
 /// The session with this key, if there is one.
-pub(super) async fn found(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
+pub(crate) async fn found(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
     Ok(match store.find(OWNER, key).await? {
         Some(session) => store.row(session).await?,
         None => None,
@@ -70,7 +70,7 @@ pub(super) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> R
 }
 
 /// Whether a run of the session is not over.
-pub(super) fn is_open(row: &SessionRow) -> bool {
+pub(crate) fn is_open(row: &SessionRow) -> bool {
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
         SessionStatus::Idle | SessionStatus::Failed => false,

@@ -50,7 +50,7 @@ async fn list(store: &dyn Store) -> Done {
     Ok(Exit::Done)
 }
 
-fn line(row: &SessionRow, width: usize) -> String {
+pub(crate) fn line(row: &SessionRow, width: usize) -> String {
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let updated = row.updated.to_string();
     let minute = updated.get(..16).unwrap_or(&updated).replace('T', " ");

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+pub(crate) mod glass;
+
 use serde_json::Value;
 use windlass_testkit::{ModelServer, Script};
 

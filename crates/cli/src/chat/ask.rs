@@ -1,0 +1,165 @@
+//! Asking what only a person can answer, in the middle of a run.
+//!
+//! An answer is a line, never a single key: whoever is typing when the question comes does not
+//! answer it by accident. What they had typed is put aside until it is answered.
+
+use windlass::RunError;
+use windlass::vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption};
+
+use super::conversation::Conversation;
+use super::desk::{Desk, Sign, Touch};
+use super::gate::Piece;
+use super::keys::Key;
+use super::slash::{self, Meaning, Slash};
+use super::{deeds, edit};
+use crate::commands::CommandError;
+use crate::commands::question::{about, choices, chosen, offered, shown};
+use crate::output::harmless_lines;
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// It was answered, by the person or by time.
+    Answered,
+    /// The person stopped the run.
+    Stopped,
+    /// The person leaves; the question stays.
+    Left,
+}
+
+/// What the person did about it.
+enum Reply {
+    Line(String),
+    Stop,
+    Leave,
+    /// It was answered otherwise.
+    Past,
+}
+
+/// Asks one question.
+pub(crate) async fn ask(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+) -> Result<Asked, CommandError> {
+    let choices = choices(asked);
+    let preview = match &asked.preview {
+        Some(preview) => harmless_lines(&shown(preview, "  ")),
+        None => about(&asked.kind).to_owned(),
+    };
+    let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
+    desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
+    loop {
+        let line = match reply(desk, talk, asked).await? {
+            Reply::Line(line) => line,
+            Reply::Past => return Ok(Asked::Answered),
+            Reply::Leave => return Ok(Asked::Left),
+            Reply::Stop => {
+                deeds::stop(talk).await?;
+                return Ok(Asked::Stopped);
+            }
+        };
+        desk.console.print(&format!("? {line}\n"))?;
+        let answer = match chosen(&choices, &line) {
+            Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
+            Some(option) => Some(Answer { option, arguments: None }),
+            None => None,
+        };
+        match answer {
+            Some(answer) => return settle(desk, talk, asked, answer).await,
+            None => desk.console.print(&format!("{offer}\n"))?,
+        }
+    }
+}
+
+/// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
+async fn reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+    let aside = std::mem::take(&mut desk.console.typed);
+    let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
+    let reply = read_reply(desk, talk, asked).await;
+    desk.console.typed = aside;
+    desk.console.prompt = prompt;
+    reply
+}
+
+async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
+    loop {
+        desk.console.refresh()?;
+        let touch = tokio::select! {
+            biased;
+            () = session.moved_past(asked.question) => return Ok(Reply::Past),
+            touch = desk.touched() => touch,
+        };
+        match touch {
+            Touch::Sign(Sign::End) => return Ok(Reply::Leave),
+            Touch::Sign(Sign::Interrupt) => return Ok(Reply::Stop),
+            Touch::Sign(Sign::Resized) => desk.resize()?,
+            Touch::Typed(pieces) => {
+                for piece in pieces {
+                    if let Some(reply) = typed(desk, piece)? {
+                        return Ok(reply);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
+    let bytes = match piece {
+        Piece::Keys(bytes) => bytes,
+        Piece::Suspend => {
+            desk.suspend()?;
+            return Ok(None);
+        }
+        // Nobody answers by a paste.
+        Piece::Paste(_) => return Ok(None),
+    };
+    for key in desk.keys.read(&bytes) {
+        match key {
+            Key::Interrupt => return Ok(Some(Reply::Stop)),
+            Key::EndOfInput if desk.console.typed.is_empty() => return Ok(Some(Reply::Leave)),
+            Key::Enter => {
+                let (before, after) = desk.console.typed.take();
+                let line = before + &after;
+                match slash::read(&line) {
+                    Meaning::Command(Slash::Stop, _) => return Ok(Some(Reply::Stop)),
+                    Meaning::Command(Slash::Quit, _) => return Ok(Some(Reply::Leave)),
+                    Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message if line.trim().is_empty() => {}
+                    Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => return Ok(Some(Reply::Line(line))),
+                }
+            }
+            other => desk.console.typed.press(other),
+        }
+    }
+    Ok(None)
+}
+
+/// Gives the answer, and says what it means from now on.
+async fn settle(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    answer: Answer,
+) -> Result<Asked, CommandError> {
+    let always = answer.option == QuestionOption::Always;
+    let Some(live) = talk.live() else { return Ok(Asked::Answered) };
+    let taken = live.session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+    let text = match (taken, always, rule, &asked.kind) {
+        (false, ..) => "too late: the question has been answered already\n".to_owned(),
+        (true, true, Some(rule), QuestionKind::Approval { .. }) => lasting(rule),
+        (true, ..) => String::new(),
+    };
+    desk.console.whisper(&text)?;
+    Ok(Asked::Answered)
+}
+
+/// What makes a rule last longer than the session.
+fn lasting(rule: &str) -> String {
+    let rule = serde_json::Value::String(harmless_lines(rule));
+    format!(
+        "allowed for this session; to allow it always, put this in your windlass.toml:\n  [permissions]\n  allow = [{rule}]\n"
+    )
+}

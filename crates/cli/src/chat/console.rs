@@ -1,0 +1,206 @@
+//! What a person sees while a run works: the run, and below it the line they type. The line is taken
+//! away before the run is painted and put back after, all in one write, so that neither tears the
+//! other.
+
+use std::io::{self, Write as _};
+
+use super::typed::Typed;
+use crate::commands::CommandError;
+use crate::exit::Exit;
+use crate::screen::{Colour, Fold, Glyphs, Look, Screen};
+
+/// Where the typed line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Row {
+    /// It is not shown.
+    Away,
+    /// On the fresh line where the screen goes on.
+    Here,
+    /// One line below where the screen goes on; that place is saved in the terminal.
+    Below,
+}
+
+/// Whether the line is to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Typing {
+    Hidden,
+    Shown,
+}
+
+/// The terminal can't be read or written any more.
+#[derive(Debug, thiserror::Error)]
+#[error("the terminal can't be used: {0}")]
+pub(crate) struct TerminalError(#[from] io::Error);
+
+impl From<TerminalError> for CommandError {
+    fn from(error: TerminalError) -> Self {
+        Self::new(Exit::Failed, error.to_string())
+    }
+}
+
+/// The screen and the line typed on it.
+pub(crate) struct Console {
+    pub(crate) typed: Typed,
+    pub(crate) typing: Typing,
+    /// Before the typed line.
+    pub(crate) prompt: &'static str,
+    screen: Screen<Vec<u8>>,
+    look: Look,
+    row: Row,
+    /// What was written last; tells whether the screen goes on at the start of a line.
+    tail: Vec<u8>,
+    thinking: Fold,
+}
+
+impl Console {
+    pub(crate) fn new(look: Look) -> Self {
+        Self {
+            typed: Typed::default(),
+            typing: Typing::Hidden,
+            prompt: steering(look.glyphs),
+            screen: Screen::new(Vec::new(), Look { height: above(look.height), ..look }),
+            look,
+            row: Row::Away,
+            tail: b"\n".to_vec(),
+            thinking: Fold::Folded,
+        }
+    }
+
+    pub(crate) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Lets `paint` change the screen and shows it with the typed line.
+    pub(crate) fn show(
+        &mut self,
+        paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>,
+    ) -> Result<(), TerminalError> {
+        let mut frame = Vec::new();
+        self.take_row_away(&mut frame);
+        paint(&mut self.screen)?;
+        let painted = std::mem::take(self.screen.out());
+        if !painted.is_empty() {
+            self.tail = painted[painted.len().saturating_sub(8)..].to_vec();
+        }
+        frame.extend(painted);
+        self.put_row(&mut frame);
+        write(&frame)
+    }
+
+    /// Shows the typed line as it is now.
+    pub(crate) fn refresh(&mut self) -> Result<(), TerminalError> {
+        self.show(|_| Ok(()))
+    }
+
+    /// Lines of ours, as they are.
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), TerminalError> {
+        self.show(|screen| {
+            screen.pause()?;
+            screen.out().write_all(text.as_bytes())
+        })
+    }
+
+    /// The same, less loud.
+    pub(crate) fn whisper(&mut self, text: &str) -> Result<(), TerminalError> {
+        let text = dimmed(text, self.look.colour);
+        self.print(&text)
+    }
+
+    /// Leaves the cursor at the start of a fresh line with nothing below.
+    pub(crate) fn rest(&mut self) -> Result<(), TerminalError> {
+        self.typing = Typing::Hidden;
+        self.show(Screen::pause)
+    }
+
+    pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> Result<(), TerminalError> {
+        (self.look.width, self.look.height) = (width, height);
+        self.show(|screen| {
+            screen.resize(width, above(height));
+            Ok(())
+        })
+    }
+
+    /// Shows thinking whole, or folded again; says which.
+    pub(crate) fn turn_thinking(&mut self) -> &'static str {
+        let (fold, text) = match self.thinking {
+            Fold::Folded => (Fold::Open, "thinking is shown whole from now on"),
+            Fold::Open => (Fold::Folded, "thinking is folded from now on"),
+        };
+        self.thinking = fold;
+        self.screen.fold(fold);
+        text
+    }
+
+    fn take_row_away(&mut self, frame: &mut Vec<u8>) {
+        match self.row {
+            Row::Away => {}
+            Row::Here => frame.extend(b"\r\x1b[K"),
+            Row::Below => frame.extend(b"\r\x1b[K\x1b8"),
+        }
+        self.row = Row::Away;
+    }
+
+    fn put_row(&mut self, frame: &mut Vec<u8>) {
+        if self.typing == Typing::Hidden {
+            return;
+        }
+        self.row = if begins_a_line(&self.tail) { Row::Here } else { Row::Below };
+        if self.row == Row::Below {
+            // A vertical tab goes one line down in the same column, and makes the line if need be;
+            // only then is the place saved, so that it does not move.
+            frame.extend(b"\x0b\x1b[A\x1b7\x1b[B");
+        }
+        let width = self.look.width.saturating_sub(self.prompt.chars().count() + 1).max(2);
+        let newline = if self.look.glyphs == Glyphs::Unicode { '⏎' } else { '|' };
+        let (text, cursor) = self.typed.window(width, newline);
+        let column = self.prompt.chars().count() + cursor;
+        frame.extend(format!("\r\x1b[K{}{text}\r\x1b[{column}C", self.prompt).as_bytes());
+    }
+}
+
+/// Rows that are the run's: the typed line has one.
+fn above(height: usize) -> usize {
+    height.saturating_sub(1)
+}
+
+/// What stands before what a person types between runs.
+pub(crate) fn prompt(glyphs: Glyphs) -> &'static str {
+    match glyphs {
+        Glyphs::Ascii => "> ",
+        Glyphs::Unicode => "› ",
+    }
+}
+
+/// What stands before what is typed while a run works.
+pub(crate) fn steering(glyphs: Glyphs) -> &'static str {
+    match glyphs {
+        Glyphs::Ascii => ">> ",
+        Glyphs::Unicode => "» ",
+    }
+}
+
+/// Text in the fainter of two weights, where there are two.
+pub(crate) fn dimmed(text: &str, colour: Colour) -> String {
+    match colour {
+        Colour::None => text.to_owned(),
+        Colour::Ansi => {
+            let line = |line: &str| if line.is_empty() { String::new() } else { format!("\u{1b}[2m{line}\u{1b}[0m") };
+            let lines: Vec<String> = text.split('\n').map(line).collect();
+            lines.join("\n")
+        }
+    }
+}
+
+/// Whether what was written leaves the cursor at the start of an empty line.
+fn begins_a_line(tail: &[u8]) -> bool {
+    [&b"\n"[..], b"\r\x1b[K", b"\r\x1b[J", b"\r\x1b[0J"].iter().any(|end| tail.ends_with(end))
+}
+
+fn write(frame: &[u8]) -> Result<(), TerminalError> {
+    if frame.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(frame)?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,161 @@
+//! What each slash command does to the conversation.
+
+use windlass::runtime::Stopped;
+use windlass::store::SessionRow;
+use windlass::vocab::{MessageId, SessionId, StopBy};
+use windlass::{RunError, Standing};
+
+use super::conversation::Conversation;
+use super::slash::{self, Slash};
+use super::{cost, recap};
+use crate::commands::{CommandError, session, sessions};
+use crate::exit::Exit;
+use crate::output::{harmless_line, short_line};
+
+/// What is left to do for whoever shows the conversation.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Show this, whole lines.
+    Tell(String),
+    /// Show this and what was said before: another session is talked with now.
+    Moved(String),
+    /// A run was begun: follow it.
+    Follow,
+    /// Show thinking otherwise.
+    TurnThinking,
+    /// Leave.
+    Leave,
+}
+
+/// Does it.
+pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Deed, CommandError> {
+    match command {
+        Slash::Help => Ok(Deed::Tell(slash::help())),
+        Slash::Quit => Ok(Deed::Leave),
+        Slash::Thinking => Ok(Deed::TurnThinking),
+        Slash::New => {
+            talk.begin_new().await;
+            Ok(Deed::Tell("New session started.\n".into()))
+        }
+        Slash::Stop => stop(talk).await.map(Deed::Tell),
+        Slash::Status => status(talk).await.map(Deed::Tell),
+        Slash::Cost => Ok(Deed::Tell(cost::report(&talk.records().await?))),
+        Slash::Model(None) => Ok(Deed::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
+        Slash::Model(Some(name)) => {
+            talk.use_model(&name);
+            Ok(Deed::Tell(format!("{} from the next run on\n", harmless_line(&name))))
+        }
+        Slash::Sessions(None) => list(talk).await.map(Deed::Tell),
+        Slash::Sessions(Some(key)) => {
+            let Some(row) = session::found(talk.store.as_ref(), &key).await? else {
+                return Ok(Deed::Tell(format!(
+                    "there is no session `{}`; /sessions lists them\n",
+                    harmless_line(&key)
+                )));
+            };
+            talk.go_to(&row).await?;
+            Ok(Deed::Moved(moved(&row)))
+        }
+        Slash::Fork(at) => fork(talk, at).await,
+        Slash::Retry => match talk.retry().await? {
+            Some(_) => Ok(Deed::Follow),
+            None => Ok(Deed::Tell("nothing to retry: the last run did not end badly\n".into())),
+        },
+    }
+}
+
+/// Stops the open run, overtaking what waits (L8).
+pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError> {
+    let stopped = match talk.live() {
+        Some(live) => live.session.stop(StopBy::Person).await.map_err(RunError::from)?,
+        None => Stopped { runs: 0, dropped: 0 },
+    };
+    let runs = match stopped.runs {
+        0 => "there is no run to stop",
+        _ => "stopped 1 run",
+    };
+    let dropped = match stopped.dropped {
+        0 => String::new(),
+        1 => ", dropped 1 waiting message".to_owned(),
+        many => format!(", dropped {many} waiting messages"),
+    };
+    Ok(format!("{runs}{dropped}\n"))
+}
+
+async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
+    let row = talk.row().await?;
+    let doing = match talk.live().map(|live| live.session.standing()) {
+        Some(Standing::Working) => "working",
+        Some(Standing::Waiting(_)) => "waiting for an answer",
+        Some(Standing::Idle) => "idle",
+        Some(Standing::Closed(_)) | None => row.as_ref().map_or("not begun", |row| row.status.as_str()),
+    };
+    let waiting = match &row {
+        Some(row) => talk.store.waiting(row.session).await?.len(),
+        None => 0,
+    };
+    let title = row.as_ref().and_then(|row| row.title.as_deref()).unwrap_or("no title yet");
+    let runs = row.as_ref().map_or(0, |row| row.runs);
+    let settings = &talk.job.settings;
+    let lines = [
+        ("model", talk.model.0.clone()),
+        ("server", settings.endpoint.base_url.value.clone()),
+        ("session", format!("{} ({title})", talk.key)),
+        ("folder", settings.place.workspace.display().to_string()),
+        (
+            "rules",
+            format!("{}, permissions: {:?}", settings.policy.preset, settings.permissions.mode.value).to_lowercase(),
+        ),
+        ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
+    ];
+    Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())
+}
+
+/// More would fill the screen.
+const LISTED: usize = 20;
+
+async fn list(talk: &Conversation) -> Result<String, CommandError> {
+    let rows = session::of_folder(talk.store.as_ref(), &talk.job.settings.place.workspace).await?;
+    if rows.is_empty() {
+        return Ok("this folder has no session yet\n".into());
+    }
+    let width = rows.iter().take(LISTED).map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
+    let mark = |row: &SessionRow| if row.key == talk.key { "* " } else { "  " };
+    let mut text: String =
+        rows.iter().take(LISTED).map(|row| format!("{}{}", mark(row), sessions::line(row, width))).collect();
+    if rows.len() > LISTED {
+        text.push_str(&format!("  and {} more: `windlass sessions list`\n", rows.len() - LISTED));
+    }
+    text.push_str("/sessions KEY goes to one of them\n");
+    Ok(text)
+}
+
+fn moved(row: &SessionRow) -> String {
+    let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
+    format!("session {}: {}\n", harmless_line(&row.key), short_line(about, 60))
+}
+
+async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Deed, CommandError> {
+    let Some(row) = talk.row().await? else { return Ok(Deed::Tell("there is nothing to fork yet\n".into())) };
+    let id = MessageId(uuid::Uuid::now_v7().simple().to_string());
+    let key = format!("{}-fork-{}", row.key, &id.0[id.0.len() - 6..]);
+    talk.close().await;
+    let copy = fork_session(talk, row.session, at, &key).await?;
+    talk.go_to(&copy).await?;
+    Ok(Deed::Moved(moved(&copy)))
+}
+
+/// MERGE: the one place where a session is forked. To be `fork::fork(store, session, at, new_key)`.
+async fn fork_session(
+    _talk: &Conversation,
+    _session: SessionId,
+    _at: Option<u64>,
+    _key: &str,
+) -> Result<SessionRow, CommandError> {
+    Err(CommandError::new(Exit::Usage, "sessions can't be forked yet"))
+}
+
+/// What was said before in the session, to be shown when it is taken up.
+pub(crate) async fn said_before(talk: &Conversation, prompt: &str) -> Result<String, CommandError> {
+    Ok(recap::recap(&talk.records().await?, prompt))
+}

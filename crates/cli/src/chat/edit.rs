@@ -1,0 +1,169 @@
+//! Editing the arguments of a call before it runs: in $VISUAL or $EDITOR where one is set, else at
+//! the prompt. What does not fit the tool is said and can be mended.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use windlass::tools::{Offer, Permissions};
+use windlass::vocab::{
+    Answer, CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, QuestionOption, Record, ReplyCall,
+    Verdict,
+};
+
+use super::conversation::Conversation;
+use super::desk::Desk;
+use super::line::{Line, joined};
+use crate::commands::CommandError;
+use crate::output::harmless_lines;
+
+/// The answer with the arguments the person wrote; `None` when they gave up.
+pub(crate) async fn edited(
+    desk: &mut Desk,
+    talk: &Conversation,
+    asked: &QuestionAsked,
+) -> Result<Option<Answer>, CommandError> {
+    let QuestionKind::Approval { call } = asked.kind else { return Ok(None) };
+    let Some((request, offer)) = request(talk, call).await? else { return Ok(None) };
+    let form = Form::of(&request.arguments);
+    let mut text = form.text(&request.arguments);
+    loop {
+        let Some(written) = write(desk, talk, &text).await? else { return Ok(None) };
+        match form.arguments(&written).and_then(|arguments| check(&offer, &request.name, arguments)) {
+            Ok(arguments) => {
+                return Ok(Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }));
+            }
+            Err(problem) => {
+                let problem = harmless_lines(&problem);
+                desk.console.print(&format!("{problem}\n"))?;
+                text = written;
+            }
+        }
+    }
+}
+
+/// The call as it was asked for, and the tools of its run.
+async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallRequested, Offer)>, CommandError> {
+    let records = talk.records().await?;
+    let find = |envelope: &Envelope| match &envelope.record {
+        Record::CallRequested(request) if request.call == call => Some(request.clone()),
+        _ => None,
+    };
+    let tools = |envelope: &Envelope| match &envelope.record {
+        Record::RunStarted(started) if started.run == call.run => Some(started.policy.tools.clone()),
+        _ => None,
+    };
+    let (request, tools) = (records.iter().rev().find_map(find), records.iter().rev().find_map(tools));
+    let registry = &talk.agent().runtime().outside().registry;
+    Ok(request.zip(tools.map(|tools| registry.offer(&tools))))
+}
+
+/// How arguments are shown to be edited.
+#[derive(Debug, PartialEq, Eq)]
+enum Form {
+    /// The text of the only member, such as a command line.
+    Member(String),
+    /// All of them, as JSON.
+    Whole,
+}
+
+impl Form {
+    fn of(arguments: &Json) -> Self {
+        match arguments.to_value() {
+            Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
+                Some((name, Value::String(_))) => Self::Member(name),
+                Some(_) | None => Self::Whole,
+            },
+            _ => Self::Whole,
+        }
+    }
+
+    fn text(&self, arguments: &Json) -> String {
+        let value = arguments.to_value();
+        match self {
+            Self::Member(name) => value[name].as_str().unwrap_or_default().to_owned(),
+            Self::Whole => serde_json::to_string_pretty(&value).unwrap_or_else(|_| arguments.as_str().to_owned()),
+        }
+    }
+
+    fn arguments(&self, text: &str) -> Result<Json, String> {
+        match self {
+            Self::Member(name) => {
+                let members = serde_json::Map::from_iter([(name.clone(), Value::String(text.trim_end().to_owned()))]);
+                Ok(Json::from(&Value::Object(members)))
+            }
+            Self::Whole => Json::parse(text.trim()).map_err(|error| format!("this is not JSON: {error}")),
+        }
+    }
+}
+
+/// The arguments if the tool can run with them, else what is wrong.
+fn check(offer: &Offer, name: &str, arguments: Json) -> Result<Json, String> {
+    let call = ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned() };
+    match offer.prepare(&call, &Permissions::default(), &[]).verdict {
+        Verdict::Allow | Verdict::Ask => Ok(arguments),
+        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason } => Err(reason),
+    }
+}
+
+/// Lets the person write; `None` when they leave it.
+async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
+    let env = &talk.job.env;
+    let program = env.raw("VISUAL").or_else(|| env.raw("EDITOR")).and_then(|program| program.to_str());
+    if let Some(program) = program {
+        desk.end_typing()?;
+        let written = in_editor(desk, program, text, &talk.job.settings.place.data_dir.value);
+        desk.begin_typing()?;
+        match written {
+            Ok(written) => return Ok(written),
+            Err(error) => desk.console.print(&format!("{program}: {error}\n"))?,
+        }
+    }
+    desk.end_typing()?;
+    let line = desk.line("edit: ", (text.to_owned(), String::new())).await;
+    desk.begin_typing()?;
+    Ok(match line? {
+        Line::Text(line) => Some(desk.pastes.put_back(&joined(&line))),
+        Line::Interrupted | Line::Ended => None,
+    })
+}
+
+fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::io::Result<Option<String>> {
+    let path = folder.join(format!("edit-{}.json", uuid::Uuid::now_v7().simple()));
+    let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| {
+        // The variable may hold arguments too, as a shell reads them.
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{program} \"$1\""), "sh"]).arg(&path);
+        let left = desk.lend(command)?;
+        if left.success() { std::fs::read_to_string(&path).map(Some) } else { Ok(None) }
+    });
+    let _ = std::fs::remove_file(&path);
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use windlass::vocab::Json;
+
+    use super::Form;
+
+    // proves T8: edit and run
+    #[test]
+    fn a_single_text_is_edited_as_it_is_and_anything_else_as_json() {
+        let command = Json::from(&json!({"command": "ls -l"}));
+        let form = Form::of(&command);
+        assert_eq!((form.text(&command).as_str(), &form), ("ls -l", &Form::Member("command".into())));
+        assert_eq!(form.arguments("ls \"a\"\n"), Ok(Json::from(&json!({"command": "ls \"a\""}))));
+        for arguments in [json!({}), json!({"a": 1}), json!({"a": "x", "b": "y"})] {
+            let arguments = Json::from(&arguments);
+            let form = Form::of(&arguments);
+            assert_eq!(form, Form::Whole);
+            assert_eq!(form.arguments(&form.text(&arguments)).unwrap().to_value(), arguments.to_value());
+            assert!(form.arguments("{\"a\": ").unwrap_err().starts_with("this is not JSON"));
+        }
+    }
+}

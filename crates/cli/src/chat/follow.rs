@@ -1,0 +1,214 @@
+//! Following a run at the terminal: it is shown as it goes, what is typed steers it, what only a
+//! person can answer is asked.
+
+use std::time::Duration;
+
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use windlass::vocab::QuestionAsked;
+use windlass::{Event, Record, RunError, Sent, Standing};
+
+use super::ask::{self, Asked};
+use super::conversation::Conversation;
+use super::deeds::{self, Deed};
+use super::desk::{Desk, Sign, Touch};
+use super::gate::Piece;
+use super::keys::Key;
+use super::slash::{self, Meaning, Slash, When};
+use crate::commands::CommandError;
+use crate::screen::Motion;
+
+/// How often what moves is painted anew.
+const FRAME: Duration = Duration::from_millis(50);
+
+/// Where following ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// No run is open: the person is asked for a line.
+    Idle,
+    /// The person stopped the run with Ctrl-C.
+    Stopped,
+    /// The person leaves; what is open stays open.
+    Chat,
+}
+
+/// What happened while a run worked.
+enum Happened {
+    Touched(Touch),
+    Event(Event),
+    Settled(Standing),
+    Frame,
+}
+
+/// Follows until no run is open or the person leaves.
+pub(crate) async fn follow(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
+    desk.begin_typing()?;
+    let left = go_round(desk, talk).await?;
+    desk.end_typing()?;
+    Ok(left)
+}
+
+async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
+    let mut left = Left::Idle;
+    let mut frames = interval(FRAME);
+    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        match next(desk, talk, &mut frames).await {
+            Happened::Event(event) => show(desk, talk, event)?,
+            Happened::Frame => {
+                let now = now(talk);
+                desk.console.show(|screen| screen.tick(now))?;
+            }
+            Happened::Settled(Standing::Idle | Standing::Working) => return Ok(left),
+            Happened::Settled(Standing::Closed(why)) => return Err(RunError::from(why).into()),
+            Happened::Settled(Standing::Waiting(questions)) => match ask_all(desk, talk, &questions).await? {
+                Asked::Answered => {}
+                Asked::Stopped => left = Left::Stopped,
+                Asked::Left => return Ok(Left::Chat),
+            },
+            Happened::Touched(touch) => match touched(desk, talk, touch, left).await? {
+                Left::Chat => return Ok(Left::Chat),
+                still => left = still,
+            },
+        }
+    }
+}
+
+/// What happens next. Events come before the news that nothing works any more, so that all are shown.
+async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -> Happened {
+    let still = desk.console.look().motion == Motion::Still;
+    let Some(live) = talk.live() else { return Happened::Settled(Standing::Idle) };
+    tokio::select! {
+        biased;
+        touch = desk.touched() => Happened::Touched(touch),
+        Some(event) = live.events.next() => Happened::Event(event),
+        standing = live.session.settled() => Happened::Settled(standing),
+        _ = frames.tick(), if !still => Happened::Frame,
+    }
+}
+
+fn now(talk: &Conversation) -> u64 {
+    u64::try_from(talk.agent().runtime().outside().clock.now().0).unwrap_or(0)
+}
+
+/// Shows an event and all that came with it: many words are one write.
+fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
+    let now = now(talk);
+    let Some(live) = talk.live() else { return Ok(()) };
+    let mut events = vec![first];
+    while let Some(event) = live.events.try_next() {
+        events.push(event);
+    }
+    let paint = |screen: &mut crate::screen::Screen<Vec<u8>>| {
+        for event in &events {
+            screen.event(event, now)?;
+            if let Event::Record(envelope) = event
+                && let Record::RunEnded(ended) = &envelope.record
+            {
+                screen.ended(ended)?;
+            }
+        }
+        Ok(())
+    };
+    Ok(desk.console.show(paint)?)
+}
+
+async fn ask_all(desk: &mut Desk, talk: &mut Conversation, questions: &[QuestionAsked]) -> Result<Asked, CommandError> {
+    for asked in questions {
+        match ask::ask(desk, talk, asked).await? {
+            Asked::Answered => {}
+            other => return Ok(other),
+        }
+    }
+    Ok(Asked::Answered)
+}
+
+async fn touched(desk: &mut Desk, talk: &mut Conversation, touch: Touch, mut left: Left) -> Result<Left, CommandError> {
+    match touch {
+        Touch::Sign(Sign::End) => return Ok(Left::Chat),
+        Touch::Sign(Sign::Resized) => desk.resize()?,
+        Touch::Sign(Sign::Interrupt) => return interrupted(talk, left).await,
+        Touch::Typed(pieces) => {
+            for piece in pieces {
+                match piece {
+                    Piece::Keys(bytes) => {
+                        for key in desk.keys.read(&bytes) {
+                            left = pressed(desk, talk, key, left).await?;
+                            if left == Left::Chat {
+                                return Ok(left);
+                            }
+                        }
+                    }
+                    Piece::Paste(text) => {
+                        let shown = desk.pastes.take(&text);
+                        desk.console.typed.insert(&shown);
+                    }
+                    Piece::Suspend => desk.suspend()?,
+                }
+            }
+            desk.console.refresh()?;
+        }
+    }
+    Ok(left)
+}
+
+/// Ctrl-C stops the run; another one leaves it as it is.
+async fn interrupted(talk: &mut Conversation, left: Left) -> Result<Left, CommandError> {
+    if left == Left::Stopped {
+        return Ok(Left::Chat);
+    }
+    deeds::stop(talk).await?;
+    Ok(Left::Stopped)
+}
+
+async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left) -> Result<Left, CommandError> {
+    match key {
+        Key::Interrupt => return interrupted(talk, left).await,
+        Key::EndOfInput if desk.console.typed.is_empty() => return Ok(Left::Chat),
+        Key::EndOfInput => desk.console.typed.press(Key::Delete),
+        Key::Enter => {
+            let (before, after) = desk.console.typed.take();
+            let line = before + &after;
+            if !line.trim().is_empty() {
+                return said(desk, talk, line, left).await;
+            }
+        }
+        Key::Char(_)
+        | Key::Newline
+        | Key::Backspace
+        | Key::Delete
+        | Key::WordBack
+        | Key::KillToStart
+        | Key::KillToEnd
+        | Key::Left
+        | Key::Right
+        | Key::Home
+        | Key::End => desk.console.typed.press(key),
+    }
+    Ok(left)
+}
+
+/// A line typed while a run works: told to the chat, or to the run.
+async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left) -> Result<Left, CommandError> {
+    let echo = format!("{}{line}\n", desk.console.prompt);
+    desk.console.print(&echo)?;
+    let text = match slash::read(&line) {
+        Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),
+        Meaning::Command(_, When::Idle) => "not while a run works; /stop stops it\n".to_owned(),
+        Meaning::Command(command, When::Always) => match deeds::perform(talk, command).await? {
+            Deed::Tell(text) | Deed::Moved(text) => text,
+            Deed::TurnThinking => format!("{}\n", desk.console.turn_thinking()),
+            Deed::Follow | Deed::Leave => String::new(),
+        },
+        Meaning::Wrong(text) => format!("{text}\n"),
+        Meaning::Message => {
+            let whole = desk.pastes.put_back(&line);
+            desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
+            match talk.say(whole).await?.0 {
+                Sent::TakenUp(_) | Sent::Known(_) => "the model reads this at its next step\n".to_owned(),
+                Sent::Queued => "this waits until the run is done (/stop drops it)\n".to_owned(),
+            }
+        }
+    };
+    desk.console.whisper(&text)?;
+    Ok(left)
+}

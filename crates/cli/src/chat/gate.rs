@@ -1,0 +1,143 @@
+//! What comes from the keyboard before anybody reads it: pastes are taken out of the stream of keys.
+//!
+//! A terminal marks a paste (`ESC [200~ … ESC [201~`). It is one thing, however long: what is in it
+//! is never a key, and a long one is not shown again at every keystroke.
+
+const BEGIN: &[u8] = b"\x1b[200~";
+const END: &[u8] = b"\x1b[201~";
+/// Ctrl-Z.
+const SUSPEND: u8 = 0x1a;
+
+/// A part of what came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Keys, as bytes.
+    Keys(Vec<u8>),
+    /// A paste, its line breaks made `\n`.
+    Paste(String),
+    /// Ctrl-Z.
+    Suspend,
+}
+
+/// Divides bytes, wherever they are cut, into pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    /// The paste under way.
+    paste: Option<Vec<u8>>,
+    /// The beginning of what may be a mark.
+    held: Vec<u8>,
+}
+
+impl Gate {
+    /// The pieces that are complete with these bytes. What may begin a mark waits for the next: an
+    /// Escape alone means nothing to anybody who reads here.
+    pub(crate) fn pieces(&mut self, bytes: &[u8]) -> Vec<Piece> {
+        let mut input = std::mem::take(&mut self.held);
+        input.extend_from_slice(bytes);
+        let (mut pieces, mut rest) = (Vec::new(), input.as_slice());
+        while !rest.is_empty() {
+            rest = match &mut self.paste {
+                Some(paste) => match find(rest, END) {
+                    Some(at) => {
+                        paste.extend_from_slice(&rest[..at]);
+                        pieces.push(Piece::Paste(text(&self.paste.take().unwrap_or_default())));
+                        &rest[at + END.len()..]
+                    }
+                    None => {
+                        let kept = rest.len() - begun(rest, END);
+                        paste.extend_from_slice(&rest[..kept]);
+                        self.held = rest[kept..].to_vec();
+                        &[]
+                    }
+                },
+                None => self.keys(rest, &mut pieces),
+            };
+        }
+        pieces
+    }
+
+    /// Takes the keys up to the next paste; gives what follows its mark.
+    fn keys<'a>(&mut self, rest: &'a [u8], pieces: &mut Vec<Piece>) -> &'a [u8] {
+        let (keys, after) = match find(rest, BEGIN) {
+            Some(at) => {
+                self.paste = Some(Vec::new());
+                (&rest[..at], &rest[at + BEGIN.len()..])
+            }
+            None => {
+                let begun = begun(rest, BEGIN);
+                self.held = rest[rest.len() - begun..].to_vec();
+                (&rest[..rest.len() - begun], &rest[rest.len()..])
+            }
+        };
+        for (number, keys) in keys.split(|byte| *byte == SUSPEND).enumerate() {
+            if number > 0 {
+                pieces.push(Piece::Suspend);
+            }
+            if !keys.is_empty() {
+                pieces.push(Piece::Keys(keys.to_vec()));
+            }
+        }
+        after
+    }
+}
+
+fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
+    // Marks begin with ESC, which is rare in what is pasted.
+    let mut from = 0;
+    while let Some(at) = bytes[from..].iter().position(|byte| *byte == mark[0]) {
+        if bytes[from + at..].starts_with(mark) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+/// How many bytes at the end of `bytes` may be the beginning of `mark`.
+fn begun(bytes: &[u8], mark: &[u8]) -> usize {
+    (1..mark.len()).rev().find(|length| bytes.ends_with(&mark[..*length])).unwrap_or(0)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gate, Piece};
+
+    fn keys(text: &str) -> Piece {
+        Piece::Keys(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_paste_is_one_piece_wherever_reads_cut_it() {
+        let input = "ab\x1b[200~one\r\ntwo\x1b[A\r\x1b[201~c\r".as_bytes();
+        for cut in 0..=input.len() {
+            let mut gate = Gate::default();
+            let mut pieces = gate.pieces(&input[..cut]);
+            pieces.extend(gate.pieces(&input[cut..]));
+            let mut whole: Vec<Piece> = Vec::new();
+            for piece in pieces {
+                match (whole.last_mut(), piece) {
+                    (Some(Piece::Keys(before)), Piece::Keys(more)) => before.extend(more),
+                    (_, piece) => whole.push(piece),
+                }
+            }
+            let paste = Piece::Paste("one\ntwo\x1b[A\n".into());
+            assert_eq!(whole, [keys("ab"), paste, keys("c\r")], "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn what_only_began_like_a_mark_is_keys() {
+        let mut gate = Gate::default();
+        assert_eq!(gate.pieces(b"\x1b[2"), []);
+        assert_eq!(gate.pieces(b"~x"), [keys("\x1b[2~x")]);
+    }
+
+    #[test]
+    fn ctrl_z_stands_alone() {
+        assert_eq!(Gate::default().pieces(b"a\x1ab"), [keys("a"), Piece::Suspend, keys("b")]);
+    }
+}

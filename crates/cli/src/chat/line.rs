@@ -1,0 +1,170 @@
+//! The prompt between runs: a line editor with history, completion and hints, over as many lines as
+//! a message needs.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::{Hint, Hinter};
+use rustyline::history::{DefaultHistory, History as _};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{
+    Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Editor, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
+};
+
+use super::complete;
+use crate::screen::Colour;
+
+/// A message longer than this is not kept in the history.
+const KEPT: usize = 10_000;
+/// Messages kept.
+const MOST: usize = 2_000;
+
+/// What a prompt gave.
+#[derive(Debug)]
+pub(crate) enum Line {
+    /// A line.
+    Text(String),
+    /// Ctrl-C on an empty line.
+    Interrupted,
+    /// Ctrl-D on an empty line, or the end of the terminal.
+    Ended,
+}
+
+/// The line editor.
+pub(crate) struct LineEditor {
+    editor: Editor<Aid, DefaultHistory>,
+    history: PathBuf,
+}
+
+/// Where paths are looked up, and how hints look.
+pub(crate) struct Aid {
+    pub(crate) workspace: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) colour: Colour,
+}
+
+impl LineEditor {
+    /// An editor whose history is in the data folder.
+    pub(crate) fn new(aid: Aid, data_dir: &Path) -> rustyline::Result<Self> {
+        let colour = match aid.colour {
+            Colour::None => ColorMode::Disabled,
+            Colour::Ansi => ColorMode::Enabled,
+        };
+        let config = Config::builder()
+            .max_history_size(MOST)?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .completion_show_all_if_ambiguous(true)
+            .color_mode(colour)
+            .build();
+        let mut editor = Editor::with_config(config)?;
+        editor.set_helper(Some(aid));
+        editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+        editor.bind_sequence(KeyEvent::ctrl('J'), Cmd::Newline);
+        editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
+        let history = data_dir.join("history");
+        // The first time there is none, and one that can't be read is not worth stopping for.
+        let _ = editor.load_history(&history);
+        Ok(Self { editor, history })
+    }
+
+    /// Asks for a line, beginning with what was typed before: left and right of the cursor.
+    pub(crate) fn read(&mut self, prompt: &(String, String), begun: &(String, String)) -> rustyline::Result<Line> {
+        match self.editor.readline_with_initial(prompt, (&begun.0, &begun.1)) {
+            Ok(line) => Ok(Line::Text(line)),
+            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+            Err(ReadlineError::Eof) => Ok(Line::Ended),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a line for the next time; one that begins with a blank is not kept.
+    pub(crate) fn keep(&mut self, line: &str) {
+        let line = line.trim_end();
+        if line.is_empty() || line.len() > KEPT {
+            return;
+        }
+        // A history that can't be written is not worth stopping for.
+        if self.editor.add_history_entry(line).unwrap_or(false) {
+            let _ = self.editor.history_mut().append(&self.history);
+        }
+    }
+}
+
+/// Ctrl-C clears the line; on an empty one it is the editor's to answer.
+struct ClearFirst;
+
+impl ConditionalEventHandler for ClearFirst {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        (!context.line().is_empty()).then_some(Cmd::Kill(Movement::WholeBuffer))
+    }
+}
+
+/// What is typed so far with its line breaks: a backslash at the end of a line breaks it.
+pub(crate) fn joined(line: &str) -> String {
+    line.replace("\\\n", "\n")
+}
+
+impl Helper for Aid {}
+
+impl Validator for Aid {
+    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        let backslashes = context.input().chars().rev().take_while(|c| *c == '\\').count();
+        Ok(if backslashes % 2 == 1 { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Completer for Aid {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let (begin, found) = complete::complete(&self.workspace, self.home.as_deref(), line, cursor);
+        let pair = |text: String| Pair { display: text.clone(), replacement: text };
+        Ok((begin, found.into_iter().map(pair).collect()))
+    }
+}
+
+/// Shown behind the cursor; what it stands for is typed out by the right arrow only where it is text.
+pub(crate) struct Suggestion(String);
+
+impl Hint for Suggestion {
+    fn display(&self) -> &str {
+        &self.0
+    }
+
+    fn completion(&self) -> Option<&str> {
+        (!self.0.contains('[')).then_some(&self.0)
+    }
+}
+
+impl Hinter for Aid {
+    type Hint = Suggestion;
+
+    fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<Suggestion> {
+        complete::hint(line, cursor).map(Suggestion)
+    }
+}
+
+impl Highlighter for Aid {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(format!("\u{1b}[2m{hint}\u{1b}[0m"))
+    }
+
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Borrowed(prompt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn a_backslash_at_the_end_of_a_line_breaks_it() {
+        assert_eq!(joined("one\\\ntwo\nthree\\x"), "one\ntwo\nthree\\x");
+    }
+}

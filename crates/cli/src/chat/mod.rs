@@ -1,0 +1,211 @@
+//! The chat: a person and an agent, turn by turn.
+//!
+//! The protocol: a [`Conversation`] is the session that is talked with. At a terminal a [`desk`] has
+//! the keyboard and the screen; between runs a line is asked for ([`line`]), and while a run works it
+//! is followed ([`follow`]): shown, steered by what is typed, asked about ([`ask`]). Without a
+//! terminal each line of standard input is a message ([`plain`]). What a line means is a table
+//! ([`slash`]), what it does is in [`deeds`].
+
+mod ask;
+mod complete;
+mod console;
+mod conversation;
+mod cost;
+mod deeds;
+mod desk;
+mod edit;
+mod follow;
+mod gate;
+mod keys;
+mod line;
+mod pastes;
+mod plain;
+mod recap;
+mod slash;
+mod terminal;
+mod title;
+mod typed;
+
+use std::io::{self, IsTerminal as _};
+use std::time::{Duration, Instant};
+
+pub(crate) use self::conversation::Conversation;
+use self::deeds::Deed;
+use self::desk::Desk;
+use self::follow::{Left, follow};
+use self::line::{Line, joined};
+pub(crate) use self::plain::by_lines;
+use self::slash::Meaning;
+use crate::commands::follow::quoted;
+use crate::commands::{CommandError, Done, session};
+use crate::exit::Exit;
+use crate::output::{harmless_line, short_line};
+use crate::screen::{Colour, Glyphs, Look, Motion};
+use crate::settings::Env;
+
+/// Two Ctrl-C within this time leave, though the first one was for the run.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// What the terminal can do; `None` where there is none to talk at.
+pub(crate) fn look(env: &Env) -> Option<Look> {
+    let terminal = env.raw("TERM").and_then(|term| term.to_str()).unwrap_or_default();
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() || matches!(terminal, "" | "dumb" | "cons25" | "emacs")
+    {
+        return None;
+    }
+    let (width, height) = terminal::size(io::stdout()).unwrap_or((80, 24));
+    let colour = if env.raw("NO_COLOR").is_some() { Colour::None } else { Colour::Ansi };
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env.raw(name)?.to_str());
+    let utf8 = locale.is_some_and(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"));
+    let glyphs = if utf8 { Glyphs::Unicode } else { Glyphs::Ascii };
+    Some(Look { width, height, colour, motion: Motion::Repaint, glyphs })
+}
+
+/// Talks at a terminal until the person leaves.
+pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
+    let place = &talk.job.settings.place;
+    let home = talk.job.env.raw("HOME").map(Into::into);
+    let mut desk = Desk::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
+    let done = match converse(&mut desk, &mut talk).await {
+        // Whoever closes the window leaves.
+        Err(_) if desk.is_gone() => Ok(Exit::Done),
+        done => done,
+    };
+    let bye = farewell(&mut talk).await;
+    talk.close().await;
+    // A terminal that is gone can't be told anything.
+    let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye));
+    done
+}
+
+async fn converse(desk: &mut Desk, talk: &mut Conversation) -> Done {
+    let banner = banner(talk, desk.console.look()).await?;
+    desk.console.whisper(&banner)?;
+    let mut left = take_up(desk, talk).await?;
+    let mut interrupted: Option<Instant> = None;
+    loop {
+        match left {
+            Left::Chat => return Ok(Exit::Done),
+            Left::Stopped => interrupted = Some(Instant::now()),
+            Left::Idle => {}
+        }
+        left = Left::Idle;
+        let (prompt, begun) = (desk.prompt(), desk.console.typed.take());
+        match desk.line(prompt, begun).await? {
+            Line::Ended => return Ok(Exit::Done),
+            Line::Interrupted => {
+                if interrupted.is_some_and(|before| before.elapsed() < TWICE) {
+                    return Ok(Exit::Done);
+                }
+                interrupted = Some(Instant::now());
+                desk.console.whisper("Ctrl-C again leaves\n")?;
+            }
+            Line::Text(line) => left = said(desk, talk, &joined(&line)).await?,
+        }
+    }
+}
+
+/// A line said between runs.
+async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Left, CommandError> {
+    if line.trim().is_empty() {
+        return Ok(Left::Idle);
+    }
+    let command = match slash::read(line) {
+        Meaning::Command(command, _) => command,
+        Meaning::Wrong(text) => {
+            desk.console.print(&format!("{text}\n"))?;
+            return Ok(Left::Idle);
+        }
+        Meaning::Message => {
+            let whole = desk.pastes.put_back(line);
+            desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
+            return match talk.say(whole).await {
+                Ok(_) => followed(desk, talk).await,
+                Err(error) => survive(desk, talk, error).await,
+            };
+        }
+    };
+    desk.keep(&talk.agent().runtime().outside().secrets.scrub(line));
+    match deeds::perform(talk, command).await {
+        Ok(deed) => after(desk, talk, deed).await,
+        Err(error) => survive(desk, talk, error).await,
+    }
+}
+
+/// What is left of a command to do at the terminal.
+async fn after(desk: &mut Desk, talk: &mut Conversation, deed: Deed) -> Result<Left, CommandError> {
+    match deed {
+        Deed::Leave => return Ok(Left::Chat),
+        Deed::Follow => return followed(desk, talk).await,
+        Deed::Tell(text) => desk.console.print(&text)?,
+        Deed::TurnThinking => {
+            let text = desk.console.turn_thinking();
+            desk.console.print(&format!("{text}\n"))?;
+        }
+        Deed::Moved(text) => {
+            desk.console.print(&text)?;
+            return take_up(desk, talk).await;
+        }
+    }
+    Ok(Left::Idle)
+}
+
+/// Follows what works in the session.
+async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
+    match follow(desk, talk).await {
+        Ok(left) => Ok(left),
+        Err(error) => {
+            desk.end_typing()?;
+            survive(desk, talk, error).await
+        }
+    }
+}
+
+/// A session that can't be had is said and left; the chat goes on.
+async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
+    talk.close().await;
+    desk.console.print(&format!("{}\n", crate::output::harmless_lines(&error.message)))?;
+    Ok(Left::Idle)
+}
+
+/// Shows what was said before in the session, and goes on with a run that was left.
+async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
+    let Some(row) = talk.row().await? else { return Ok(Left::Idle) };
+    let before = deeds::said_before(talk, desk.prompt()).await?;
+    desk.console.whisper(&before)?;
+    let waits = !talk.store.waiting(row.session).await?.is_empty();
+    if !session::is_open(&row) && !waits {
+        return Ok(Left::Idle);
+    }
+    match talk.open().await {
+        Ok(_) => followed(desk, talk).await,
+        Err(error) => survive(desk, talk, error).await,
+    }
+}
+
+/// Model, folder, session: three lines at most.
+async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError> {
+    let dot = match look.glyphs {
+        Glyphs::Ascii => "-",
+        Glyphs::Unicode => "·",
+    };
+    let folder = talk.job.settings.place.workspace.display();
+    let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
+    let lines = [
+        format!("Windlass {} {dot} {} {dot} {folder}", env!("CARGO_PKG_VERSION"), talk.model.0),
+        format!("session {}{title}", talk.key),
+        format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
+    ];
+    Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
+}
+
+/// How to come back.
+async fn farewell(talk: &mut Conversation) -> String {
+    let Ok(Some(row)) = talk.row().await else { return String::new() };
+    let key = quoted(&harmless_line(&row.key));
+    if session::is_open(&row) {
+        format!("The run stays as it is; `windlass --resume {key}` goes on with it.\n")
+    } else {
+        format!("`windlass --resume {key}` takes this session up again.\n")
+    }
+}

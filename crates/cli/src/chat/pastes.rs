@@ -1,0 +1,77 @@
+//! Long pastes stand in the line as `[paste 1: 120 lines]` and are put back when it is sent: a
+//! megabyte is typed over as quickly as a word.
+
+/// A paste up to this long, on so many lines, is shown as it is.
+const SHOWN_CHARS: usize = 800;
+const SHOWN_LINES: usize = 8;
+
+/// The long pastes of a line.
+#[derive(Debug, Default)]
+pub(crate) struct Pastes(Vec<(String, String)>);
+
+impl Pastes {
+    /// What stands in the line for a paste: the paste, or its mark. Signs that steer a terminal are no
+    /// part of a message.
+    pub(crate) fn take(&mut self, text: &str) -> String {
+        let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+        let lines = text.lines().count();
+        if text.len() <= SHOWN_CHARS && lines <= SHOWN_LINES {
+            return text;
+        }
+        let number = self.0.len() + 1;
+        let mark = if lines > 1 {
+            format!("[paste {number}: {lines} lines]")
+        } else {
+            format!("[paste {number}: {} characters]", text.chars().count())
+        };
+        self.0.push((mark.clone(), text));
+        mark
+    }
+
+    /// The line with its pastes put back; they are forgotten.
+    pub(crate) fn put_back(&mut self, line: &str) -> String {
+        let mut whole = String::with_capacity(line.len());
+        let mut rest = line;
+        'next: while let Some(at) = rest.find("[paste ") {
+            whole.push_str(&rest[..at]);
+            rest = &rest[at..];
+            for (mark, text) in &self.0 {
+                if let Some(after) = rest.strip_prefix(mark.as_str()) {
+                    whole.push_str(text);
+                    rest = after;
+                    continue 'next;
+                }
+            }
+            whole.push('[');
+            rest = &rest[1..];
+        }
+        whole.push_str(rest);
+        self.0.clear();
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pastes;
+
+    #[test]
+    fn a_long_paste_stands_as_a_mark_and_comes_back_whole() {
+        let (mut pastes, long) = (Pastes::default(), "x\n".repeat(500_000));
+        assert_eq!(pastes.take("short\n\u{1b}[2Jpaste\u{7}"), "short\n[2Jpaste");
+        let mark = pastes.take(&long);
+        assert_eq!(mark, "[paste 1: 500000 lines]");
+        let wide = pastes.take(&"y".repeat(900));
+        assert_eq!(wide, "[paste 2: 900 characters]");
+        let line = format!("a {wide} [paste 3: 1 lines] {mark}");
+        assert_eq!(pastes.put_back(&line), format!("a {} [paste 3: 1 lines] {long}", "y".repeat(900)));
+    }
+
+    #[test]
+    fn a_mark_inside_a_paste_is_text() {
+        let mut pastes = Pastes::default();
+        let first = pastes.take(&format!("[paste 2: 900 characters]{}", "x".repeat(900)));
+        pastes.take(&"y".repeat(900));
+        assert!(pastes.put_back(&first).starts_with("[paste 2: 900 characters]x"));
+    }
+}

@@ -1,0 +1,121 @@
+//! Without a terminal to paint on: each line of standard input is a message, its answer goes to
+//! standard output as it is, and the exit code is that of the last run.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use windlass::vocab::RunId;
+use windlass::{Awaited, Sent};
+
+use super::conversation::Conversation;
+use super::deeds::{self, Deed};
+use super::slash::{self, Meaning};
+use crate::commands::{CommandError, Done, follow, session};
+use crate::exit::Exit;
+use crate::prompt::{LONGEST, PromptError};
+
+/// Talks line by line until standard input ends.
+pub(crate) async fn by_lines(mut talk: Conversation) -> Done {
+    let done = converse(&mut talk).await;
+    talk.close().await;
+    done
+}
+
+async fn converse(talk: &mut Conversation) -> Done {
+    let mut exit = None;
+    if let Some(row) = talk.row().await?
+        && session::is_open(&row)
+    {
+        talk.open().await?;
+        exit = Some(hear(talk, Awaited::Run(RunId(row.runs))).await?);
+    }
+    loop {
+        let line = tokio::select! {
+            biased;
+            line = next_line() => line?,
+            // A run has its own answer to Ctrl-C; here it leaves.
+            _ = tokio::signal::ctrl_c() => return Ok(exit.unwrap_or(Exit::Cancelled)),
+        };
+        let Some(line) = line else { break };
+        if line.trim().is_empty() {
+            continue;
+        }
+        exit = match said(talk, line).await? {
+            Said::Heard(heard) => Some(heard),
+            Said::Told => exit.or(Some(Exit::Done)),
+            Said::Left => return Ok(exit.unwrap_or(Exit::Done)),
+        };
+    }
+    match (exit, io::stdin().is_terminal()) {
+        (Some(exit), _) => Ok(exit),
+        (None, true) => Ok(Exit::Done),
+        (None, false) => Err(PromptError::Empty.into()),
+    }
+}
+
+/// What a line led to.
+enum Said {
+    /// A run ended like this.
+    Heard(Exit),
+    /// The chat itself answered.
+    Told,
+    Left,
+}
+
+async fn said(talk: &mut Conversation, line: String) -> Result<Said, CommandError> {
+    let command = match slash::read(&line) {
+        Meaning::Message => {
+            let awaited = match talk.say(line).await? {
+                (Sent::TakenUp(run) | Sent::Known(run), _) => Awaited::Run(run),
+                (Sent::Queued, id) => Awaited::Message(id),
+            };
+            return Ok(Said::Heard(hear(talk, awaited).await?));
+        }
+        Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
+        Meaning::Command(command, _) => command,
+    };
+    match deeds::perform(talk, command).await? {
+        Deed::Tell(text) | Deed::Moved(text) => {
+            // Nobody is left to tell when standard error is gone.
+            let _ = io::stderr().write_all(text.as_bytes());
+            Ok(Said::Told)
+        }
+        Deed::TurnThinking => Ok(Said::Told),
+        Deed::Leave => Ok(Said::Left),
+        Deed::Follow => {
+            let run = RunId(talk.row().await?.map_or(1, |row| row.runs));
+            Ok(Said::Heard(hear(talk, Awaited::Run(run)).await?))
+        }
+    }
+}
+
+/// Follows a run as `windlass run` does.
+async fn hear(talk: &mut Conversation, awaited: Awaited) -> Done {
+    let (job, agent, live) = talk.parts();
+    let Some(live) = live else { return Ok(Exit::Done) };
+    follow::follow(job, agent, &live.session, &mut live.events, awaited).await
+}
+
+/// The next line of standard input, without its line break; `None` at its end.
+async fn next_line() -> Result<Option<String>, CommandError> {
+    let read = tokio::task::spawn_blocking(read_line).await;
+    Ok(read.unwrap_or_else(|error| Err(PromptError::Unreadable(io::Error::other(error))))?)
+}
+
+fn read_line() -> Result<Option<String>, PromptError> {
+    if io::stdin().is_terminal() {
+        // Nobody is left to tell when standard error is gone.
+        let _ = io::stderr().write_all(b"> ");
+    }
+    let mut bytes = Vec::new();
+    let mut input = io::Read::take(io::stdin().lock(), LONGEST as u64 + 1);
+    input.read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if bytes.len() > LONGEST {
+        return Err(PromptError::TooLong);
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|error| PromptError::NotUtf8 { offset: error.utf8_error().valid_up_to() })?;
+    Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+}

@@ -1,0 +1,127 @@
+//! The line that is typed while a run works: its text, its cursor, and the part of it that fits.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::keys::Key;
+
+/// A line under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Typed {
+    /// Before the cursor.
+    left: String,
+    /// After it.
+    right: String,
+}
+
+impl Typed {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left.is_empty() && self.right.is_empty()
+    }
+
+    /// What is before and after the cursor; the line is empty then.
+    pub(crate) fn take(&mut self) -> (String, String) {
+        (std::mem::take(&mut self.left), std::mem::take(&mut self.right))
+    }
+
+    /// Puts text in at the cursor.
+    pub(crate) fn insert(&mut self, text: &str) {
+        self.left.push_str(text);
+    }
+
+    /// Does what a key says, where it is about the text.
+    pub(crate) fn press(&mut self, key: Key) {
+        match key {
+            Key::Char(c) => self.left.push(c),
+            Key::Newline => self.left.push('\n'),
+            Key::Backspace => drop(self.left.pop()),
+            Key::Delete => drop(first(&mut self.right)),
+            Key::WordBack => {
+                let kept = self.left.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
+                self.left.truncate(kept);
+            }
+            Key::KillToStart => self.left.clear(),
+            Key::KillToEnd => self.right.clear(),
+            Key::Left => {
+                if let Some(c) = self.left.pop() {
+                    self.right.insert(0, c);
+                }
+            }
+            Key::Right => self.left.extend(first(&mut self.right)),
+            Key::Home => {
+                self.left.push_str(&self.right);
+                self.right = std::mem::take(&mut self.left);
+            }
+            Key::End => self.left.push_str(&std::mem::take(&mut self.right)),
+            Key::Enter | Key::Interrupt | Key::EndOfInput => {}
+        }
+    }
+
+    /// The part around the cursor that fits `width` columns, and the cursor's column in it.
+    pub(crate) fn window(&self, width: usize, newline: char) -> (String, usize) {
+        let shown = |c: char| if c == '\n' { newline } else { c };
+        let columns = |c: char| c.width().unwrap_or(0);
+        let (mut before, mut used) = (Vec::new(), 0);
+        for c in self.left.chars().rev().map(shown) {
+            if used + columns(c) >= width {
+                break;
+            }
+            used += columns(c);
+            before.push(c);
+        }
+        let (cursor, mut text) = (used, before.into_iter().rev().collect::<String>());
+        for c in self.right.chars().map(shown) {
+            used += columns(c);
+            if used >= width {
+                break;
+            }
+            text.push(c);
+        }
+        (text, cursor)
+    }
+}
+
+fn first(text: &mut String) -> Option<char> {
+    if text.is_empty() { None } else { Some(text.remove(0)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Typed;
+    use crate::chat::keys::Key;
+
+    fn at_end(text: &str) -> Typed {
+        let mut typed = Typed::default();
+        typed.insert(text);
+        typed
+    }
+
+    fn typed(keys: &[Key]) -> (String, String) {
+        let mut typed = at_end("one two");
+        keys.iter().for_each(|key| typed.press(*key));
+        typed.take()
+    }
+
+    #[test]
+    fn the_line_can_be_edited() {
+        for (keys, left, right) in [
+            (&[Key::Char('!')][..], "one two!", ""),
+            (&[Key::Left, Key::Left, Key::Backspace], "one ", "wo"),
+            (&[Key::Home, Key::Delete, Key::Right], "n", "e two"),
+            (&[Key::WordBack, Key::WordBack], "", ""),
+            (&[Key::Left, Key::KillToEnd, Key::Newline], "one tw\n", ""),
+            (&[Key::Left, Key::KillToStart, Key::End], "o", ""),
+        ] {
+            assert_eq!(typed(keys), (left.to_owned(), right.to_owned()), "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_shows_the_part_around_the_cursor() {
+        let mut typed = at_end("0123456789");
+        assert_eq!(typed.window(5, ' '), ("6789".into(), 4));
+        typed.press(Key::Home);
+        assert_eq!(typed.window(5, ' '), ("0123".into(), 0));
+        assert_eq!(at_end("中文字").window(5, ' '), ("文字".into(), 4));
+        assert_eq!(at_end("a\nb").window(9, '+'), ("a+b".into(), 3));
+    }
+}

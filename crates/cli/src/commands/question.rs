@@ -1,0 +1,117 @@
+//! What a question looks like on a terminal, and what a person may answer.
+
+use windlass::vocab::{Preview, QuestionAsked, QuestionKind, QuestionOption};
+
+/// An answer as a person may type it: the letter or the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) letter: &'static str,
+    pub(crate) words: &'static str,
+    pub(crate) option: QuestionOption,
+}
+
+/// The answers on offer, in the order they were offered.
+pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
+    let approval = matches!(asked.kind, QuestionKind::Approval { .. });
+    let of = |option: &QuestionOption| {
+        let (letter, words) = match option {
+            QuestionOption::No if approval => ("n", "no"),
+            QuestionOption::No => ("n", "stop here"),
+            QuestionOption::Once if approval => ("y", "yes, once"),
+            QuestionOption::Once => ("y", "go on"),
+            QuestionOption::Session => ("s", "yes, for this session"),
+            QuestionOption::Always => ("a", "always"),
+            QuestionOption::Edit => ("e", "edit"),
+            QuestionOption::RunAgain => ("r", "run again"),
+            QuestionOption::Interrupt => ("i", "leave it interrupted"),
+        };
+        Choice { letter, words, option: *option }
+    };
+    asked.options.iter().map(of).collect()
+}
+
+/// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
+pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
+    let (mut text, mut used) = (String::new(), 0);
+    for choice in choices {
+        let word = format!("[{}] {}", choice.letter, choice.words);
+        let gap = match used {
+            0 => "",
+            _ if used + 2 + word.len() > width => "\n",
+            _ => "  ",
+        };
+        used = if gap == "\n" { word.len() } else { used + gap.len() + word.len() };
+        text = text + gap + &word;
+    }
+    text
+}
+
+/// The answer a line gives: a letter, the words, or the first of them.
+pub(crate) fn chosen(choices: &[Choice], line: &str) -> Option<QuestionOption> {
+    let line = line.trim().to_lowercase();
+    let means = |choice: &&Choice| {
+        let first = choice.words.split([',', ' ']).next().unwrap_or_default();
+        line == choice.letter || line == choice.words || line == first
+    };
+    // Where two begin alike ("yes") the first offered is the lesser.
+    choices.iter().find(means).map(|choice| choice.option)
+}
+
+/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
+/// begins with is not said twice.
+pub(crate) fn shown(preview: &Preview, indent: &str) -> String {
+    let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
+    let mut lines = body.lines();
+    if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {
+        lines.next();
+    }
+    lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
+}
+
+/// What stands over a question that shows nothing.
+pub(crate) fn about(kind: &QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Approval { .. } => "May this call run?",
+        QuestionKind::Settlement { .. } => "A crash cut this call short; it may have taken effect.",
+        QuestionKind::Cycle => "The model runs in circles. Go on?",
+        QuestionKind::Stuck => "The run was taken up again and again without progress. Try once more?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::vocab::{CallId, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+
+    use super::{choices, chosen, offered};
+
+    fn approval() -> QuestionAsked {
+        use QuestionOption::{Always, Edit, No, Once, Session};
+        QuestionAsked {
+            question: QuestionId(1),
+            kind: QuestionKind::Approval { call: CallId { run: RunId(1), turn: TurnId(1), index: 0 } },
+            preview: None,
+            options: vec![No, Once, Session, Always, Edit],
+            expires: None,
+            default: No,
+        }
+    }
+
+    // proves T8
+    #[test]
+    fn every_answer_on_offer_can_be_typed_by_letter_and_by_words_and_nothing_else_answers() {
+        let choices = choices(&approval());
+        for choice in &choices {
+            for line in [choice.letter.to_owned(), choice.words.to_uppercase(), format!(" {}\n", choice.letter)] {
+                assert_eq!(chosen(&choices, &line), Some(choice.option), "{line:?}");
+            }
+        }
+        assert_eq!(chosen(&choices, "yes"), Some(QuestionOption::Once));
+        for line in ["", " ", "maybe", "yn", "yes please", "/stop"] {
+            assert_eq!(chosen(&choices, line), None, "{line:?}");
+        }
+        let line = "[n] no  [y] yes, once  [s] yes, for this session  [a] always  [e] edit";
+        assert_eq!(offered(&choices, 80), line);
+        let narrow = "[n] no\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
+        assert_eq!(offered(&choices, 20), narrow);
+    }
+}

@@ -1,0 +1,180 @@
+//! What a person tells the chat itself.
+
+use windlass_testkit::{After, FaultKind, Scene, Script, Step};
+
+use crate::support::Bench;
+use crate::support::glass::Glass;
+
+fn chat(bench: &Bench) -> Glass {
+    let mut glass = Glass::chat(bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass
+}
+
+/// Says a line and waits for the next prompt.
+fn say(glass: &mut Glass, line: &str, answer: &str) {
+    glass.say(line);
+    glass.wait(answer, |screen| screen.contains(answer) && screen.lines().last() == Some("›"));
+}
+
+fn talkative() -> Bench {
+    Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)))
+}
+
+// proves W6
+#[test]
+fn help_lists_every_command() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    glass.resize(130, 30);
+    say(&mut glass, "/help", "Ctrl-D leaves.");
+    let shown = glass.text();
+    let (_, list) = shown.split_once("› /help\n").expect("the list");
+    let expected = "  /new             begin a new session
+  /stop            stop the run and drop what waits
+  /help            this list
+  /status          model, session, folder, what is going on
+  /model [NAME]    show the model, or take another for the next run
+  /sessions [KEY]  list this folder's sessions, or go to one
+  /fork [SEQ]      go on in a copy of this session, cut off after record SEQ
+  /retry           try the last run again
+  /cost            tokens, and money where prices are known
+  /thinking        show thinking whole, or folded
+  /quit            leave; everything is kept
+
+  Alt-Enter or \\ at the end of a line begins another line. What you type while a run works steers it.
+  @ and Tab complete the path of a file. Ctrl-C stops the run, twice leaves; Ctrl-D leaves.
+›";
+    assert_eq!(list, expected, "{shown}");
+}
+
+// proves W6: other slash text goes to the model
+#[test]
+fn slash_text_that_is_no_command_is_said_to_the_model() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    say(&mut glass, "/etc/hosts says what?", "Aye.");
+    assert_eq!(bench.last_request("user"), ["/etc/hosts says what?"]);
+}
+
+// proves W6, M7
+#[test]
+fn status_cost_and_sessions_say_what_is_known() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    glass.resize(100, 40);
+    say(&mut glass, "/status", "not begun; 0 runs so far, 0 messages waiting");
+    say(&mut glass, "hello", "Aye.");
+    say(&mut glass, "/status", "idle; 1 runs so far, 0 messages waiting");
+    say(&mut glass, "/cost", "session: 10 tokens in, 10 out, 1 model call");
+    say(&mut glass, "/sessions", "* k  idle");
+    say(&mut glass, "/stop", "there is no run to stop");
+    say(&mut glass, "/retry", "nothing to retry");
+    say(&mut glass, "/fork x", "that is not a number");
+    assert_eq!(bench.server.count(), 1, "none of it was said to the model");
+}
+
+// proves C7 as far as there is something to archive
+#[test]
+fn new_begins_another_session_and_sessions_goes_back() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    say(&mut glass, "first words", "Aye.");
+    say(&mut glass, "/new", "New session started.");
+    say(&mut glass, "other words", "› other words\nAye.");
+    assert_eq!(bench.last_request("user"), ["other words"]);
+    say(&mut glass, "/sessions k", "session k: first words");
+    say(&mut glass, "back again", "› back again\nAye.");
+    assert_eq!(bench.last_request("user"), ["first words", "back again"]);
+    assert_eq!(bench.keys().len(), 2);
+}
+
+#[test]
+fn another_model_is_taken_for_the_next_run() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    say(&mut glass, "hello", "Aye.");
+    say(&mut glass, "/model bigger", "bigger from the next run on");
+    say(&mut glass, "hello again", "› hello again\nAye.");
+    let models: Vec<String> = bench
+        .server
+        .requests()
+        .iter()
+        .map(|request| request.body["model"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(models, ["scripted", "bigger"]);
+    bench.assert_whole("another model");
+}
+
+// proves J3: a failed run can be retried
+#[test]
+fn a_failed_run_is_tried_again() {
+    let refused = Step::say("Now it works.").fault(FaultKind::status(400).times(1));
+    let bench = Bench::new(Script::when("go", [refused]));
+    let mut glass = chat(&bench);
+    glass.say("go");
+    glass.wait("the failure", |screen| screen.contains("failed") && screen.lines().last() == Some("›"));
+    say(&mut glass, "/retry", "Now it works.");
+    bench.assert_whole("retried");
+}
+
+// proves L8, W6: commands that are always allowed act during a run, the others say why not
+#[test]
+fn commands_act_during_a_run() {
+    let slow = Step::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX));
+    let bench = Bench::new(Script::when("go", [slow]));
+    let mut glass = chat(&bench);
+    glass.say("go");
+    glass.say("/status");
+    glass.wait_for("now       working");
+    glass.say("/new");
+    glass.wait_for("not while a run works; /stop stops it");
+    glass.say("/Stop");
+    glass.wait_for("stopped 1 run");
+    glass.wait_for_prompt();
+    assert_eq!(bench.keys(), ["k"]);
+}
+
+#[test]
+fn commands_and_paths_are_completed() {
+    let bench = talkative();
+    std::fs::write(bench.workspace().join("notes.txt"), "").expect("a file");
+    let mut glass = chat(&bench);
+    glass.press("/sta\t");
+    glass.wait("the command", |screen| screen.lines().last() == Some("› /status"));
+    glass.press("\u{3}read @no\t");
+    glass.wait("the path", |screen| screen.lines().last() == Some("› read @notes.txt"));
+    glass.press("\u{3}/mo");
+    glass.wait("a hint", |screen| screen.lines().last() == Some("› /model"));
+}
+
+#[test]
+fn a_narrow_terminal_without_colours_gets_no_escape_codes_of_colour() {
+    let bench = talkative();
+    let mut command = bench.command(&["--session", "k"]);
+    command.env("TERM", "xterm").env("NO_COLOR", "1").env("WINDLASS_TEST_CLOCK", "1");
+    let mut glass = Glass::start(command);
+    glass.resize(20, 10);
+    glass.wait("a prompt", |screen| screen.lines().last() == Some(">"));
+    glass.say("hello");
+    glass.wait("an answer", |screen| screen.contains("Aye.") && screen.lines().last() == Some(">"));
+    assert!(!glass.was_coloured(), "{}", glass.text());
+}
+
+#[test]
+fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
+    let call = Step::call("run_command", serde_json::json!({"command": "echo x > log"}));
+    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let mut command = bench.command(&["--session", "k"]);
+    command.env("TERM", "dumb").env("WINDLASS_TEST_CLOCK", "1");
+    let mut glass = Glass::start(command);
+    glass.wait("a prompt", |screen| screen.lines().last() == Some(">"));
+    glass.press("go\n");
+    glass.wait("the question", |screen| screen.ends_with("[s] yes, for this session?"));
+    glass.press("y\n");
+    glass.wait("an answer", |screen| screen.contains("\nAye.\n") && screen.lines().last() == Some(">"));
+    assert!(!glass.was_steered(), "{}", glass.text());
+    glass.press("\u{4}");
+    assert_eq!(glass.end(), 0);
+    assert_eq!(bench.read("log").as_deref(), Some("x\n"));
+}

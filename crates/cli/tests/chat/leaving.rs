@@ -1,0 +1,142 @@
+//! Stopping, leaving, and coming back.
+
+use windlass_testkit::{FaultKind, Pace, Point, Scene, Script, Step, Writes};
+
+use crate::support::Bench;
+use crate::support::glass::Glass;
+
+/// Says its first words and then nothing, once; the next time it goes through.
+fn stalls(text: &str) -> Step {
+    let pace = Pace { latency_ms: 0, pause_ms: 1, writes: Writes::Events, delta_chars: 6 };
+    Step::say(text).pace(pace).fault(FaultKind::Idle { after: Point::Events(3) }.times(1))
+}
+
+fn bench() -> Bench {
+    Bench::new(
+        Script::default()
+            .scene(Scene::when("begin", [stalls("some words and then the rest")]))
+            .scene(Scene::when("more", [Step::say("Here is more.")])),
+    )
+}
+
+fn under_way(bench: &Bench) -> Glass {
+    let mut glass = Glass::chat(bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.say("begin");
+    glass.wait_for("some words");
+    glass
+}
+
+// proves L8
+#[test]
+fn ctrl_c_stops_the_run_and_the_chat_goes_on() {
+    let bench = bench();
+    let mut glass = under_way(&bench);
+    glass.press("\u{3}");
+    glass.wait_for_prompt();
+    glass.say("more");
+    glass.wait_for("Here is more.");
+    glass.wait_for_prompt();
+    assert!(bench.run(&["sessions", "show", "k"]).stdout.contains("Cancelled: some words"));
+    bench.assert_whole("stopped");
+}
+
+// proves L8: twice leaves
+#[test]
+fn ctrl_c_twice_leaves() {
+    let bench = bench();
+    let mut glass = under_way(&bench);
+    glass.press("\u{3}");
+    glass.wait_for_prompt();
+    glass.press("\u{3}");
+    assert_eq!(glass.end(), 0);
+    // At an empty prompt too; a line that was begun is only cleared.
+    let mut glass = Glass::chat(&bench, &[]);
+    glass.wait_for_prompt();
+    glass.press("half a line");
+    glass.wait_for("half a line");
+    glass.press("\u{3}");
+    glass.wait_for_prompt();
+    glass.press("\u{3}");
+    glass.wait_for("Ctrl-C again leaves");
+    glass.wait_for_prompt();
+    glass.press("\u{3}");
+    assert_eq!(glass.end(), 0);
+}
+
+// proves J3: a closed terminal, a killed process and a quit in mid-run lose nothing
+#[test]
+fn whatever_way_a_run_is_left_it_goes_on_when_it_is_continued() {
+    for way in ["close", "kill", "/quit", "hang up"] {
+        let bench = bench();
+        let mut glass = under_way(&bench);
+        match way {
+            "close" => {
+                glass.close();
+                assert_eq!(glass.end(), 0, "{way}");
+            }
+            "kill" => {
+                glass.child.kill().expect("killed");
+                glass.end();
+            }
+            "hang up" => {
+                let id = glass.child.id().to_string();
+                let sent = std::process::Command::new("kill").args(["-HUP", &id]).status().expect("kill");
+                assert!(sent.success());
+                assert_eq!(glass.end(), 0, "{way}");
+            }
+            quit => {
+                glass.say(quit);
+                assert_eq!(glass.end(), 0, "{way}");
+                assert!(glass.text().contains("`windlass --resume k` goes on with it"), "{}", glass.text());
+            }
+        }
+        let mut glass = Glass::chat(&bench, &["--continue"]);
+        glass.wait_for("some words and then the rest");
+        glass.wait_for_prompt();
+        assert!(glass.text().contains("› begin"), "what was said is shown again: {}", glass.text());
+        assert_eq!(bench.records("k", "RunStarted"), 1, "{way}");
+        bench.assert_whole(way);
+    }
+}
+
+#[test]
+fn a_session_that_is_continued_shows_its_title_and_what_was_said() {
+    let bench = bench();
+    let mut glass = Glass::chat(&bench, &[]);
+    glass.wait_for_prompt();
+    glass.say("tell me more");
+    glass.wait_for("Here is more.");
+    glass.wait_for_prompt();
+    glass.press("\u{4}");
+    glass.end();
+    let listed = bench.run(&["sessions", "list"]).stdout;
+    assert!(listed.starts_with("chat-") && listed.ends_with("  tell me more\n"), "{listed}");
+    let mut glass = Glass::chat(&bench, &["-c"]);
+    glass.wait_for_prompt();
+    let key = listed.split_whitespace().next().expect("a key");
+    let expected = format!(
+        "Windlass 0.1.0 · scripted · $DIR/work
+session {key}: tell me more
+/help · Ctrl-C stops a run · Ctrl-D leaves
+› tell me more
+Here is more.
+›"
+    );
+    glass.assert_shows(&bench, &expected);
+}
+
+#[test]
+fn only_a_session_that_is_there_can_be_resumed() {
+    let bench = bench();
+    for arguments in [&["--resume", "nothing"][..], &["--continue"]] {
+        let ran = bench.run(arguments);
+        assert!(ran.code == 2 && ran.stderr.contains("session"), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn options_before_a_command_are_refused_instead_of_forgotten() {
+    let ran = bench().run(&["--model", "m", "run", "begin"]);
+    assert!(ran.code == 2 && ran.stderr.contains("stand after it"), "{}", ran.stderr);
+}

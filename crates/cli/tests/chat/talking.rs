@@ -1,0 +1,190 @@
+//! Saying something and getting an answer: the first prompt, long messages, steering, resizing.
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Pace, Point, Scene, Script, Step, Writes};
+
+use crate::support::Bench;
+use crate::support::glass::Glass;
+
+/// Comes word by word.
+const SLOW: Pace = Pace { latency_ms: 0, pause_ms: 5, writes: Writes::Events, delta_chars: 6 };
+
+/// Stops after its first words until it is aborted.
+fn stalls(text: &str) -> Step {
+    Step::say(text).pace(SLOW).fault(FaultKind::Idle { after: Point::Events(3) }.times(u32::MAX))
+}
+
+// proves W2
+#[test]
+fn a_bare_windlass_opens_the_chat_and_answers_stream_in() {
+    let bench = Bench::new(Script::of([Step::say("Hello to you.").pace(SLOW), Step::say("Again.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "notes"]);
+    glass.wait_for_prompt();
+    let banner = "Windlass 0.1.0 · scripted · $DIR/work
+session notes
+/help · Ctrl-C stops a run · Ctrl-D leaves
+›";
+    glass.assert_shows(&bench, banner);
+    glass.say("hello");
+    glass.wait_for("Hello to you.");
+    glass.wait_for_prompt();
+    glass.say("and again");
+    glass.wait_for("Again.");
+    glass.wait_for_prompt();
+    glass.assert_shows(&bench, &format!("{banner} hello\nHello to you.\n› and again\nAgain.\n›"));
+    glass.press("\u{4}");
+    assert_eq!(glass.end(), 0);
+    assert!(glass.text().contains("`windlass --resume notes`"), "{}", glass.text());
+    assert_eq!(bench.last_request("user"), ["hello", "and again"]);
+    bench.assert_whole("talked");
+}
+
+#[test]
+fn looking_in_leaves_no_session_behind() {
+    let bench = Bench::new(Script::of([]));
+    let mut glass = Glass::chat(&bench, &["chat"]);
+    glass.wait_for_prompt();
+    glass.say("/quit");
+    assert_eq!(glass.end(), 0);
+    assert_eq!(bench.keys(), Vec::<String>::new());
+}
+
+/// A run that works until the file `go` is there.
+fn held(then: [Scene; 1]) -> Bench {
+    let wait = json!({"command": "while [ ! -e go ]; do sleep 0.02; done"});
+    let begin = Scene::when("begin", [Step::call("run_command", wait), Step::say("It was held.")]);
+    Bench::new(then.into_iter().fold(Script::default().scene(begin), Script::scene))
+}
+
+fn let_go(bench: &Bench) {
+    std::fs::write(bench.workspace().join("go"), "").expect("a file");
+}
+
+fn begun(bench: &Bench, arguments: &[&str]) -> Glass {
+    let mut glass = Glass::chat(bench, &[&["--session", "k", "--allow", "run_command"], arguments].concat());
+    glass.wait_for_prompt();
+    glass.say("begin");
+    glass.wait("a run", |screen| screen.lines().last() == Some("»"));
+    glass
+}
+
+// proves L7: what is typed while a run works steers it
+#[test]
+fn typing_during_a_run_steers_it() {
+    let bench = held([Scene::when("left", [Step::say("Turning left.")])]);
+    let mut glass = begun(&bench, &[]);
+    glass.press("go left");
+    glass.wait("the line", |screen| screen.lines().last() == Some("» go left"));
+    glass.press("\r");
+    glass.wait_for("» go left\nthe model reads this at its next step");
+    let_go(&bench);
+    glass.wait_for("Turning left.");
+    glass.wait_for_prompt();
+    assert_eq!(bench.last_request("user"), ["begin", "go left"]);
+    assert_eq!(bench.records("k", "RunStarted"), 1);
+    bench.assert_whole("steered");
+}
+
+// proves L7: under a policy that queues, the person is told so, and what is typed is kept for the prompt
+#[test]
+fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
+    let bench = held([Scene::when("then", [Step::say("Thereafter.")])]);
+    let mut glass = begun(&bench, &["--preset", "operator"]);
+    glass.say("then this");
+    glass.wait_for("this waits until the run is done");
+    glass.press("half a line");
+    glass.wait("the line", |screen| screen.lines().last() == Some("» half a line"));
+    let_go(&bench);
+    glass.wait_for("Thereafter.");
+    glass.wait("the line again", |screen| screen.lines().last() == Some("› half a line"));
+    assert_eq!(bench.records("k", "RunStarted"), 2);
+}
+
+// The typed line stays whole below what streams in.
+#[test]
+fn what_is_typed_is_not_torn_by_what_is_shown() {
+    let words: String = (1..=200).map(|number| format!("word{number} ")).collect();
+    let bench = Bench::new(Script::when("begin", [Step::say(words).pace(SLOW)]));
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.say("begin");
+    glass.wait_for("word10 ");
+    glass.press("typed meanwhile");
+    glass.wait("the line", |screen| screen.lines().last() == Some("» typed meanwhile"));
+    glass.wait("more of both", |screen| {
+        screen.contains("word150 ") && screen.lines().last() == Some("» typed meanwhile")
+    });
+    glass.wait("the line again", |screen| screen.lines().last() == Some("› typed meanwhile"));
+    let shown = glass.text();
+    assert_eq!(shown.matches("typed meanwhile").count(), 1, "{shown}");
+    assert!(shown.contains("word200"), "{shown}");
+}
+
+// proves L7: a paste of any length is one message, and the terminal stays usable
+#[test]
+fn a_megabyte_is_pasted_at_once_and_sent_as_one_message() {
+    let bench = Bench::new(Script::of([Step::say("That was long.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    let paste = "0123456789abcde\n".repeat(65_536);
+    glass.press(&format!("read this: \u{1b}[200~{}\u{1b}[201~", paste.replace('\n', "\r")));
+    glass.wait_for("› read this: [paste 1: 65536 lines]");
+    glass.press(" please\r");
+    glass.wait_for("That was long.");
+    glass.wait_for_prompt();
+    assert_eq!(bench.last_request("user"), [format!("read this: {paste} please")]);
+}
+
+#[test]
+fn a_message_may_have_several_lines() {
+    let bench = Bench::new(Script::of([Step::say("Three.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.press("one\u{1b}\rtwo\\\r");
+    glass.wait("another line", |screen| screen.ends_with("› one\ntwo\\"));
+    glass.press("\u{1b}[200~three\rfour\u{1b}[201~\r");
+    glass.wait_for("Three.");
+    assert_eq!(bench.last_request("user"), ["one\ntwo\nthree\nfour"]);
+}
+
+#[test]
+fn the_window_may_change_its_size_during_a_run() {
+    let script = Script::default().scene(Scene::when("begin", [stalls("some words that never end")]));
+    let bench = Bench::new(script);
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.say("begin");
+    glass.wait_for("some words");
+    glass.resize(30, 10);
+    let long = "a line that is longer than thirty columns are";
+    glass.press(long);
+    // Only the end of it fits, on one row.
+    glass.wait("the end of the line", |screen| screen.lines().last() == Some("» er than thirty columns are"));
+    glass.press("\u{3}");
+    glass.wait("the line at the prompt", |screen| screen.contains("› a line that is longer"));
+    bench.assert_whole("resized");
+}
+
+// proves X1: what is a secret is not in the history, nor what begins with a blank
+#[test]
+fn the_history_is_kept_for_this_person_alone_without_secrets() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new(Script::when("", [Step::say("Noted.")]));
+    let mut command = bench.command(&["--session", "k"]);
+    command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("DEPLOY_TOKEN", "s3cr3t-value");
+    let mut glass = Glass::start(command);
+    glass.wait_for_prompt();
+    for (line, answer) in [("the token is s3cr3t-value", "value\nNoted."), (" not to be kept", "kept\nNoted.")] {
+        glass.say(line);
+        glass.wait(line, |screen| screen.contains(answer) && screen.lines().last() == Some("›"));
+    }
+    glass.say("/cost");
+    glass.wait("the cost", |screen| screen.contains("session: ") && screen.lines().last() == Some("›"));
+    // The last line comes back with the arrow.
+    glass.press("\u{1b}[A");
+    glass.wait("the line before", |screen| screen.lines().last() == Some("› /cost"));
+    let path = bench.data().join("history");
+    let kept = std::fs::read_to_string(&path).expect("a history");
+    assert_eq!(kept, "#V2\nthe token is ⟦secret:DEPLOY_TOKEN⟧\n/cost\n");
+    assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
+}

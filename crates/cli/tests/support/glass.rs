@@ -1,0 +1,168 @@
+//! The real binary at a pseudo-terminal: what a person would see, as a terminal shows it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::num::NonZero;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use super::Bench;
+
+/// Long enough for the slowest machine; nothing waits for it unless the test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A terminal with the binary in it.
+pub(crate) struct Glass {
+    person: Option<File>,
+    screen: vt100::Parser,
+    /// Everything that was shown, as it came.
+    bytes: Vec<u8>,
+    pub(crate) child: Child,
+}
+
+#[derive(PartialEq, Eq)]
+enum Seen {
+    More,
+    Nothing,
+}
+
+impl Glass {
+    /// Starts the chat in a terminal of 60 columns and 20 rows. At real time, so that no question
+    /// expires while a slow machine thinks.
+    pub(crate) fn chat(bench: &Bench, arguments: &[&str]) -> Self {
+        let mut command = bench.command(arguments);
+        command.env("WINDLASS_TEST_CLOCK", "1").env("TERM", "xterm").env("LANG", "C.UTF-8");
+        Self::start(command)
+    }
+
+    pub(crate) fn start(mut command: Command) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let person = openpt(flags).expect("a terminal");
+        grantpt(&person).and_then(|()| unlockpt(&person)).expect("a terminal");
+        tcsetwinsize(&person, winsize(60, 20)).expect("a size");
+        let end = || -> OwnedFd { ioctl_tiocgptpeer(&person, flags).expect("its other end") };
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
+        drop(command);
+        let person = File::from(person);
+        Self { person: Some(person), screen: vt100::Parser::new(cells(20), cells(60), 1000), bytes: Vec::new(), child }
+    }
+
+    /// What is on the screen, without blanks at the ends of lines and without the empty lines below.
+    pub(crate) fn text(&self) -> String {
+        let contents = self.screen.screen().contents();
+        let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    /// Waits until the screen is as wanted.
+    pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&str) -> bool) {
+        let begun = Instant::now();
+        while !wanted(&self.text()) {
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            assert!(self.look(left) == Seen::More, "{what} never came:\n{}\n", self.text());
+        }
+    }
+
+    /// Waits for more to be shown, at most so long.
+    fn look(&mut self, limit: Duration) -> Seen {
+        let Some(person) = &mut self.person else { return Seen::Nothing };
+        let limit = Timespec::try_from(limit).expect("a time");
+        let ready = poll(&mut [PollFd::new(&*person, PollFlags::IN)], Some(&limit)).expect("polled");
+        let mut bytes = [0; 64 * 1024];
+        // Once the binary is gone this is an error.
+        match if ready == 0 { Ok(0) } else { person.read(&mut bytes) } {
+            Ok(read @ 1..) => {
+                self.screen.process(&bytes[..read]);
+                self.bytes.extend(&bytes[..read]);
+                Seen::More
+            }
+            Ok(0) | Err(_) => Seen::Nothing,
+        }
+    }
+
+    /// Closes the terminal, as a window is closed.
+    pub(crate) fn close(&mut self) {
+        self.person = None;
+    }
+
+    /// Waits until `text` is on the screen.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        self.wait(text, |screen| screen.contains(text));
+    }
+
+    /// Waits until the last line is an empty prompt.
+    pub(crate) fn wait_for_prompt(&mut self) {
+        self.wait("a prompt", |screen| screen.lines().last() == Some("›"));
+    }
+
+    /// The whole screen is exactly this; `$DIR` stands for the bench's folder.
+    pub(crate) fn assert_shows(&self, bench: &Bench, expected: &str) {
+        let seen = self.text().replace(&bench.dir.path().display().to_string(), "$DIR");
+        assert!(seen == expected, "\n--- seen:\n{seen}\n--- expected:\n{expected}\n");
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
+        let person = self.person.as_mut().expect("a terminal");
+        person.write_all(keys.as_bytes()).expect("typed");
+    }
+
+    /// Whether a colour or a weight was ever shown.
+    pub(crate) fn was_coloured(&self) -> bool {
+        let shown = String::from_utf8_lossy(&self.bytes);
+        shown
+            .split("\u{1b}[")
+            .skip(1)
+            .any(|code| code.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m'))
+    }
+
+    /// Whether any escape code was sent.
+    pub(crate) fn was_steered(&self) -> bool {
+        self.bytes.contains(&0x1b)
+    }
+
+    /// Types a line and sends it.
+    pub(crate) fn say(&mut self, line: &str) {
+        self.press(&format!("{line}\r"));
+    }
+
+    /// Another size, and the news of it.
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
+        tcsetwinsize(self.person.as_ref().expect("a terminal"), winsize(columns, rows)).expect("a size");
+        self.screen.screen_mut().set_size(cells(rows), cells(columns));
+        let sent = Command::new("kill").args(["-WINCH", &self.child.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
+    }
+
+    /// Waits for the end of the binary, reading what it still says. Gives its exit code.
+    pub(crate) fn end(&mut self) -> i32 {
+        let begun = Instant::now();
+        loop {
+            let gone = self.child.try_wait().expect("waited");
+            while self.look(Duration::from_millis(5)) == Seen::More {}
+            if let Some(status) = gone {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(begun.elapsed() < PATIENCE, "it never ended:\n{}", self.text());
+        }
+    }
+}
+
+impl Drop for Glass {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn cells(count: u16) -> NonZero<u16> {
+    NonZero::new(count).expect("some")
+}
+
+fn winsize(columns: u16, rows: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
