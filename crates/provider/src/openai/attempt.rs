@@ -61,6 +61,22 @@ struct Route {
 impl OpenAiModel {
     /// A model reached as `config` says, through `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
+        let Door { client, base, headers, endpoint } = Door::open(&config, http)?;
+        let route = Route { client, url: chat_url(base), headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        Ok(Self { config, route: Arc::new(route) })
+    }
+}
+
+/// What every request to a server needs.
+pub(super) struct Door {
+    pub(super) client: Client,
+    pub(super) base: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) endpoint: Endpoint,
+}
+
+impl Door {
+    pub(super) fn open(config: &OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let base = parse_base(&config.base_url).ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -70,9 +86,7 @@ impl OpenAiModel {
             headers.insert(AUTHORIZATION, value);
         }
         let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
-        let client = http.for_scheme(base.scheme())?;
-        let route = Route { client, url: chat_url(base), headers, endpoint: Arc::new(endpoint), limits: config.limits };
-        Ok(Self { config, route: Arc::new(route) })
+        Ok(Self { client: http.for_scheme(base.scheme())?, base, headers, endpoint })
     }
 }
 
