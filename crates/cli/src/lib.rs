@@ -10,7 +10,11 @@
 pub mod args;
 pub mod commands;
 mod crash;
+mod demo;
+mod doctor;
 pub mod exit;
+mod init;
+mod models;
 pub mod output;
 pub mod prompt;
 pub mod secrets;
