@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands, one row of [`COMMANDS`] and one file each.
 
 mod bench;
+mod dist;
 mod test;
 mod tidy;
 mod tree;
@@ -19,6 +20,7 @@ const COMMANDS: &[Command] = &[
     ("tidy", "the rules of the house that no compiler checks", |root, words| {
         alone(words).and_then(|()| tidy::run(root))
     }),
+    ("dist", "the release: built, checked for size, packed with its papers and a checksum [--target NAME]", dist::run),
     ("bench", "the figures against their floors, built for release [--quick] [--only NAME]", bench::run),
 ];
 

@@ -37,19 +37,30 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done
     if let Some(key) = env.raw(DIES).map(|key| key.to_string_lossy().into_owned()) {
         return block_on(die(place, env, &key));
     }
-    let key = format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]);
-    let scratch = Scratch::make(&std::env::temp_dir(), &key).map_err(|error| {
-        CommandError::new(
-            Exit::Failed,
-            format!("no folder for the demo in {}: {error}", std::env::temp_dir().display()),
-        )
-    })?;
-    let folder = scratch.folder.display();
-    say(&format!(
-        "Demo: the model is scripted and nothing leaves this machine. Loop, journal, tools and files are real.\nFolder: {folder}\n"
-    ));
-    say(&format!("> {PROMPT}"));
-    if args.crash { crash(place, env, &key, &scratch.folder) } else { play(place, env, &key, &scratch.folder) }
+    let Beginning { key, folder } = begin()?;
+    say("Demo: the model is scripted, and nothing leaves this machine.");
+    say("The loop, the journal, the tools and the files are real.");
+    say(&format!("Folder: {}\n\n> {PROMPT}", folder.display()));
+    if args.crash { crash(place, env, &key, &folder) } else { play(place, env, &key, &folder) }
+}
+
+/// A session that is to play the demo, and the folder made for it.
+pub(super) struct Beginning {
+    pub(super) key: String,
+    pub(super) folder: PathBuf,
+}
+
+/// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
+/// this key that was built from [`prepare`].
+pub(super) fn begin() -> Result<Beginning, CommandError> {
+    let (key, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
+    match Scratch::make(&parent, &key) {
+        Ok(scratch) => Ok(Beginning { key, folder: scratch.folder }),
+        Err(error) => {
+            let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
+            Err(CommandError::new(Exit::Failed, text))
+        }
+    }
 }
 
 /// For people; what scripts want is on standard output.
@@ -59,7 +70,7 @@ fn say(text: &str) {
 }
 
 /// Everything the demo needs, whatever is configured for real runs.
-fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, CommandError> {
+pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, CommandError> {
     let policy = preset("default").ok_or_else(|| CommandError::new(Exit::Failed, "the preset `default` is missing"))?;
     let mode = Sourced::new(Mode::Default, Origin::Default);
     let settings = Settings {
@@ -154,12 +165,9 @@ fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
         let row = session::by_key(store.as_ref(), key).await?;
         let before = store.read(row.session, 0).await?;
         let count = Count::of(&before, folder).map_err(|error| unreadable(folder, &error))?;
-        say(&format!(
-            "\nKilled: process {process} is gone (SIGKILL), in the middle. The journal has {} records; {} files are renamed, {} not yet.",
-            before.len(),
-            count.renamed,
-            count.left
-        ));
+        say(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+        let (records, Count { renamed, left, .. }) = (before.len(), count);
+        say(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
         say(&format!("$ windlass resume {key}"));
         let mut job = prepare(place, folder, env)?;
         let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;

@@ -58,7 +58,8 @@ pub(super) fn act(history: &[Message]) -> Act {
 }
 
 fn talk() -> Act {
-    let text = format!("{LABEL}I only know one job (`windlass demo` shows it again) and can't answer this. {CONNECT}");
+    let text =
+        format!("{LABEL}I only know one job (`windlass demo` shows it again) and can't answer this.\n\n{CONNECT}");
     Act::Talk(text)
 }
 

@@ -19,7 +19,7 @@ pub(crate) async fn check(place: &Place) -> Check {
     let folder = &place.data_dir.value;
     match try_it(folder).await {
         Ok(sessions) => {
-            let said = format!("{}: written, read back, verified, locked; {sessions} sessions", folder.display());
+            let said = format!("{}: written, read back, verified, locked; sessions: {sessions}", folder.display());
             Check::ok("store", said)
         }
         Err(why) => Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR"),
