@@ -22,13 +22,10 @@ fn commit() -> Option<String> {
         return Some(told.trim().to_owned());
     }
     // Sources unpacked inside somebody else's repository are not of its commit.
-    let manifest = git(&["ls-files", "--error-unmatch", "Cargo.toml"]);
-    manifest?;
+    git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
     watch("HEAD");
-    if let Some(branch) = git(&["symbolic-ref", "--quiet", "HEAD"]) {
-        watch(&branch);
-        watch("packed-refs");
-    }
+    // Grows with every commit and checkout, wherever the branch itself is kept.
+    watch("logs/HEAD");
     git(&["log", "-1", "--format=%h %cs", "--abbrev=10"])
 }
 
