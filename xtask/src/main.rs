@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands, one row of [`COMMANDS`] and one file each.
 
 mod bench;
+mod dist;
 mod picture;
 mod test;
 mod tidy;
@@ -23,6 +24,7 @@ const COMMANDS: &[Command] = &[
     ("picture", "the animation in the README, played anew", |root, words| {
         alone(words).and_then(|()| picture::run(root))
     }),
+    ("dist", "the release: built, checked for size, packed with its papers and a checksum [--target NAME]", dist::run),
     ("bench", "the figures against their floors, built for release [--quick] [--only NAME]", bench::run),
 ];
 

@@ -1,10 +1,13 @@
 //! What tests need of the real binary, compiled only under debug assertions: dying before or after
-//! the n-th journal write, and a clock that runs faster. A release build has none of it.
+//! the n-th journal write, a clock that runs faster, and other servers to look for on this machine. A
+//! release build has none of it.
 
 use std::sync::Arc;
 
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::SqliteOptions;
+
+use crate::models::LocalServer;
 
 /// `WINDLASS_TEST_DIE=before:3` or `after:3`: die around the third append of this process.
 #[cfg(debug_assertions)]
@@ -58,4 +61,19 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
 #[cfg(not(debug_assertions))]
 pub(crate) fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
+}
+
+/// `WINDLASS_TEST_OLLAMA=http://127.0.0.1:1234/v1`: the only server to look for on this machine.
+#[cfg(debug_assertions)]
+pub(crate) fn local_servers() -> Vec<LocalServer> {
+    match std::env::var("WINDLASS_TEST_OLLAMA") {
+        Ok(url) => vec![LocalServer::ollama(&url)],
+        Err(_) => LocalServer::usual(),
+    }
+}
+
+/// Those that usually run on a machine.
+#[cfg(not(debug_assertions))]
+pub(crate) fn local_servers() -> Vec<LocalServer> {
+    LocalServer::usual()
 }

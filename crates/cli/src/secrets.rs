@@ -103,7 +103,7 @@ mod tests {
         };
         let sources = Sources { flags: Flags { data_dir: Some("/d".into()), ..Flags::default() }, ..sources };
         let settings = sources.resolve().expect("it resolves");
-        let secrets = known(&sources.env, settings.endpoint.api_key.as_ref());
+        let secrets = known(&sources.env, settings.api_key());
         let pairs: Vec<_> = secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())).collect();
         assert_eq!(pairs, [("API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")]);
         assert!(!format!("{secrets:?} {settings:?} {sources:?}").contains("long"));

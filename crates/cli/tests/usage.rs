@@ -25,6 +25,8 @@ impl Script {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.env_clear().env("HOME", self.path()).current_dir(self.path()).args(arguments);
+        // No server that happens to run on this machine is found.
+        command.env("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -88,11 +90,16 @@ fn an_unusable_prompt_ends_with_2_and_says_why() {
 fn no_configured_model_ends_with_2_and_says_what_to_set() {
     let script = Script::new();
     let (code, text) = refusal(&script.run(&["run", "hello"], b""));
-    assert!(code == Some(2) && text.starts_with("windlass: no model is configured: set OPENAI_API_KEY"), "{text}");
+    assert!(code == Some(2) && text.starts_with("windlass: no model is configured and none runs"), "{text}");
+    for hint in ["OPENAI_API_KEY", "Ollama", "llama.cpp", "windlass demo"] {
+        assert!(text.contains(hint), "{hint}: {text}");
+    }
+    let (code, text) = refusal(&script.run(&["run", "hello", "--model", "qwen3"], b""));
+    assert!(code == Some(2) && text.contains("no server is configured for the model \"qwen3\""), "{text}");
     let mut command = script.command(&["run", "hello"]);
-    command.env("OPENAI_API_KEY", "sk-12345678");
+    command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let (code, text) = refusal(&finish(command, b""));
-    assert!(code == Some(2) && text.contains("give --model"), "{text}");
+    assert!(code == Some(2) && text.contains("give --model") && text.contains("Is the server running"), "{text}");
 }
 
 #[test]

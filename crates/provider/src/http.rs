@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Uri;
+use http::{HeaderMap, Method, Request, Uri};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
@@ -130,7 +130,17 @@ pub(crate) struct Sender(Pool);
 
 impl Sender {
     /// Sends a request; gives the answer once its head has come.
-    pub(crate) async fn send(&self, request: http::Request<Halves>) -> Result<Answering, Lost> {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        uri: Uri,
+        headers: HeaderMap,
+        body: Halves,
+    ) -> Result<Answering, Lost> {
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
         let lost = |error: SendError| match error.is_connect() {
             true => Lost::Connecting(Box::new(error)),
             false => Lost::Connected(Box::new(error)),
@@ -224,7 +234,7 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
 }
 
 /// A body of two parts, sent without joining them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Halves(pub(crate) [Bytes; 2]);
 
 impl Body for Halves {

@@ -68,6 +68,7 @@ pub struct Builder {
     api_key: Option<Secret>,
     model: Option<String>,
     custom_model: Option<(ModelName, Arc<dyn Model>)>,
+    named_models: HashMap<ModelName, Arc<dyn Model>>,
     preset: String,
     whole_policy: Option<Policy>,
     patches: Vec<PolicyPatch>,
@@ -100,6 +101,7 @@ impl Default for Builder {
             api_key: None,
             model: None,
             custom_model: None,
+            named_models: HashMap::new(),
             preset: "default".to_owned(),
             whole_policy: None,
             patches: Vec::new(),
@@ -189,6 +191,13 @@ impl Builder {
     #[must_use]
     pub fn custom_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
         self.custom_model = Some((name.into(), model));
+        self
+    }
+
+    /// A model of your own beside those of the server: a run that names it is answered by it.
+    #[must_use]
+    pub fn named_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
+        self.named_models.insert(name.into(), model);
         self
     }
 
@@ -346,8 +355,10 @@ impl Builder {
     }
 
     fn take_models(&mut self) -> Result<(ModelName, Arc<dyn Models>), BuildError> {
+        let mut known = std::mem::take(&mut self.named_models);
         if let Some((name, model)) = self.custom_model.take() {
-            return Ok((name.clone(), Arc::new(HashMap::from([(name, model)]))));
+            known.insert(name.clone(), model);
+            return Ok((name, Arc::new(known)));
         }
         let id = self.model.take().ok_or(BuildError::NoModel)?;
         let url = self.base_url.take().ok_or(BuildError::NoBaseUrl)?;
@@ -355,8 +366,8 @@ impl Builder {
         let client = HttpClient::new(HttpConfig::default())?;
         let name = ModelName(id);
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
-        let known = Mutex::new(HashMap::from([(name.clone(), model)]));
-        Ok((name, Arc::new(Server { config, client, known })))
+        known.entry(name.clone()).or_insert(model);
+        Ok((name, Arc::new(Server { config, client, known: Mutex::new(known) })))
     }
 
     fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {

@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod setup;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,11 +10,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
+pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
 Examples:
   windlass
+  windlass demo
   windlass run \"add a test for the parser\"
   git diff | windlass run -
   windlass sessions list
@@ -49,9 +52,12 @@ Examples:
   windlass resume
   windlass resume notes --answer run-again";
 
+/// The version with the commit it was built from, where that is known.
+pub const VERSION: &str = env!("WINDLASS_VERSION");
+
 /// An agent loop that loses nothing.
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "windlass", version = VERSION, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Cli {
     /// Where sessions are kept [default: $XDG_DATA_HOME/windlass or ~/.local/share/windlass]
     #[arg(long, global = true, value_name = "DIR")]
@@ -81,6 +87,19 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Try a failed run again, on the same history
     Retry(RetryArgs),
+    /// Watch a real job without a model, offline
+    #[command(after_help = setup::DEMO_EXAMPLES)]
+    Demo(DemoArgs),
+    /// Check model, tools, store, disk and terminal, and say what to do
+    Doctor(DoctorArgs),
+    /// Write a windlass.toml by a few questions
+    #[command(after_help = setup::INIT_EXAMPLES)]
+    Init(InitArgs),
+    /// Print the completions for a shell
+    #[command(after_help = setup::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// `windlass`, `windlass chat`.

@@ -99,7 +99,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     let settings = &talk.job.settings;
     let lines = [
         ("model", talk.model.0.clone()),
-        ("server", settings.endpoint.base_url.value.clone()),
+        ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),
         (

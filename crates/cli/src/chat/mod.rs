@@ -34,7 +34,7 @@ use self::deeds::Deed;
 use self::desk::Desk;
 use self::follow::{Left, follow};
 use self::line::{Line, joined};
-pub(crate) use self::plain::by_lines;
+pub(crate) use self::plain::{by_lines, is_spoken_to};
 use self::slash::Meaning;
 use crate::commands::follow::quoted;
 use crate::commands::{CommandError, Done, session};
@@ -45,6 +45,12 @@ use crate::settings::Env;
 
 /// Two Ctrl-C within this time leave, though the first one was for the run.
 const TWICE: Duration = Duration::from_secs(2);
+
+/// Said where a chat opens without any model.
+const DEMO_BEGINS: &str = "\
+No model is configured or found, so a scripted one shows a job.
+The loop, the journal, the tools and the files are real; nothing leaves this machine.
+";
 
 /// What the terminal can do; `None` where there is none to talk at.
 pub(crate) fn look(env: &Env) -> Option<Look> {
@@ -61,12 +67,12 @@ pub(crate) fn look(env: &Env) -> Option<Look> {
     Some(Look { width, height, colour, motion: Motion::Repaint, glyphs })
 }
 
-/// Talks at a terminal until the person leaves.
-pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
+/// Talks at a terminal until the person leaves. `opening` is what they would say first.
+pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Option<&str>) -> Done {
     let place = &talk.job.settings.place;
     let home = talk.job.env.raw("HOME").map(Into::into);
     let mut desk = Desk::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
-    let done = match converse(&mut desk, &mut talk).await {
+    let done = match converse(&mut desk, &mut talk, opening).await {
         // Whoever closes the window leaves.
         Err(_) if desk.is_gone() => Ok(Exit::Done),
         done => done,
@@ -78,10 +84,14 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look) -> Done {
     done
 }
 
-async fn converse(desk: &mut Desk, talk: &mut Conversation) -> Done {
+async fn converse(desk: &mut Desk, talk: &mut Conversation, opening: Option<&str>) -> Done {
     let banner = banner(talk, desk.console.look()).await?;
     desk.console.whisper(&banner)?;
     let mut left = take_up(desk, talk).await?;
+    if let Some(opening) = opening {
+        desk.console.print(&format!("{DEMO_BEGINS}\n{}{opening}\n", desk.prompt()))?;
+        left = said(desk, talk, opening).await?;
+    }
     let mut interrupted: Option<Instant> = None;
     loop {
         match left {

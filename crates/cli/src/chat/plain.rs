@@ -95,6 +95,11 @@ async fn hear(talk: &mut Conversation, awaited: Awaited) -> Done {
     follow::follow(job, agent, &live.session, &mut live.events, awaited).await
 }
 
+/// Whether anything stands on standard input. A keyboard is not waited for.
+pub(crate) async fn is_spoken_to() -> Result<bool, CommandError> {
+    Ok(!io::stdin().is_terminal() && next_line().await?.is_some())
+}
+
 /// The next line of standard input, without its line break; `None` at its end.
 async fn next_line() -> Result<Option<String>, CommandError> {
     let read = tokio::task::spawn_blocking(read_line).await;

@@ -11,7 +11,9 @@ use windlass::{Agent, BuildError};
 use super::{CommandError, Job};
 use crate::args;
 use crate::crash;
+use crate::demo;
 use crate::exit::Exit;
+use crate::models::DEMO;
 use crate::settings::{self, Place, SettingsError, Sourced};
 
 /// Opens the data folder.
@@ -35,10 +37,9 @@ fn holder() -> String {
 /// The agent these settings describe, for runs with this model.
 pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, CommandError> {
     let settings = &job.settings;
+    let demo = demo::model(crash::clock());
     let mut builder = Agent::builder()
         .name("Windlass")
-        .base_url(&settings.endpoint.base_url.value)
-        .model(&model.0)
         .whole_policy(settings.policy.clone())
         .workspace(&settings.place.workspace)
         .store(store, &settings.place.data_dir.value)
@@ -47,9 +48,18 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
         .clock(crash::clock());
-    if let Some(key) = &settings.endpoint.api_key {
-        builder = builder.server_key(Secret::new(key.value.expose()));
-    }
+    // A run of the demo model is taken up by it, whatever is configured now.
+    builder = match &settings.endpoint {
+        Some(endpoint) => {
+            builder = builder.base_url(&endpoint.base_url.value).model(&model.0).named_model(DEMO, demo);
+            match &endpoint.api_key {
+                Some(key) => builder.server_key(Secret::new(key.value.expose())),
+                None => builder,
+            }
+        }
+        None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
+        None => return Err(SettingsError::NoServer.into()),
+    };
     builder.build().map_err(CommandError::from)
 }
 

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Attendance, ModelName};
+use windlass::vocab::Attendance;
 
-use super::{CommandError, Done, Job, agent, block_on, job, session};
+use super::{CommandError, Done, Job, agent, block_on, demo, job, session};
 use crate::args::{ChatArgs, flags};
 use crate::chat::{self, Conversation};
-use crate::settings::{Env, Place};
+use crate::demo::PROMPT;
+use crate::models::{DEMO, Otherwise, Wish};
+use crate::screen::Look;
+use crate::settings::{Env, Place, SettingsError};
 
 pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done {
     let flags = flags(data_dir, &args.rules, &args.common);
@@ -26,13 +29,38 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
         if look.is_some() {
             job.attendance = Attendance::Attended;
         }
-        let model = model(&job, &store, known.as_ref()).await?;
+        let wanted = job.settings.model.is_some() || known.is_some();
+        let session = match &known {
+            Some(row) => session::model_of(store.as_ref(), row.session).await?,
+            None => None,
+        };
+        job.choose(Wish::new(session, Otherwise::Demo)).await?;
+        let model = job.settings.model()?.clone();
+        if model.as_str() == DEMO && !wanted {
+            return show(job, store, look).await;
+        }
         let talk = Conversation::new(job, store, model, known, args.session.clone())?;
         match look {
-            Some(look) => chat::at_terminal(talk, look).await,
+            Some(look) => chat::at_terminal(talk, look, None).await,
             None => chat::by_lines(talk).await,
         }
     })
+}
+
+/// Nobody named a model and there is none: the demo's job shows what would happen if there were.
+async fn show(job: Job, store: Arc<dyn Store>, look: Option<Look>) -> Done {
+    let Some(look) = look else {
+        // Whoever wants an answer must not take the demo's for it.
+        return if chat::is_spoken_to().await? {
+            Err(SettingsError::NoServer.into())
+        } else {
+            demo::watch(job, store).await
+        };
+    };
+    let demo::Beginning { key, folder } = demo::begin()?;
+    let job = Job { attendance: Attendance::Attended, ..demo::prepare(job.settings.place, &folder, job.env)? };
+    let talk = Conversation::new(job, store, DEMO.into(), None, Some(key))?;
+    chat::at_terminal(talk, look, Some(PROMPT)).await
 }
 
 /// The session to go on with, if one is meant and there.
@@ -43,14 +71,4 @@ async fn known(store: &dyn Store, args: &ChatArgs, place: &Place) -> Result<Opti
         (None, None) if args.continue_last => session::named(store, None, &place.workspace).await.map(Some),
         (None, None) => Ok(None),
     }
-}
-
-/// The model of new runs: the one that is configured, else the one the session had.
-async fn model(job: &Job, store: &Arc<dyn Store>, known: Option<&SessionRow>) -> Result<ModelName, CommandError> {
-    if let (None, Some(row)) = (&job.settings.model, known)
-        && let Some(model) = session::model_of(store.as_ref(), row.session).await?
-    {
-        return Ok(model);
-    }
-    Ok(job.settings.model()?.clone())
 }

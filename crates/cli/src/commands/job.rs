@@ -7,7 +7,9 @@ use windlass_vocab::Attendance;
 
 use super::CommandError;
 use crate::args::CommonFlags;
+use crate::crash;
 use crate::exit::Exit;
+use crate::models::{self, Wish};
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
 use crate::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
@@ -46,13 +48,23 @@ impl Job {
             View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
         };
         Ok(Self {
-            secrets: secrets::known(&sources.env, settings.endpoint.api_key.as_ref()),
+            secrets: secrets::known(&sources.env, settings.api_key()),
             settings,
             env: sources.env,
             deadline: common.deadline,
             attendance: attendance(),
             view,
         })
+    }
+
+    /// Chooses the model, and tells the person what nobody named.
+    pub(crate) async fn choose(&mut self, wish: Wish) -> Result<(), CommandError> {
+        let chosen = models::choose(&self.settings, wish, &crash::local_servers()).await?;
+        for notice in &chosen.notices {
+            self.view.notice(notice);
+        }
+        chosen.settle(&mut self.settings);
+        Ok(())
     }
 }
 
@@ -63,7 +75,7 @@ pub(super) fn place(flags: Flags, env: Env) -> Result<Place, CommandError> {
     Ok(place)
 }
 
-fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     let cwd = std::env::current_dir()
         .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
     Ok(Sources::gather(flags, env, cwd)?)
@@ -86,7 +98,7 @@ fn progress_stream(env: &Env) -> Stream {
     if env.raw("TERM").is_some_and(|term| term == "dumb") { Stream::Piped } else { stream(&io::stderr()) }
 }
 
-fn stream(end: &impl IsTerminal) -> Stream {
+pub(super) fn stream(end: &impl IsTerminal) -> Stream {
     if end.is_terminal() { Stream::Terminal } else { Stream::Piped }
 }
 

@@ -3,8 +3,13 @@
 
 pub(crate) mod agent;
 mod chat;
+mod completions;
+mod demo;
+mod doctor;
 pub(crate) mod follow;
+mod init;
 mod job;
+mod man;
 pub(crate) mod question;
 mod repeat;
 mod resume;
@@ -66,6 +71,11 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),
         Command::Retry(args) => retry::retry(data_dir, &args, env),
+        Command::Demo(args) => demo::demo(data_dir, &args, env),
+        Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),
+        Command::Init(args) => init::init(data_dir, &args, env),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
     }
 }
 

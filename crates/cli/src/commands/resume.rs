@@ -8,7 +8,8 @@ use windlass::{Awaited, RunError, Session, Standing};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::exit::Exit;
-use crate::settings::Env;
+use crate::models::{DEMO, Otherwise, Wish};
+use crate::settings::{Env, Origin, Sourced};
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
     // A resumed run keeps the rules it began with.
@@ -23,10 +24,13 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             // Whoever gives an answer on the command line is there to be asked.
             job.attendance = Attendance::Attended;
         }
-        let model = match &job.settings.model {
-            Some(model) => model.value.clone(),
-            None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
-        };
+        let session = session::model_of(store.as_ref(), row.session).await?;
+        // What is configured since is for new runs.
+        if session.as_ref().is_some_and(|model| model.as_str() == DEMO) {
+            job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
+        }
+        job.choose(Wish::new(session, Otherwise::Refuse)).await?;
+        let model = job.settings.model()?.clone();
         let agent = agent::build(&job, store, &model)?;
         let asked_before = pending(&agent.runtime().outside().store.read(row.session, 0).await?);
         let (session, mut events) = agent.existing(row.session).await?;

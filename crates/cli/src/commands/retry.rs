@@ -7,6 +7,7 @@ use windlass::{Awaited, RunError};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{RetryArgs, flags};
 use crate::exit::Exit;
+use crate::models::{DEMO, Otherwise, Wish};
 use crate::settings::Env;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Done {
@@ -23,10 +24,11 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         }
         let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
         let mut job = Job::prepare(flags, &args.common, env, place)?;
-        let model = match &job.settings.model {
-            Some(model) => model.value.clone(),
-            None => session::model_of(store.as_ref(), row.session).await?.unwrap_or_default(),
-        };
+        let session = session::model_of(store.as_ref(), row.session).await?;
+        let was_demo = session.as_ref().is_some_and(|model| model.as_str() == DEMO);
+        let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
+        job.choose(Wish::new(session, otherwise)).await?;
+        let model = job.settings.model()?.clone();
         let agent = agent::build(&job, store, &model)?;
         let (session, mut events) = agent.existing(row.session).await?;
         let Some(run) = session.retry().await.map_err(RunError::from)? else {

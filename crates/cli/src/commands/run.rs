@@ -11,6 +11,7 @@ use windlass::{Awaited, RunError, Sent};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
 use crate::args::{RunArgs, flags};
 use crate::exit::Exit;
+use crate::models::{Otherwise, Wish};
 use crate::prompt::{self, Input};
 use crate::settings::Env;
 
@@ -39,6 +40,11 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             follow::show_end(&mut job, event, ended)?;
             return Ok(say_it_is_known(Exit::from(ended), &row.key));
         }
+        let session = match &known {
+            Some(row) => session::model_of(store.as_ref(), row.session).await?,
+            None => None,
+        };
+        job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         let model = job.settings.model()?.clone();
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();

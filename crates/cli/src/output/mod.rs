@@ -62,6 +62,18 @@ impl<Out: Write, Err: Write> View<Out, Err> {
         }
     }
 
+    /// Tells the person something they should know before the run begins.
+    pub fn notice(&mut self, text: &str) {
+        let line = format!("windlass: {text}");
+        match self {
+            Self::Answer { progress, .. } => progress.line(&line),
+            Self::Json { err, .. } => {
+                // Nobody is left to tell when standard error is gone.
+                let _ = writeln!(err, "{}", harmless_line(&line));
+            }
+        }
+    }
+
     /// Shows how the run ended.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         match self {

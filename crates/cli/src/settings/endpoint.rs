@@ -9,9 +9,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
+use super::provider;
 use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
 
-const OPENAI: &str = "https://api.openai.com/v1";
+pub(crate) const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA_PORT: u16 = 11434;
 
 /// A key. Never shown.
@@ -41,13 +42,28 @@ pub struct Endpoint {
     pub api_key: Option<Sourced<ApiKey>>,
 }
 
+impl Endpoint {
+    /// A server on this machine that nobody named.
+    #[must_use]
+    pub fn found(base_url: &str) -> Self {
+        Self { base_url: Sourced::new(base_url.to_owned(), Origin::Found), api_key: None }
+    }
+
+    /// Whether it is on this machine.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        Url::parse(&self.base_url.value).is_ok_and(|url| is_here(&url))
+    }
+}
+
 /// The server to call, with things a person should know about it.
-pub(super) fn endpoint(sources: &Sources) -> Result<(Endpoint, Vec<String>), SettingsError> {
+pub(super) fn endpoint(sources: &Sources) -> Result<(Option<Endpoint>, Vec<String>), SettingsError> {
     let keys = Keys { sources };
     let Some(address) = address(sources)? else {
-        let Some(key) = keys.general()? else { return Err(SettingsError::NoServer) };
+        let Some(key) = keys.general()? else { return Ok((None, Vec::new())) };
         let base_url = Sourced::new(OPENAI.to_owned(), Origin::Default);
-        return Ok((Endpoint { base_url, api_key: Some(key) }, Vec::new()));
+        provider::check(&base_url.value, &key)?;
+        return Ok((Some(Endpoint { base_url, api_key: Some(key) }), Vec::new()));
     };
     let url = check_url(&address)?;
     let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
@@ -66,13 +82,13 @@ pub(super) fn endpoint(sources: &Sources) -> Result<(Endpoint, Vec<String>), Set
     } else {
         keys.for_address(&base_url.origin)?
     };
-    if let Some(key) = &api_key
-        && url.scheme() == "http"
-        && !is_here(&url)
-    {
-        notices.push(format!("the key from {} travels unencrypted to {}", key.origin, base_url.value));
+    if let Some(key) = &api_key {
+        provider::check(&base_url.value, key)?;
+        if url.scheme() == "http" && !is_here(&url) {
+            notices.push(format!("the key from {} travels unencrypted to {}", key.origin, base_url.value));
+        }
     }
-    Ok((Endpoint { base_url, api_key }, notices))
+    Ok((Some(Endpoint { base_url, api_key }), notices))
 }
 
 /// The address as somebody gave it.
@@ -112,7 +128,7 @@ impl Keys<'_> {
             Origin::Project(_) => self.project()?,
             Origin::User(_) => self.user()?,
             Origin::Variable(name) if name == "OLLAMA_HOST" => return Ok(None),
-            Origin::Variable(_) | Origin::Flag(_) | Origin::Default => None,
+            Origin::Variable(_) | Origin::Flag(_) | Origin::Default | Origin::Found | Origin::Session => None,
         };
         if beside.is_some() { Ok(beside) } else { self.general() }
     }

@@ -51,17 +51,41 @@ pub enum SettingsError {
     },
     /// No server is known.
     #[error(
-        "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server \
-         (e.g. http://127.0.0.1:11434/v1), or OLLAMA_HOST; or give --base-url; or write base_url and model in windlass.toml"
+        "no model is configured and none runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
+         server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
+         `windlass init` writes it down; `windlass demo` shows a job without a model"
     )]
     NoServer,
+    /// A server on this machine, but nothing in it.
+    #[error(
+        "{server} runs on this machine but has no model yet: {advice}; or set OPENAI_API_KEY. \
+         `windlass demo` shows a job without a model"
+    )]
+    NoModelHere {
+        /// Its name.
+        server: &'static str,
+        /// How it gets one.
+        advice: &'static str,
+    },
+    /// A model, but nobody here has it.
+    #[error("{origin}: no server is configured for the model {model:?}: {found}")]
+    NoServerFor {
+        /// Who named it.
+        origin: Origin,
+        /// The model.
+        model: String,
+        /// What runs here instead, and what to do.
+        found: String,
+    },
     /// A server, but no model.
     #[error(
-        "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in windlass.toml"
+        "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in windlass.toml{known}"
     )]
     NoModel {
         /// The server.
         base_url: String,
+        /// What is known of its models: nothing, or a sentence after a blank.
+        known: String,
     },
     /// There is nowhere to put things.
     #[error("it is not known where to keep sessions: set HOME, or give --data-dir")]
@@ -69,6 +93,11 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
+    /// No model is named for this server, and what it has is not known.
+    pub(crate) fn no_model(base_url: &str) -> Self {
+        Self::NoModel { base_url: base_url.to_owned(), known: String::new() }
+    }
+
     pub(super) fn wrong(origin: Origin, problem: impl Into<String>) -> Self {
         Self::Wrong { origin, problem: problem.into() }
     }

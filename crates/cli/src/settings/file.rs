@@ -97,6 +97,12 @@ impl SettingsFile {
         Ok(())
     }
 
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The folder the file stands in.
     #[must_use]
     pub fn folder(&self) -> &Path {

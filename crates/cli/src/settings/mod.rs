@@ -14,6 +14,7 @@ mod file;
 mod nearest;
 mod origin;
 mod permissions;
+mod provider;
 mod sources;
 
 use std::fs::DirBuilder;
@@ -25,12 +26,14 @@ use clap::ValueEnum;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{ModelName, Policy, PolicyPatch};
 
+pub(crate) use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, Endpoint};
 pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
+pub(crate) use self::sources::FILE_NAME;
 pub use self::sources::Sources;
 use crate::args::{Durability, Mode};
 
@@ -75,8 +78,8 @@ pub struct Place {
 pub struct Settings {
     /// Where sessions are kept.
     pub place: Place,
-    /// The server.
-    pub endpoint: Endpoint,
+    /// The server, if anybody named one or gave a key.
+    pub endpoint: Option<Endpoint>,
     /// The model, if anybody named one: a resumed run knows its own.
     pub model: Option<Sourced<ModelName>>,
     /// The rules of a new run, resolved preset < user's file < project's file < variable < flag.
@@ -88,10 +91,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The key that goes to the server.
+    #[must_use]
+    pub fn api_key(&self) -> Option<&Sourced<ApiKey>> {
+        self.endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref())
+    }
+
     /// The model a new run needs.
     pub fn model(&self) -> Result<&ModelName, SettingsError> {
-        let missing = || SettingsError::NoModel { base_url: self.endpoint.base_url.value.clone() };
-        self.model.as_ref().map(|model| &model.value).ok_or_else(missing)
+        self.model.as_ref().map(|model| &model.value).ok_or_else(|| match &self.endpoint {
+            Some(endpoint) => SettingsError::no_model(&endpoint.base_url.value),
+            None => SettingsError::NoServer,
+        })
     }
 }
 

@@ -35,6 +35,10 @@ pub enum Origin {
     User(Position),
     /// Nobody said anything.
     Default,
+    /// Nobody said anything, and it was looked for.
+    Found,
+    /// The session was begun with it.
+    Session,
 }
 
 impl fmt::Display for Origin {
@@ -44,6 +48,8 @@ impl fmt::Display for Origin {
             Self::Variable(name) => f.write_str(name),
             Self::Project(position) | Self::User(position) => position.fmt(f),
             Self::Default => f.write_str("the default"),
+            Self::Found => f.write_str("found on this machine"),
+            Self::Session => f.write_str("the session"),
         }
     }
 }
@@ -58,7 +64,7 @@ pub struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    pub(super) fn new(value: T, origin: Origin) -> Self {
+    pub(crate) fn new(value: T, origin: Origin) -> Self {
         Self { value, origin }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Env, Flags, Origin, SettingsError, SettingsFile, Sourced, Whose};
 
-const FILE_NAME: &str = "windlass.toml";
+pub(crate) const FILE_NAME: &str = "windlass.toml";
 /// No settings file is nearly as long; a link to a device is.
 const LONGEST_FILE: u64 = 256 * 1024;
 
@@ -44,6 +44,11 @@ impl Sources {
         Ok(Self { flags, env, cwd, workspace, project, user })
     }
 
+    /// Where the user's file is or would be.
+    pub(crate) fn user_file(&self) -> Option<PathBuf> {
+        user_file(&self.env)
+    }
+
     /// Where the user's file is or would be, for people.
     pub(super) fn user_file_for_people(&self) -> String {
         user_file(&self.env)
@@ -51,7 +56,7 @@ impl Sources {
     }
 
     /// Whether the user's file says that the project's file may be followed in everything.
-    pub(super) fn trusts_project(&self) -> bool {
+    pub(crate) fn trusts_project(&self) -> bool {
         let trusted = self.user.as_ref().and_then(|file| file.settings.trusted.as_ref());
         match (&self.project, trusted) {
             (Some(project), Some(trusted)) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
-use http::{Method, Request, Uri};
+use http::{Method, Uri};
 use tokio::time::{Instant, timeout};
 use url::Url;
 use windlass_vocab::{Failure, FailureClass, Reply};
@@ -60,6 +60,23 @@ struct Route {
 impl OpenAiModel {
     /// A model reached as `config` says, through `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
+        let Door { sender, base, headers, endpoint } = Door::open(&config, http)?;
+        let uri = uri(&chat_url(base), &config)?;
+        let route = Route { sender, uri, headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        Ok(Self { config, route: Arc::new(route) })
+    }
+}
+
+/// What every request to a server needs.
+pub(super) struct Door {
+    pub(super) sender: Sender,
+    pub(super) base: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) endpoint: Endpoint,
+}
+
+impl Door {
+    pub(super) fn open(config: &OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let base = parse_base(&config.base_url).ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -71,11 +88,13 @@ impl OpenAiModel {
             headers.insert(AUTHORIZATION, value);
         }
         let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
-        let sender = http.for_scheme(base.scheme())?;
-        let uri = chat_url(base).as_str().parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))?;
-        let route = Route { sender, uri, headers, endpoint: Arc::new(endpoint), limits: config.limits };
-        Ok(Self { config, route: Arc::new(route) })
+        Ok(Self { sender: http.for_scheme(base.scheme())?, base, headers, endpoint })
     }
+}
+
+/// An address as requests have it.
+pub(super) fn uri(url: &Url, config: &OpenAiConfig) -> Result<Uri, OpenAiError> {
+    url.as_str().parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))
 }
 
 fn parse_base(text: &str) -> Option<Url> {
@@ -216,11 +235,8 @@ impl Route {
     }
 
     async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
-        let mut request = Request::new(Halves([body.stable, body.closing]));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers.clone();
-        let sending = self.sender.send(request);
+        let halves = Halves([body.stable, body.closing]);
+        let sending = self.sender.send(Method::POST, self.uri.clone(), self.headers.clone(), halves);
         let response = match timeout(limit, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),

@@ -3,7 +3,7 @@
 //!
 //! The codec is pure: [`encode`] writes a request, [`ChatStream`] and [`decode_whole`] read an
 //! answer ([`Answer`] finds out which of the two it is), [`classify`] reads a rejection. Only
-//! [`OpenAiModel`] touches the network.
+//! [`OpenAiModel`] and [`list_models`] touch the network.
 
 mod answer;
 mod attempt;
@@ -14,6 +14,7 @@ mod config;
 mod draft;
 mod endpoint;
 mod frame;
+mod listing;
 mod lost;
 mod report;
 mod request;
@@ -27,6 +28,7 @@ pub use attempt::{OpenAiError, OpenAiModel};
 pub use classify::{Rejection, classify};
 pub use config::{LengthField, OpenAiConfig, ReasoningReturn};
 pub use endpoint::Endpoint;
+pub use listing::{ListedModel, ListingError, decode_models, list_models};
 pub use request::{RequestBody, encode};
 pub use retry_after::RetryHeaders;
 pub use stream::{ChatStream, Limits};

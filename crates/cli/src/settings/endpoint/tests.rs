@@ -5,7 +5,7 @@ const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
 
 /// `address, key` as resolved.
 fn endpoint(given: &Given) -> (String, String) {
-    let endpoint = given.settings().endpoint;
+    let endpoint = given.settings().endpoint.expect("a server");
     (endpoint.base_url.value, endpoint.api_key.map_or_else(String::new, |key| key.value.expose().to_owned()))
 }
 
@@ -14,8 +14,10 @@ fn is(given: &Given, address: &str, key: &str) {
 }
 
 #[test]
-fn with_nothing_configured_the_error_says_what_to_set() {
-    let text = Given::nothing().error();
+fn with_nothing_configured_there_is_no_server_and_the_error_says_what_to_set() {
+    let settings = Given::nothing().settings();
+    assert_eq!(settings.endpoint, None);
+    let text = settings.model().expect_err("nobody named one").to_string();
     for hint in ["no model is configured", "OPENAI_API_KEY", "OPENAI_BASE_URL", "http://127.0.0.1:11434/v1"] {
         assert!(text.contains(hint), "{text}");
     }

@@ -1,0 +1,241 @@
+//! `windlass demo`: a real job without a model, and with `--crash` killed in the middle and resumed.
+//!
+//! The crash is no pretence: another process of this program does the job and sends itself SIGKILL once
+//! its third rename is recorded. This process then takes the session up as `windlass resume` would, and
+//! counts in the journal and on the disk what was done how often.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use rustix::process::{Signal, getpid, kill_process};
+use windlass::store::Store;
+use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
+use windlass::{Agent, Awaited, Event, RunError, Sent, Session};
+use windlass_machine::preset;
+
+use super::sessions::print;
+use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
+use crate::args::{DemoArgs, Mode};
+use crate::demo::{Count, PROMPT, Scratch};
+use crate::exit::Exit;
+use crate::models::DEMO;
+use crate::output::{Progress, View};
+use crate::secrets;
+use crate::settings::{Env, Flags, Origin, Permissions, Place, Settings, Sourced};
+
+/// Names the session of a demo that is to die, to the process that does it. No flag: people and their
+/// completions need not know.
+const DIES: &str = "WINDLASS_DEMO_DIES";
+
+/// Renames that are recorded before the process dies.
+const SURVIVED: usize = 3;
+
+pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done {
+    let place = job::place(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    if let Some(key) = env.raw(DIES).map(|key| key.to_string_lossy().into_owned()) {
+        return block_on(die(place, env, &key));
+    }
+    if !args.crash {
+        return block_on(async {
+            let store = agent::open_store(&place)?;
+            play(place, env, store).await
+        });
+    }
+    let Beginning { key, folder } = announced()?;
+    crash(place, env, &key, &folder)
+}
+
+/// The demo in place of what a job without a model would do.
+pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
+    play(job.settings.place, job.env, store).await
+}
+
+fn announced() -> Result<Beginning, CommandError> {
+    let beginning = begin()?;
+    say("Demo: the model is scripted, and nothing leaves this machine.");
+    say("The loop, the journal, the tools and the files are real.");
+    say(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
+    Ok(beginning)
+}
+
+/// A session that is to play the demo, and the folder made for it.
+pub(super) struct Beginning {
+    pub(super) key: String,
+    pub(super) folder: PathBuf,
+}
+
+/// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
+/// this key that was built from [`prepare`].
+pub(super) fn begin() -> Result<Beginning, CommandError> {
+    let (key, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
+    match Scratch::make(&parent, &key) {
+        Ok(scratch) => Ok(Beginning { key, folder: scratch.folder }),
+        Err(error) => {
+            let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
+            Err(CommandError::new(Exit::Failed, text))
+        }
+    }
+}
+
+/// For people; what scripts want is on standard output.
+fn say(text: &str) {
+    // Nobody is left to tell when standard error is gone.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Everything the demo needs, whatever is configured for real runs.
+pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, CommandError> {
+    let policy = preset("default").ok_or_else(|| CommandError::new(Exit::Failed, "the preset `default` is missing"))?;
+    let mode = Sourced::new(Mode::Default, Origin::Default);
+    let settings = Settings {
+        place: Place { workspace: folder.to_owned(), ..place },
+        endpoint: None,
+        model: Some(Sourced::new(DEMO.into(), Origin::Default)),
+        policy,
+        permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
+        notices: Vec::new(),
+    };
+    let progress = Progress::new(io::stderr(), job::stream(&io::stderr()));
+    let view = View::Answer { out: io::stdout(), stream: job::stream(&io::stdout()), progress };
+    let secrets = secrets::known(&env, None);
+    Ok(Job { settings, secrets, env, deadline: None, attendance: Attendance::Unattended, view })
+}
+
+async fn play(place: Place, env: Env, store: Arc<dyn Store>) -> Done {
+    let Beginning { key, folder } = announced()?;
+    let mut job = prepare(place, &folder, env)?;
+    let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
+    let (session, mut events) = agent.session_followed(&key).await?;
+    let awaited = send(&session).await?;
+    let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
+    session.close().await;
+    say(&format!("\nSee the files:   ls {}", folder.display()));
+    say(&format!("Every step:      windlass sessions show {key}"));
+    say("Now kill it:     windlass demo --crash");
+    done
+}
+
+async fn send(session: &Session) -> Result<Awaited, CommandError> {
+    let id = MessageId::from("demo");
+    Ok(match session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)? {
+        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
+        Sent::Queued => Awaited::Message(id),
+    })
+}
+
+/// The other process: does the job in the current folder until it kills itself.
+async fn die(place: Place, env: Env, key: &str) -> Done {
+    let store = agent::open_store(&place)?;
+    let folder = place.workspace.clone();
+    let mut job = prepare(place, &folder, env)?;
+    let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
+    let (session, mut events) = agent.session_followed(key).await?;
+    let awaited = send(&session).await?;
+    let mut renames = Renames::default();
+    let ended = agent
+        .follow(&session, &mut events, awaited, |event| {
+            // What can't be shown does not hold up the end.
+            let _ = job.view.event(event);
+            if renames.after(event) == SURVIVED {
+                let _ = kill_process(getpid(), Signal::KILL);
+            }
+        })
+        .await?;
+    Ok(Exit::from(&ended))
+}
+
+/// Counts the renames that are recorded.
+#[derive(Default)]
+struct Renames {
+    asked: BTreeSet<CallId>,
+    done: usize,
+}
+
+impl Renames {
+    fn after(&mut self, event: &Event) -> usize {
+        if let Event::Record(envelope) = event {
+            match &envelope.record {
+                Record::CallRequested(call) if call.name == "move_file" => drop(self.asked.insert(call.call)),
+                Record::CallFinished(call) if self.asked.contains(&call.call) => self.done += 1,
+                _ => {}
+            }
+        }
+        self.done
+    }
+}
+
+fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
+    let (process, signal) = start_and_lose(&place, key, folder)?;
+    if signal != Signal::KILL.as_raw() {
+        return Err(CommandError::new(
+            Exit::Failed,
+            format!("process {process} was to die of SIGKILL, not of {signal}"),
+        ));
+    }
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        let row = session::by_key(store.as_ref(), key).await?;
+        let before = store.read(row.session, 0).await?;
+        let count = Count::of(&before, folder).map_err(|error| unreadable(folder, &error))?;
+        say(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+        let (records, Count { renamed, left, .. }) = (before.len(), count);
+        say(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
+        say(&format!("$ windlass resume {key}"));
+        let mut job = prepare(place, folder, env)?;
+        let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
+        let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
+        let records = store.read(row.session, 0).await?;
+        let count = Count::of(&records, folder).map_err(|error| unreadable(folder, &error))?;
+        print(&told(&count))?;
+        say(&format!("\nEvery step:      windlass sessions show {key}"));
+        Ok(if count.is_right() { done } else { Exit::Failed })
+    })
+}
+
+async fn resume(job: &mut Job, agent: &Agent, id: windlass::vocab::SessionId, run: RunId) -> Done {
+    let (session, mut events) = agent.existing(id).await?;
+    let done = follow::follow(job, agent, &session, &mut events, Awaited::Run(run)).await;
+    session.close().await;
+    done
+}
+
+/// Lets another process do the job, and waits for its end; its number and the signal it died of.
+fn start_and_lose(place: &Place, key: &str, folder: &Path) -> Result<(u32, i32), CommandError> {
+    let failed = |what: &str| CommandError::new(Exit::Failed, format!("the demo's other process {what}"));
+    let program = std::env::current_exe().map_err(|error| failed(&format!("can't be started: {error}")))?;
+    let mut child = Command::new(program)
+        .args(["demo", "--data-dir"])
+        .arg(&place.data_dir.value)
+        .env(DIES, key)
+        .env("WINDLASS_WORKSPACE", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(|error| failed(&format!("can't be started: {error}")))?;
+    let status = child.wait().map_err(|error| failed(&format!("can't be waited for: {error}")))?;
+    let signal = status.signal().ok_or_else(|| failed(&format!("was to be killed and ended with {status}")))?;
+    Ok((child.id(), signal))
+}
+
+fn unreadable(folder: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(Exit::Failed, format!("{}: {error}", folder.display()))
+}
+
+fn told(count: &Count) -> String {
+    let verdict =
+        if count.is_right() { "Each file was renamed exactly once." } else { "THIS IS WRONG; please report it." };
+    format!(
+        "\nCounted in the journal: {} renames, {} twice; resumed {}.\n\
+         Counted on the disk:    {} pictures under a new name, {} under the old one, {} there twice.\n{verdict}\n",
+        count.renames,
+        count.twice,
+        if count.resumes == 1 { "once".to_owned() } else { format!("{} times", count.resumes) },
+        count.renamed,
+        count.left,
+        count.copies
+    )
+}

@@ -1,0 +1,126 @@
+//! `windlass doctor`: looks at everything a run needs and says what to do. Leaves with 0 only when
+//! nothing failed.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use serde_json::json;
+use windlass::tools::Secrets;
+
+use super::sessions::print;
+use super::{CommandError, Done, block_on, job};
+use crate::args::{DoctorArgs, VERSION};
+use crate::crash;
+use crate::doctor::{self, Check, State, Terminal};
+use crate::exit::Exit;
+use crate::models::{self, Otherwise, Wish};
+use crate::output::harmless_lines;
+use crate::secrets;
+use crate::settings::{Env, Flags, Sources};
+
+pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) -> Done {
+    let terminal = terminal(env);
+    let colour = terminal.size.is_some() && terminal.no_colour.is_none();
+    block_on(async {
+        let mut checks = examine(args.flags(data_dir), env.clone()).await;
+        checks.push(doctor::terminal(&terminal));
+        let text = if args.json { as_json(&checks) } else { as_text(&checks, Paint { colour }) };
+        // No check shows a secret; this is for texts that come from elsewhere.
+        let known = secrets::known(env, None).into_iter().map(|secret| (secret.name, secret.value));
+        print(&Secrets::new(known).scrub(&text))?;
+        let failed = checks.iter().any(|check| check.state == State::Fail);
+        Ok(if failed { Exit::Failed } else { Exit::Done })
+    })
+}
+
+async fn examine(flags: Flags, env: Env) -> Vec<Check> {
+    let sources = match job::gather(flags, env) {
+        Ok(sources) => sources,
+        Err(CommandError { message, .. }) => return vec![Check::fail("settings", message)],
+    };
+    let mut checks = configured(&sources).await;
+    match sources.place() {
+        Ok(place) => {
+            let data_dir = &place.data_dir.value;
+            let store = doctor::store(&place).await;
+            // Where the data folder can't be used, that is said once.
+            let locks = if store.state == State::Fail { std::env::temp_dir() } else { data_dir.join("guards") };
+            checks.push(doctor::tools(&place.workspace, &locks).await);
+            checks.push(store);
+            checks.push(doctor::disk(data_dir));
+        }
+        Err(error) => checks.push(Check::fail("store", error.to_string())),
+    }
+    checks
+}
+
+async fn configured(sources: &Sources) -> Vec<Check> {
+    let settings = match sources.resolve() {
+        Ok(settings) => settings,
+        Err(error) => return vec![Check::fail("settings", error.to_string())],
+    };
+    let wish = Wish::new(None, Otherwise::Refuse);
+    let chosen = models::choose(&settings, wish, &crash::local_servers()).await;
+    let mut checks = vec![doctor::settings(sources, &settings)];
+    checks.extend(doctor::model(chosen).await);
+    checks
+}
+
+fn terminal(env: &Env) -> Terminal {
+    let text = |name: &str| env.raw(name).map(|value| value.to_string_lossy().into_owned());
+    let size = io::stdout().is_terminal().then(|| {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+        // A terminal that does not know its size is taken for the usual one.
+        size.map(|size| (size.ws_col, size.ws_row)).filter(|(columns, _)| *columns > 0).unwrap_or((80, 24))
+    });
+    Terminal {
+        size,
+        term: text("TERM"),
+        no_colour: text("NO_COLOR"),
+        locale: text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")),
+    }
+}
+
+fn as_json(checks: &[Check]) -> String {
+    let failed = checks.iter().any(|check| check.state == State::Fail);
+    let report = json!({ "version": VERSION, "ok": !failed, "checks": checks });
+    format!("{report}\n")
+}
+
+/// Whether states are coloured.
+#[derive(Clone, Copy)]
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    fn state(self, state: State) -> String {
+        let word = format!("{:<4}", state.word());
+        let code = match state {
+            State::Ok => 32,
+            State::Warn => 33,
+            State::Fail => 31,
+        };
+        if self.colour { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word }
+    }
+}
+
+fn as_text(checks: &[Check], paint: Paint) -> String {
+    const INDENT: &str = "                ";
+    let mut text = format!("windlass {VERSION}\n");
+    for check in checks {
+        text += &format!("{}  {:<8}  {}\n", paint.state(check.state), check.name, harmless_lines(&check.said));
+        for line in &check.details {
+            text += &format!("{INDENT}{}\n", harmless_lines(line));
+        }
+        if let Some(advice) = &check.advice {
+            text += &format!("{INDENT}-> {}\n", harmless_lines(advice));
+        }
+    }
+    let count = |state: State| checks.iter().filter(|check| check.state == state).count();
+    text + &match (count(State::Fail), count(State::Warn)) {
+        (0, 0) => "Everything works.\n".to_owned(),
+        (0, warned) => format!("Everything works; {warned} could be better.\n"),
+        (failed, _) => format!("{failed} of {} checks failed.\n", checks.len()),
+    }
+}

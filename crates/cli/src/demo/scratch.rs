@@ -1,0 +1,42 @@
+//! The folder the demo works in: seven pictures called after nothing, and the text on each beside it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::pictures::picture;
+
+/// The text on each picture; the first line says what it is.
+const TEXTS: [&str; 7] = [
+    "Boarding pass: Lisbon to Oslo\nGate 14, boarding 06:40, seat 11A\n",
+    "Invoice 2024-017, Harbour Coffee\nTwo bags of beans, 48.20 EUR, paid\n",
+    "Error: disk full while writing backup\nwrite failed after 213 of 480 files\n",
+    "Recipe: lemon risotto for four\n300 g rice, two lemons, stock, patience\n",
+    "Whiteboard: plan for the spring release\n1. doctor  2. docs  3. tell people\n",
+    "Chat with Ada about the bicycle\n- is it the blue one? - it is the blue one\n",
+    "Map: from the station to the lighthouse\n3.2 km, 41 minutes on foot\n",
+];
+
+/// A folder with the demo's files in it. It is left where it is: people look at it afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scratch {
+    /// The folder, without symlinks.
+    pub(crate) folder: PathBuf,
+}
+
+impl Scratch {
+    /// A fresh one below `parent`, named after the session that will work in it.
+    pub(crate) fn make(parent: &Path, key: &str) -> io::Result<Self> {
+        let folder = parent.join(format!("windlass-{key}"));
+        std::fs::create_dir(&folder)?;
+        for (number, text) in (1..).zip(TEXTS) {
+            std::fs::write(folder.join(format!("shot-{number}.png")), picture(number))?;
+            std::fs::write(folder.join(format!("shot-{number}.txt")), text)?;
+        }
+        Ok(Self { folder: folder.canonicalize()? })
+    }
+
+    /// How many pictures there are.
+    pub(crate) const fn pictures() -> usize {
+        TEXTS.len()
+    }
+}

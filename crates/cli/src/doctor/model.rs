@@ -1,0 +1,149 @@
+//! Server, key, model and window, by the one question that costs nothing: which models are there?
+
+use std::time::{Duration, Instant};
+
+use windlass::provider::openai::{ListedModel, ListingError};
+use windlass::vocab::{FailureClass, ModelName};
+
+use super::Check;
+use crate::models::{Choice, Chosen, is_named, models_of, some_of};
+use crate::settings::{Endpoint, SettingsError};
+
+/// How long the server may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Looks at what was chosen.
+pub(crate) async fn check(chosen: Result<Chosen, SettingsError>) -> Vec<Check> {
+    match chosen {
+        Err(error) => vec![Check::fail("model", error.to_string())],
+        Ok(Chosen { choice: Choice::Demo, .. }) => vec![Check::warn(
+            "model",
+            "the demo model, which is scripted",
+            "set OPENAI_API_KEY, or start Ollama, for a real one",
+        )],
+        Ok(Chosen { choice: Choice::Server { endpoint, model }, notices }) => {
+            let begun = Instant::now();
+            let listed = models_of(&endpoint, LIMIT).await;
+            let mut checks = judge(&endpoint, &model.value, listed, begun.elapsed());
+            if let Some(first) = checks.first_mut() {
+                first.details = notices;
+            }
+            checks
+        }
+    }
+}
+
+fn judge(
+    endpoint: &Endpoint,
+    model: &ModelName,
+    listed: Result<Vec<ListedModel>, ListingError>,
+    took: Duration,
+) -> Vec<Check> {
+    let address = &endpoint.base_url.value;
+    match listed {
+        Ok(listed) => {
+            let server = Check::ok("server", format!("{address} answered in {} ms", took.as_millis()));
+            let key = match &endpoint.api_key {
+                Some(key) => format!("accepted ({})", key.origin),
+                None => "none given, none asked for".to_owned(),
+            };
+            vec![server, Check::ok("key", key), named(endpoint, model, &listed), window(endpoint, model, &listed)]
+        }
+        Err(ListingError::Failed(failure)) if failure.class == FailureClass::Auth => {
+            vec![Check::ok("server", format!("{address} answers")), Check::fail("key", failure.message)]
+        }
+        Err(ListingError::Failed(failure)) if failure.status == Some(404) => {
+            let advice = format!("if `windlass run --model {model} hello` answers, all is well");
+            vec![Check::warn("server", failure.message, advice)]
+        }
+        Err(error) => vec![Check::fail("server", error.to_string())],
+    }
+}
+
+fn named(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+    let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
+    if ids.iter().any(|id| is_named(id, model.as_str())) {
+        return Check::ok("model", format!("{model} is there"));
+    }
+    let address = &endpoint.base_url.value;
+    if ids.is_empty() {
+        return Check::warn(
+            "model",
+            format!("{address} lists no model"),
+            format!("if it is Ollama: `ollama pull {model}`"),
+        );
+    }
+    Check::fail("model", format!("{address} has no model {model}; it has {}", some_of(&ids)))
+        .advise("choose one with --model, OPENAI_MODEL or `model` in windlass.toml")
+}
+
+fn window(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+    const OLLAMA: &str = "Ollama gives models a small window unless told otherwise, and cuts silently: \
+        start it with OLLAMA_CONTEXT_LENGTH=32768 or more";
+    const SMALL: u64 = 8_192;
+    let told = listed.iter().find(|listed| is_named(&listed.id, model.as_str())).and_then(|listed| listed.window);
+    match told {
+        Some(tokens) if tokens < SMALL => Check::warn(
+            "window",
+            format!("{tokens} tokens"),
+            "that is little for work with tools; give it more if you can",
+        ),
+        Some(tokens) => Check::ok("window", format!("{tokens} tokens")),
+        None if endpoint.base_url.value.contains(":11434") => {
+            Check::warn("window", "unknown: the server does not say", OLLAMA)
+        }
+        None => Check::ok("window", "unknown: the server does not say"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use windlass::provider::openai::{ListedModel, ListingError};
+    use windlass::vocab::{Failure, FailureClass};
+
+    use super::judge;
+    use crate::settings::Endpoint;
+
+    fn lines(url: &str, listed: Result<&[(&str, Option<u64>)], Failure>) -> Vec<String> {
+        let listed = listed.map_err(ListingError::Failed).map(|models| {
+            models.iter().map(|(id, window)| ListedModel { id: (*id).to_owned(), window: *window }).collect()
+        });
+        let checks = judge(&Endpoint::found(url), &"m".into(), listed, Duration::from_millis(3));
+        checks.iter().map(|check| format!("{} {}: {}", check.state.word(), check.name, check.said)).collect()
+    }
+
+    // proves M8 in part: what the server says of itself is looked at before a run
+    #[test]
+    fn a_list_says_all_that_can_be_known_without_a_call() {
+        assert_eq!(
+            lines("http://h/v1", Ok(&[("m:latest", Some(32_768))])),
+            [
+                "ok server: http://h/v1 answered in 3 ms",
+                "ok key: none given, none asked for",
+                "ok model: m is there",
+                "ok window: 32768 tokens",
+            ]
+        );
+        let other = lines("http://h/v1", Ok(&[("a", None), ("b", None)]));
+        assert_eq!(
+            other[2..],
+            ["fail model: http://h/v1 has no model m; it has a, b", "ok window: unknown: the server does not say"]
+        );
+        assert_eq!(lines("http://h/v1", Ok(&[("m", Some(4096))]))[3], "warn window: 4096 tokens");
+        assert!(lines("http://127.0.0.1:11434/v1", Ok(&[("m", None)]))[3].starts_with("warn window"));
+        assert!(lines("http://h/v1", Ok(&[]))[2].starts_with("warn model"));
+    }
+
+    #[test]
+    fn each_failure_is_told_where_it_belongs() {
+        let failure = |class, status| Err(Failure { status, ..Failure::new(class, "Because.") });
+        assert_eq!(
+            lines("http://h/v1", failure(FailureClass::Auth, Some(401))),
+            ["ok server: http://h/v1 answers", "fail key: Because."]
+        );
+        assert_eq!(lines("http://h/v1", failure(FailureClass::BadRequest, Some(404))), ["warn server: Because."]);
+        assert_eq!(lines("http://h/v1", failure(FailureClass::Transient, None)), ["fail server: Because."]);
+    }
+}

@@ -1,0 +1,38 @@
+//! Which file, variable or flag gave what. Of a key only where it came from.
+
+use super::Check;
+use crate::settings::{Settings, Sources};
+
+pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
+    Check::ok("settings", files(sources)).with(values(settings))
+}
+
+fn files(sources: &Sources) -> String {
+    let project = sources.project.as_ref().map(|file| {
+        let trust = if sources.trusts_project() { "trusted" } else { "not trusted: it may only tighten" };
+        format!("this project's {} ({trust})", file.path().display())
+    });
+    let user = sources.user.as_ref().map(|file| format!("your own {}", file.path().display()));
+    let files: Vec<String> = project.into_iter().chain(user).collect();
+    if files.is_empty() { "no windlass.toml is read".to_owned() } else { format!("read: {}", files.join(", ")) }
+}
+
+fn values(settings: &Settings) -> Vec<String> {
+    let place = &settings.place;
+    let mut lines = Vec::new();
+    if let Some(endpoint) = &settings.endpoint {
+        lines.push(format!("server {} ({})", endpoint.base_url.value, endpoint.base_url.origin));
+        let key = endpoint.api_key.as_ref();
+        lines.push(key.map_or_else(|| "no key".to_owned(), |key| format!("a key ({})", key.origin)));
+    }
+    lines.extend(settings.model.as_ref().map(|model| format!("model {} ({})", model.value, model.origin)));
+    lines.push(format!("preset {}, {} turns at most", settings.policy.preset, settings.policy.turn_cap));
+    let permissions = &settings.permissions;
+    let rules = permissions.allow.len() + permissions.ask.len() + permissions.deny.len();
+    let mode = format!("{:?}", permissions.mode.value).to_lowercase();
+    lines.push(format!("permission mode {mode} ({}), rules: {rules}", permissions.mode.origin));
+    lines.push(format!("workspace {}", place.workspace.display()));
+    lines.push(format!("data folder {} ({})", place.data_dir.value.display(), place.data_dir.origin));
+    lines.extend(settings.notices.iter().cloned());
+    lines
+}

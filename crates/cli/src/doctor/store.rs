@@ -1,0 +1,75 @@
+//! Whether journals can be kept: the store is opened, and in a folder of its own inside the data folder
+//! a session is locked, written, read back and verified.
+
+use std::path::Path;
+
+use uuid::Uuid;
+use windlass::runtime::{Clock, SystemClock};
+use windlass::store::{
+    Batch, Entry, Head, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, verify,
+};
+use windlass::vocab::{SessionId, SessionOpened};
+
+use super::Check;
+use crate::settings::{Place, create_data_dir};
+
+const OWNER: &str = "doctor";
+
+pub(crate) async fn check(place: &Place) -> Check {
+    let folder = &place.data_dir.value;
+    match try_it(folder).await {
+        Ok(sessions) => {
+            let said = format!("{}: written, read back, verified, locked; sessions: {sessions}", folder.display());
+            Check::ok("store", said)
+        }
+        Err(why) => Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR"),
+    }
+}
+
+async fn try_it(folder: &Path) -> Result<usize, String> {
+    create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
+    let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
+    let sessions = store.sessions("local").await.map_err(|error| error.to_string())?.len();
+    // Beside the journals, so that the same disk is tried and no journal is touched.
+    let probe = folder.join(format!("doctor-{}", Uuid::now_v7().simple()));
+    let tried = write_and_read(&probe).await;
+    let removed = std::fs::remove_dir_all(&probe);
+    tried?;
+    removed.map_err(|error| format!("{} can't be removed: {error}", probe.display()))?;
+    Ok(sessions)
+}
+
+async fn write_and_read(folder: &Path) -> Result<(), String> {
+    create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
+    write(folder).await.map_err(|error| error.to_string())
+}
+
+async fn write(folder: &Path) -> Result<(), VerifyError> {
+    let store = SqliteStore::open(folder, SqliteOptions::default())?;
+    let session = SessionId(Uuid::now_v7());
+    let _lease = store.claim(session).await?;
+    let other = SqliteStore::open(folder, SqliteOptions::default())?;
+    match other.claim(session).await {
+        Err(StoreError::Busy { .. }) => {}
+        Err(error) => return Err(error.into()),
+        Ok(_) => return Err(damaged("two could lock the same session: this file system's locks don't work").into()),
+    }
+    let opened = SessionOpened {
+        owner: OWNER.to_owned(),
+        key: OWNER.to_owned(),
+        workspace: None,
+        parent: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let mut writer = Writer::new(session, Head::default(), session.0.as_u64_pair().1);
+    let batch = Batch { at: SystemClock.now(), entries: vec![Entry::new(opened)], ..Batch::default() };
+    store.append(writer.seal(batch)?).await?;
+    if other.read(session, 0).await?.len() != 1 || verify(&store, session).await?.records != 1 {
+        return Err(damaged("what was written was not read back").into());
+    }
+    Ok(())
+}
+
+fn damaged(what: &str) -> StoreError {
+    StoreError::Damaged { what: what.to_owned() }
+}

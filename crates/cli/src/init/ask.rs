@@ -1,0 +1,100 @@
+//! The few questions. Every one has an answer already, which an empty line takes; the end of input
+//! takes all that are left.
+
+use std::io::{self, BufRead, Write};
+
+use url::Url;
+use windlass::tools::Rule;
+use windlass_machine::PRESETS;
+
+use super::{Draft, Server, rule};
+use crate::settings::{Endpoint, Whose};
+
+/// A keyboard and a screen.
+pub(crate) struct Person<In, Out> {
+    pub(crate) keyboard: In,
+    pub(crate) screen: Out,
+}
+
+/// Asks about everything in the draft. `user_file` is where one's own settings are.
+pub(crate) fn ask<In: BufRead, Out: Write>(
+    draft: &Draft,
+    user_file: Option<&str>,
+    person: &mut Person<In, Out>,
+) -> io::Result<Draft> {
+    let whose = match (draft.whose, user_file) {
+        (Whose::Project, Some(file)) => {
+            let question = format!("For [1] this folder, or [2] all of yours ({file})?");
+            person.answer(&question, "1", |text| match text {
+                "1" => Ok(Whose::Project),
+                "2" => Ok(Whose::User),
+                _ => Err("type 1 or 2".to_owned()),
+            })?
+        }
+        (whose, _) => whose,
+    };
+    let found = draft.server.as_ref().map_or("OpenAI", Server::address).to_owned();
+    let server = person.answer("The server's address, or OpenAI:", &found, server)?;
+    let model = person.answer("The model:", draft.model.as_deref().unwrap_or("none"), |text| {
+        if text == "none" { Ok(None) } else { Ok(Some(text.to_owned())) }
+    })?;
+    let preset = person.answer(&format!("The preset ({}):", PRESETS.join(", ")), &draft.preset, |text| {
+        if PRESETS.contains(&text) { Ok(text.to_owned()) } else { Err(format!("there is no preset {text:?}")) }
+    })?;
+    let commands = match whose {
+        Whose::User => {
+            person.answer("Commands to run unasked, with commas between, e.g. cargo *, git diff:", "none", commands)?
+        }
+        Whose::Project => Vec::new(),
+    };
+    Ok(Draft { whose, server, model, preset, commands })
+}
+
+impl<In: BufRead, Out: Write> Person<In, Out> {
+    /// Asks until the answer can be used.
+    fn answer<T>(&mut self, question: &str, usual: &str, read: impl Fn(&str) -> Result<T, String>) -> io::Result<T> {
+        loop {
+            write!(self.screen, "{question} [{usual}] ")?;
+            self.screen.flush()?;
+            let mut line = String::new();
+            let at_end = self.keyboard.read_line(&mut line)? == 0;
+            if at_end {
+                writeln!(self.screen)?;
+            }
+            let text = if line.trim().is_empty() { usual } else { line.trim() };
+            match read(text) {
+                Ok(answer) => return Ok(answer),
+                Err(problem) if at_end => return Err(io::Error::new(io::ErrorKind::InvalidInput, problem)),
+                Err(problem) => writeln!(self.screen, "  {problem}")?,
+            }
+        }
+    }
+}
+
+fn server(text: &str) -> Result<Option<Server>, String> {
+    if text.eq_ignore_ascii_case("openai") {
+        return Ok(None);
+    }
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(placed(text))),
+        Ok(_) | Err(_) => Err("write it like http://127.0.0.1:11434/v1".to_owned()),
+    }
+}
+
+/// The server at this address.
+pub(super) fn placed(address: &str) -> Server {
+    let here = Endpoint::found(address).is_here();
+    if here { Server::Here(address.to_owned()) } else { Server::Elsewhere(address.to_owned()) }
+}
+
+fn commands(text: &str) -> Result<Vec<String>, String> {
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    let commands: Vec<String> =
+        text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect();
+    for command in &commands {
+        rule(command).parse::<Rule>().map_err(|error| error.to_string())?;
+    }
+    Ok(commands)
+}

@@ -1,0 +1,134 @@
+//! What `windlass init` writes.
+//!
+//! The protocol: a [`Draft`] is filled from what was found and from the answers of a person ([`ask`]),
+//! and [`Draft::render`] makes the file of it, with a comment for each line. What a project's file may
+//! not say before its folder is trusted is written as a comment there, so that the file always works.
+//! A key is never written.
+
+mod ask;
+#[cfg(test)]
+mod tests;
+
+use windlass_machine::PRESETS;
+
+pub(crate) use self::ask::{Person, ask};
+use crate::settings::Whose;
+
+/// What is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) whose: Whose,
+    /// The server's address; none means OpenAI's.
+    pub(crate) server: Option<Server>,
+    pub(crate) model: Option<String>,
+    pub(crate) preset: String,
+    /// Commands that run unasked, as people type them: `cargo *`.
+    pub(crate) commands: Vec<String>,
+}
+
+/// A server and where it is: only one on this machine may stand in a project's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    Here(String),
+    Elsewhere(String),
+}
+
+impl Server {
+    pub(crate) fn address(&self) -> &str {
+        match self {
+            Self::Here(address) | Self::Elsewhere(address) => address,
+        }
+    }
+}
+
+impl Draft {
+    /// The file.
+    pub(crate) fn render(&self) -> String {
+        [self.head(), self.server_lines(), self.model_lines(), self.rule_lines(), self.permission_lines()].join("\n")
+    }
+
+    fn head(&self) -> String {
+        let whose = match self.whose {
+            Whose::Project => "of this folder",
+            Whose::User => "of your own: they hold in every folder",
+        };
+        format!(
+            "# Settings of Windlass, {whose}. Flags and variables win over this file.\n\
+             # `windlass doctor` shows which value came from where.\n"
+        )
+    }
+
+    fn server_lines(&self) -> String {
+        let example = "# base_url = \"http://127.0.0.1:11434/v1\"\n";
+        let line = match (&self.server, self.whose) {
+            (Some(Server::Here(address)), _) | (Some(Server::Elsewhere(address)), Whose::User) => {
+                format!("base_url = {}\n", quoted(address))
+            }
+            (Some(Server::Elsewhere(address)), Whose::Project) => format!(
+                "# An address on another machine counts here only once you trust this folder\n\
+                 # (`trusted` in your own windlass.toml); until then set OPENAI_BASE_URL.\n# base_url = {}\n",
+                quoted(address)
+            ),
+            (None, _) => example.to_owned(),
+        };
+        format!(
+            "# The server: any that speaks the OpenAI API. Left out, it is OpenAI's when OPENAI_API_KEY is set,\n\
+             # else Ollama or a llama.cpp server on this machine.\n{line}\n\
+             # The key does not belong here. It is read from OPENAI_API_KEY, or from the variable named so:\n\
+             # api_key_env = \"MY_KEY\"\n"
+        )
+    }
+
+    fn model_lines(&self) -> String {
+        let line = match &self.model {
+            Some(model) => format!("model = {}\n", quoted(model)),
+            None => "# model = \"qwen3\"\n".to_owned(),
+        };
+        format!("# The model, as its server names it.\n{line}")
+    }
+
+    fn rule_lines(&self) -> String {
+        format!(
+            "# The rules a run starts from: {}.\npreset = {}\n\n\
+             # Any rule of the preset can be changed, e.g. how many turns a run may take.\n\
+             # [policy]\n# turn_cap = 50\n",
+            PRESETS.join(", "),
+            quoted(&self.preset)
+        )
+    }
+
+    fn permission_lines(&self) -> String {
+        let rules: Vec<String> = self.commands.iter().map(|command| quoted(&rule(command))).collect();
+        let allow = match (self.whose, rules.is_empty()) {
+            (Whose::User, false) => format!("allow = [{}]\n", rules.join(", ")),
+            (Whose::User, true) => "# allow = [\"run_command(cargo *)\"]\n".to_owned(),
+            (Whose::Project, _) => {
+                "# (`allow` belongs in your own windlass.toml: a project can't allow itself anything.)\n".to_owned()
+            }
+        };
+        format!(
+            "[permissions]\n\
+             # What is asked for: commands (default), every change (strict), nothing (bypass).\n\
+             # mode = \"strict\"\n\
+             # Rules: deny wins over ask, ask over allow.\n{allow}# deny = [\"run_command(git push *)\"]\n"
+        )
+    }
+}
+
+/// `cargo *` as a rule; a whole rule stays one.
+pub(crate) fn rule(command: &str) -> String {
+    if command.contains('(') { command.to_owned() } else { format!("run_command({command})") }
+}
+
+/// A string as TOML writes it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}

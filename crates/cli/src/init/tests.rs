@@ -1,0 +1,90 @@
+use std::path::Path;
+
+use super::ask::placed;
+use super::{Draft, Person, Server, ask};
+use crate::settings::{Flags, Settings, SettingsFile, Sources, Whose};
+
+fn draft(whose: Whose) -> Draft {
+    let server = Some(placed("http://127.0.0.1:11434/v1"));
+    Draft { whose, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
+}
+
+/// What the settings come to with the file that was written, in a folder nobody trusts.
+fn read_back(draft: &Draft) -> Settings {
+    let text = draft.render();
+    let file = SettingsFile::parse(Path::new("/p/windlass.toml"), draft.whose, &text);
+    let file = Some(file.unwrap_or_else(|error| panic!("{error}:\n{text}")));
+    let (project, user) = match draft.whose {
+        Whose::Project => (file, None),
+        Whose::User => (None, file),
+    };
+    let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
+    let env = [("HOME", "/home/me")].into_iter().collect();
+    let sources = Sources { flags, env, cwd: "/p".into(), workspace: "/p".into(), project, user };
+    sources.resolve().unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+// proves X2: what is written for a project works without trust
+#[test]
+fn what_is_written_is_read_back_by_our_own_reader() {
+    for whose in [Whose::Project, Whose::User] {
+        let settings = read_back(&draft(whose));
+        assert_eq!(settings.model.map(|model| model.value.0).as_deref(), Some("qwen3:8b"));
+        assert_eq!(
+            settings.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(),
+            Some("http://127.0.0.1:11434/v1")
+        );
+        let odd = read_back(&Draft { model: Some("a\"b\\cü".into()), preset: "task".into(), ..draft(whose) });
+        assert_eq!(odd.model.map(|model| model.value.0).as_deref(), Some("a\"b\\cü"));
+        assert_eq!(odd.policy.preset, "task");
+        let bare = Draft { server: None, model: None, ..draft(whose) };
+        assert_eq!((read_back(&bare).endpoint, read_back(&bare).model), (None, None));
+    }
+}
+
+#[test]
+fn a_server_elsewhere_and_commands_stand_only_in_ones_own_file() {
+    let full = |whose| Draft {
+        server: Some(placed("https://far.example/v1")),
+        commands: vec!["cargo *".into()],
+        ..draft(whose)
+    };
+    let own = read_back(&full(Whose::User));
+    assert_eq!(own.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(), Some("https://far.example/v1"));
+    assert_eq!(
+        own.permissions.allow.iter().map(|rule| rule.value.as_str()).collect::<Vec<_>>(),
+        ["run_command(cargo *)"]
+    );
+    let project = read_back(&full(Whose::Project));
+    assert!(project.endpoint.is_none() && project.permissions.allow.is_empty());
+    assert!(full(Whose::Project).render().contains("# base_url = \"https://far.example/v1\""));
+}
+
+fn answered(lines: &str) -> (Draft, String) {
+    let mut person = Person { keyboard: lines.as_bytes(), screen: Vec::new() };
+    let draft = ask(&draft(Whose::Project), Some("/u/windlass.toml"), &mut person).expect("asked");
+    (draft, String::from_utf8(person.screen).expect("text"))
+}
+
+#[test]
+fn an_empty_line_or_the_end_of_input_takes_what_was_found() {
+    assert_eq!(answered("\n\n\n\n").0, draft(Whose::Project));
+    assert_eq!(answered("").0, draft(Whose::Project));
+}
+
+#[test]
+fn every_answer_counts_and_one_that_can_not_be_used_is_asked_for_again() {
+    let (given, screen) = answered("3\n2\nlocalhost\nhttps://far/v1\nm\nchaos\ntask\ncargo *, run_command(git diff)\n");
+    let expected = Draft {
+        whose: Whose::User,
+        server: Some(Server::Elsewhere("https://far/v1".into())),
+        model: Some("m".into()),
+        preset: "task".into(),
+        commands: vec!["cargo *".into(), "run_command(git diff)".into()],
+    };
+    assert_eq!(given, expected, "{screen}");
+    for part in ["type 1 or 2", "write it like http://", "there is no preset \"chaos\"", "[qwen3:8b]"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!(answered("1\nopenai\nnone\n\n").0, Draft { server: None, model: None, ..draft(Whose::Project) });
+}

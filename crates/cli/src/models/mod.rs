@@ -1,0 +1,248 @@
+//! Which model answers.
+//!
+//! The protocol: [`choose`] takes what is configured and a [`Wish`]. A flag, a variable or a file
+//! decides; then the model the session was begun with; then a key (with a default model); then a server
+//! that runs on this machine, asked which models it has; then the demo model, where the wish allows it.
+//! Nothing is asked of anybody when server and model are named. What was chosen without being named is
+//! said in a notice.
+
+mod local;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use windlass::provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
+use windlass::provider::{HttpClient, HttpConfig, Secret};
+use windlass_vocab::ModelName;
+
+pub(crate) use self::local::{LocalServer, Seen};
+use crate::settings::{Endpoint, Origin, Settings, SettingsError, Sourced};
+
+/// The name of the demo model; no server is asked for a model of this name.
+pub(crate) const DEMO: &str = "demo";
+
+/// What OpenAI's server is asked for when there is a key and nobody names a model: any account has it,
+/// it calls tools well and costs little.
+const OPENAI_MODEL: &str = "gpt-4.1-mini";
+
+/// How long a server that somebody named may take to say which models it has.
+const LIST_LIMIT: Duration = Duration::from_secs(5);
+
+/// How many models an error names.
+const NAMED: usize = 5;
+
+/// What a command wants beyond the settings.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    session: Option<ModelName>,
+    otherwise: Otherwise,
+}
+
+impl Wish {
+    /// `session` is the model the session was begun with, which is nearer than any that is merely found;
+    /// but who talked to the demo model before may have connected a real one since.
+    pub(crate) fn new(session: Option<ModelName>, otherwise: Otherwise) -> Self {
+        Self { session: session.filter(|model| model.as_str() != DEMO), otherwise }
+    }
+}
+
+/// What happens where no model is configured or found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// A sentence says what to set.
+    Refuse,
+    /// The demo model answers.
+    Demo,
+}
+
+/// The model that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
+pub(crate) enum Choice {
+    /// A model behind a server.
+    Server {
+        /// The server.
+        endpoint: Endpoint,
+        /// The model.
+        model: Sourced<ModelName>,
+    },
+    /// The demo model.
+    Demo,
+}
+
+/// A choice, and what a person should know of it, one sentence each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) choice: Choice,
+    pub(crate) notices: Vec<String>,
+}
+
+impl Chosen {
+    fn of(choice: Choice) -> Self {
+        Self { choice, notices: Vec::new() }
+    }
+
+    fn said(choice: Choice, notice: String) -> Self {
+        Self { choice, notices: vec![notice] }
+    }
+
+    /// The settings with this choice in them.
+    pub(crate) fn settle(self, settings: &mut Settings) {
+        match self.choice {
+            Choice::Server { endpoint, model } => {
+                (settings.endpoint, settings.model) = (Some(endpoint), Some(model));
+            }
+            Choice::Demo => settings.model = Some(Sourced::new(DEMO.into(), Origin::Default)),
+        }
+    }
+}
+
+/// What is left to find out.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Settled(Chosen),
+    /// The server is known; it says which models it has.
+    Ask(Endpoint),
+    /// No server is known; those of this machine are looked at.
+    Look(Option<Sourced<ModelName>>),
+}
+
+/// Chooses the model. `locals` are the servers to look for on this machine.
+pub(crate) async fn choose(settings: &Settings, wish: Wish, locals: &[LocalServer]) -> Result<Chosen, SettingsError> {
+    match next(settings.endpoint.as_ref(), named(settings, wish.session)) {
+        Next::Settled(chosen) => Ok(chosen),
+        Next::Ask(endpoint) => {
+            let listed = models_of(&endpoint, LIST_LIMIT).await;
+            one_of(endpoint, listed)
+        }
+        Next::Look(wanted) => found(&local::look(locals).await, wanted, wish.otherwise),
+    }
+}
+
+fn named(settings: &Settings, session: Option<ModelName>) -> Option<Sourced<ModelName>> {
+    settings.model.clone().or_else(|| Some(Sourced::new(session?, Origin::Session)))
+}
+
+fn next(endpoint: Option<&Endpoint>, model: Option<Sourced<ModelName>>) -> Next {
+    match (endpoint.cloned(), model) {
+        (_, Some(model)) if model.value.as_str() == DEMO => Next::Settled(Chosen::of(Choice::Demo)),
+        (Some(endpoint), Some(model)) => Next::Settled(Chosen::of(Choice::Server { endpoint, model })),
+        (Some(endpoint), None) if endpoint.base_url.origin == Origin::Default => {
+            let notice = format!("no model is named: {OPENAI_MODEL} is used (choose with --model or OPENAI_MODEL)");
+            let model = Sourced::new(OPENAI_MODEL.into(), Origin::Default);
+            Next::Settled(Chosen::said(Choice::Server { endpoint, model }, notice))
+        }
+        (Some(endpoint), None) => Next::Ask(endpoint),
+        (None, model) => Next::Look(model),
+    }
+}
+
+/// The models a server says it has.
+pub(crate) async fn models_of(endpoint: &Endpoint, limit: Duration) -> Result<Vec<ListedModel>, ListingError> {
+    let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
+    let mut config = OpenAiConfig::new(&endpoint.base_url.value, "");
+    config.api_key = endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose()));
+    list_models(&config, &http, limit).await
+}
+
+/// The model of a server that somebody named, where nobody named a model: its only one; the first where
+/// the server is this machine's, and so is the choice what it holds.
+fn one_of(endpoint: Endpoint, listed: Result<Vec<ListedModel>, ListingError>) -> Result<Chosen, SettingsError> {
+    let base_url = endpoint.base_url.value.clone();
+    let is_ollama = endpoint.base_url.origin == Origin::Variable("OLLAMA_HOST".to_owned());
+    let listed = listed.map_err(|error| SettingsError::NoModel {
+        base_url: base_url.clone(),
+        known: format!(". Asked for one: {error}"),
+    })?;
+    let fit: Vec<&str> = listed.iter().map(|model| model.id.as_str()).filter(|id| can_talk(id)).collect();
+    match fit.as_slice() {
+        [] if is_ollama => Err(SettingsError::NoModelHere { server: "Ollama", advice: local::OLLAMA_ADVICE }),
+        [] => Err(SettingsError::no_model(&base_url)),
+        [first, rest @ ..] if rest.is_empty() || endpoint.is_here() || is_ollama => {
+            let notice = format!("no model is named: {first} of {base_url} is used (choose with --model)");
+            let model = Sourced::new(ModelName::from(*first), Origin::Found);
+            Ok(Chosen::said(Choice::Server { endpoint, model }, notice))
+        }
+        [_, ..] => Err(SettingsError::NoModel { base_url, known: format!(". It has {}", some_of(&fit)) }),
+    }
+}
+
+/// The model of a server that runs here, or what is done without one.
+fn found(
+    seen: &[(LocalServer, Seen)],
+    wanted: Option<Sourced<ModelName>>,
+    otherwise: Otherwise,
+) -> Result<Chosen, SettingsError> {
+    match wanted {
+        Some(wanted) => found_named(seen, wanted),
+        None => found_any(seen, otherwise),
+    }
+}
+
+fn found_named(seen: &[(LocalServer, Seen)], wanted: Sourced<ModelName>) -> Result<Chosen, SettingsError> {
+    let has = |ids: &[String]| ids.iter().any(|id| is_named(id, wanted.value.as_str()));
+    if let Some((server, _)) = seen.iter().find(|(_, seen)| has(seen.ids())) {
+        let notice = format!("{} on this machine is used ({})", server.name, server.base_url);
+        let choice = Choice::Server { endpoint: Endpoint::found(&server.base_url), model: wanted };
+        return Ok(Chosen::said(choice, notice));
+    }
+    let here = seen.iter().filter(|(_, seen)| !seen.ids().is_empty()).map(|(server, seen)| {
+        let ids: Vec<&str> = seen.ids().iter().map(String::as_str).collect();
+        format!("{} on this machine has {}. ", server.name, some_of(&ids))
+    });
+    let found = here.collect::<String>()
+        + "Set OPENAI_API_KEY for a model of OpenAI, or name its server with --base-url or OPENAI_BASE_URL";
+    Err(SettingsError::NoServerFor { origin: wanted.origin, model: wanted.value.0, found })
+}
+
+fn found_any(seen: &[(LocalServer, Seen)], otherwise: Otherwise) -> Result<Chosen, SettingsError> {
+    let first = seen.iter().find_map(|(server, seen)| Some((server, seen.ids().iter().find(|id| can_talk(id))?)));
+    if let Some((server, id)) = first {
+        let notice = format!("{id} of {} on this machine is used (choose with --model)", server.name);
+        let model = Sourced::new(ModelName::from(id.as_str()), Origin::Found);
+        return Ok(Chosen::said(Choice::Server { endpoint: Endpoint::found(&server.base_url), model }, notice));
+    }
+    let empty = seen.iter().find(|(_, seen)| matches!(seen, Seen::Models(_))).map(|(server, _)| server);
+    match (otherwise, empty) {
+        (Otherwise::Refuse, Some(server)) => {
+            Err(SettingsError::NoModelHere { server: server.name, advice: server.advice })
+        }
+        (Otherwise::Refuse, None) => Err(SettingsError::NoServer),
+        (Otherwise::Demo, Some(server)) => {
+            let notice = format!("{} runs on this machine but has no model yet: {}", server.name, server.advice);
+            Ok(Chosen::said(Choice::Demo, notice))
+        }
+        (Otherwise::Demo, None) => Ok(Chosen::of(Choice::Demo)),
+    }
+}
+
+/// Whether a server's model is the one meant; Ollama lists `qwen3` as `qwen3:latest`.
+pub(crate) fn is_named(id: &str, wanted: &str) -> bool {
+    id == wanted || id.strip_suffix(":latest") == Some(wanted)
+}
+
+/// Whether a model is made for conversation, as far as its name tells.
+fn can_talk(id: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "embed",
+        "bge-",
+        "minilm",
+        "rerank",
+        "whisper",
+        "tts",
+        "dall-e",
+        "moderation",
+        "stable-diffusion",
+        "clip-",
+        "e5-",
+    ];
+    let id = id.to_ascii_lowercase();
+    !OTHERS.iter().any(|other| id.contains(other))
+}
+
+/// The first few of a list, for a sentence.
+pub(crate) fn some_of(names: &[&str]) -> String {
+    let shown = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED { format!("{shown} and {} more", names.len() - NAMED) } else { shown }
+}

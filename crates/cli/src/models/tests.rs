@@ -1,0 +1,162 @@
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use windlass::provider::openai::ListedModel;
+use windlass_testkit::{ModelServer, Script, Step};
+use windlass_vocab::ModelName;
+
+use super::local::look;
+use super::{Choice, LocalServer, Next, Otherwise, Seen, can_talk, found, is_named, next, one_of, some_of};
+use crate::settings::{Endpoint, Origin, SettingsError, Sourced};
+
+fn endpoint(url: &str, origin: Origin) -> Endpoint {
+    Endpoint { base_url: Sourced::new(url.into(), origin), api_key: None }
+}
+
+fn flag(model: &str) -> Sourced<ModelName> {
+    Sourced::new(model.into(), Origin::Flag("--model"))
+}
+
+/// `address model; notices` of a choice.
+fn told(chosen: Result<super::Chosen, SettingsError>) -> Result<String, String> {
+    let chosen = chosen.map_err(|error| error.to_string())?;
+    let choice = match chosen.choice {
+        Choice::Server { endpoint, model } => format!("{} {}", endpoint.base_url.value, model.value),
+        Choice::Demo => "demo".to_owned(),
+    };
+    Ok(std::iter::once(choice).chain(chosen.notices).collect::<Vec<_>>().join("; "))
+}
+
+fn settled(next: Next) -> String {
+    match next {
+        Next::Settled(chosen) => told(Ok(chosen)).unwrap_or_default(),
+        Next::Ask(endpoint) => format!("ask {}", endpoint.base_url.value),
+        Next::Look(wanted) => format!("look for {}", wanted.map_or("any".into(), |wanted| wanted.value.0)),
+    }
+}
+
+// proves M2 in part: what is named is taken, and nobody is asked
+#[test]
+fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
+    let named = endpoint("http://h/v1", Origin::Flag("--base-url"));
+    let openai = endpoint("https://api.openai.com/v1", Origin::Default);
+    for (endpoint, model, expected) in [
+        (Some(&named), Some("m"), "http://h/v1 m"),
+        (Some(&openai), Some("m"), "https://api.openai.com/v1 m"),
+        (Some(&named), Some("demo"), "demo"),
+        (None, Some("demo"), "demo"),
+        (Some(&named), None, "ask http://h/v1"),
+        (None, Some("m"), "look for m"),
+        (None, None, "look for any"),
+    ] {
+        assert_eq!(settled(next(endpoint, model.map(flag))), expected);
+    }
+    let text = settled(next(Some(&openai), None));
+    assert!(text.starts_with("https://api.openai.com/v1 gpt-") && text.contains("--model"), "{text}");
+}
+
+fn listed(ids: &[&str]) -> Vec<ListedModel> {
+    ids.iter().map(|id| ListedModel { id: (*id).to_owned(), window: None }).collect()
+}
+
+#[test]
+fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
+    let far = || endpoint("https://far/v1", Origin::Variable("OPENAI_BASE_URL".into()));
+    let here = || endpoint("http://127.0.0.1:9/v1", Origin::Variable("OPENAI_BASE_URL".into()));
+    let ollama = || endpoint("http://gpu:11434/v1", Origin::Variable("OLLAMA_HOST".into()));
+    let text = |endpoint, ids: &[&str]| told(one_of(endpoint, Ok(listed(ids)))).unwrap_or_else(|error| error);
+    assert!(text(far(), &["nomic-embed-text", "a"]).starts_with("https://far/v1 a; no model is named"));
+    assert!(text(here(), &["a", "b"]).starts_with("http://127.0.0.1:9/v1 a; "));
+    assert!(text(ollama(), &["a", "b"]).starts_with("http://gpu:11434/v1 a; "));
+    assert!(text(ollama(), &["all-minilm"]).contains("ollama pull"));
+    let refused = text(far(), &["a", "b", "c", "d", "e", "f", "g"]);
+    assert!(refused.contains("give --model") && refused.ends_with("It has a, b, c, d, e and 2 more"), "{refused}");
+    assert!(text(far(), &[]).contains("give --model"));
+}
+
+fn ollama(ids: &[&str]) -> (LocalServer, Seen) {
+    (LocalServer::ollama("http://o/v1"), Seen::Models(ids.iter().map(|id| (*id).to_owned()).collect()))
+}
+
+fn llama(seen: Seen) -> (LocalServer, Seen) {
+    (LocalServer::llama_cpp("http://l/v1"), seen)
+}
+
+#[test]
+fn the_first_server_here_that_can_talk_is_taken_and_said() {
+    let one = Seen::Models(vec!["m.gguf".into()]);
+    for (seen, expected) in [
+        (vec![ollama(&["qwen3:8b"]), llama(one.clone())], "http://o/v1 qwen3:8b; qwen3:8b of Ollama on this machine"),
+        (vec![ollama(&["nomic-embed-text"]), llama(one.clone())], "http://l/v1 m.gguf; m.gguf of the llama.cpp server"),
+        (vec![ollama(&[]), llama(one)], "http://l/v1 m.gguf; "),
+    ] {
+        for otherwise in [Otherwise::Refuse, Otherwise::Demo] {
+            let text = told(found(&seen, None, otherwise)).expect("one is found");
+            assert!(text.starts_with(expected), "{text}");
+        }
+    }
+}
+
+// proves S5: with neither key nor local server the demo model answers, where it may
+#[test]
+fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
+    let nothing = [llama(Seen::Nothing)];
+    assert_eq!(told(found(&nothing, None, Otherwise::Demo)), Ok("demo".into()));
+    let text = told(found(&nothing, None, Otherwise::Refuse)).expect_err("refused");
+    for hint in ["OPENAI_API_KEY", "Ollama", "llama.cpp", "windlass demo"] {
+        assert!(text.contains(hint), "{hint}: {text}");
+    }
+    for text in
+        [told(found(&[ollama(&[])], None, Otherwise::Refuse)), told(found(&[ollama(&[])], None, Otherwise::Demo))]
+    {
+        let text = text.unwrap_or_else(|error| error);
+        assert!(text.contains("`ollama pull qwen3`"), "{text}");
+    }
+}
+
+#[test]
+fn a_named_model_is_looked_for_and_never_replaced_by_another() {
+    let seen = [ollama(&["qwen3:latest", "b"]), llama(Seen::Nothing)];
+    assert!(
+        told(found(&seen, Some(flag("qwen3")), Otherwise::Demo)).expect("found").starts_with("http://o/v1 qwen3; ")
+    );
+    let text = told(found(&seen, Some(flag("c")), Otherwise::Demo)).expect_err("not here");
+    assert!(text.starts_with("--model: ") && text.contains("Ollama on this machine has qwen3:latest, b"), "{text}");
+}
+
+#[test]
+fn names_tell_what_a_model_is() {
+    assert!(is_named("qwen3:latest", "qwen3") && is_named("a", "a") && !is_named("qwen3:8b", "qwen3"));
+    for (id, talks) in [("qwen3:8b", true), ("mxbai-embed-large", false), ("BGE-m3", false), ("gpt-4.1-mini", true)] {
+        assert_eq!(can_talk(id), talks, "{id}");
+    }
+    assert_eq!(some_of(&["a", "b"]), "a, b");
+}
+
+fn look_at(servers: &[LocalServer]) -> (Vec<Seen>, Duration) {
+    let begun = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let seen = runtime.block_on(look(servers));
+    (seen.into_iter().map(|(_, seen)| seen).collect(), begun.elapsed())
+}
+
+#[test]
+fn a_server_is_seen_with_its_models_and_a_dead_port_is_nothing() {
+    let server = ModelServer::start(Script::of([Step::say("x")])).expect("a server");
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let dead = LocalServer::ollama(&format!("http://127.0.0.1:{port}/v1"));
+    let (seen, _) = look_at(&[dead, LocalServer::llama_cpp(&server.base_url())]);
+    assert_eq!(seen[0], Seen::Nothing);
+    assert!(matches!(&seen[1], Seen::Models(ids) if ids.len() == 1), "{seen:?}");
+}
+
+#[test]
+fn ports_that_never_answer_cost_one_short_wait() {
+    // They accept connections and say nothing; one after the other they would cost three seconds.
+    let silent: Vec<TcpListener> = (0..10).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    let url = |port: &TcpListener| format!("http://{}/v1", port.local_addr().expect("an address"));
+    let servers: Vec<LocalServer> = silent.iter().map(|port| LocalServer::ollama(&url(port))).collect();
+    let (seen, took) = look_at(&servers);
+    assert!(seen.iter().all(|seen| *seen == Seen::Nothing), "{seen:?}");
+    assert!(took < Duration::from_millis(2500), "all at once: {took:?}");
+}

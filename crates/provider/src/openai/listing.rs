@@ -1,0 +1,174 @@
+//! Which models a server has: `GET /models`, the one question every server of this wire answers
+//! without charging for it. Some also say how long a history a model takes, each under a name of its own.
+
+use std::time::Duration;
+
+use http::{Method, Uri};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::timeout;
+use url::Url;
+use windlass_vocab::{Failure, FailureClass};
+
+use super::attempt::{Door, uri};
+use super::classify::{WEB_PAGE, looks_like_a_web_page};
+use super::lost::lost;
+use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
+use crate::HttpClient;
+use crate::http::{Answering, Halves};
+
+/// No server has so many models; something that is no server may go on for ever.
+const LONGEST: usize = 4 << 20;
+
+/// Where servers say how many tokens a model takes, the one in force before the one it was trained for.
+const WINDOWS: &[&str] = &[
+    "/meta/n_ctx",
+    "/max_model_len",
+    "/loaded_context_length",
+    "/context_length",
+    "/context_window",
+    "/max_context_length",
+    "/meta/n_ctx_train",
+];
+
+/// A model a server says it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedModel {
+    /// Its id on the wire.
+    pub id: String,
+    /// How many tokens it takes, where the server says so.
+    pub window: Option<u64>,
+}
+
+/// The models of the server `config` names, in its order. `limit` holds for the whole answer.
+pub async fn list_models(
+    config: &OpenAiConfig,
+    http: &HttpClient,
+    limit: Duration,
+) -> Result<Vec<ListedModel>, ListingError> {
+    let door = Door::open(config, http)?;
+    let uri = uri(&models_url(door.base.clone()), config)?;
+    match timeout(limit, ask(&door, uri)).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => {
+            let said = format!("did not say within {} s which models it has.", limit.as_secs_f64());
+            Err(door.endpoint.failure(FailureClass::Transient, &said).into())
+        }
+    }
+}
+
+/// A server's models are not known.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ListingError {
+    /// It can't be asked as configured.
+    #[error(transparent)]
+    Config(#[from] OpenAiError),
+    /// It was asked, and this came of it.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+}
+
+async fn ask(door: &Door, uri: Uri) -> Result<Vec<ListedModel>, Failure> {
+    let asked = door.sender.send(Method::GET, uri, door.headers.clone(), Halves::default()).await;
+    let mut response = asked.map_err(|error| lost(&door.endpoint, &error))?;
+    let body = read(door, &mut response).await?;
+    if response.0.status().as_u16() == 404 {
+        return Err(Failure { status: Some(404), ..door.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
+    }
+    if !response.0.status().is_success() {
+        let location = response.0.headers().get("location").and_then(|value| value.to_str().ok());
+        let (status, retry) = (response.0.status().as_u16(), RetryHeaders::default());
+        return Err(classify(&door.endpoint, &Rejection { status, retry, location, body: &body }));
+    }
+    decode_models(&body).ok_or_else(|| {
+        let said = if looks_like_a_web_page(&body) { format!("{WEB_PAGE}.") } else { NOT_A_LIST.to_owned() };
+        door.endpoint.failure(FailureClass::Protocol, &said)
+    })
+}
+
+const NO_LIST: &str = "has no list of models there (404). Check the base URL (often it ends in /v1).";
+const NOT_A_LIST: &str =
+    "answered with something that is no list of models. Check the base URL (often it ends in /v1).";
+
+async fn read(door: &Door, response: &mut Answering) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.map_err(|error| lost(&door.endpoint, &error))? {
+        body.extend_from_slice(&bytes);
+        if body.len() > LONGEST {
+            let said = "sent a list of models that does not end. Check the base URL.";
+            return Err(door.endpoint.failure(FailureClass::Protocol, said));
+        }
+    }
+    Ok(body)
+}
+
+fn models_url(mut base: Url) -> Url {
+    if let Ok(mut path) = base.path_segments_mut() {
+        path.pop_if_empty().push("models");
+    }
+    base
+}
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    data: Option<Vec<Value>>,
+}
+
+/// The models in the body of an answer; `None` where it is no list. Ollama without a model says `null`.
+#[must_use]
+pub fn decode_models(body: &[u8]) -> Option<Vec<ListedModel>> {
+    let list: List = serde_json::from_slice(body).ok()?;
+    let Some(data) = list.data else { return is_list(body).then(Vec::new) };
+    Some(data.iter().filter_map(listed).collect())
+}
+
+fn is_list(body: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(body).is_ok_and(|value| value["object"] == "list")
+}
+
+fn listed(entry: &Value) -> Option<ListedModel> {
+    let id = entry.get("id")?.as_str().filter(|id| !id.trim().is_empty() && !id.chars().any(char::is_control))?;
+    let window = WINDOWS.iter().find_map(|place| entry.pointer(place)?.as_u64()).filter(|tokens| *tokens > 0);
+    Some(ListedModel { id: id.to_owned(), window })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListedModel, decode_models};
+
+    fn decoded(body: &str) -> Option<Vec<(String, Option<u64>)>> {
+        let pair = |model: ListedModel| (model.id, model.window);
+        Some(decode_models(body.as_bytes())?.into_iter().map(pair).collect())
+    }
+
+    // proves M1: every server's list is understood, with the window where it is told
+    #[test]
+    fn the_lists_of_the_usual_servers_are_understood() {
+        for (body, id, window) in [
+            (r#"{"object":"list","data":[{"id":"gpt-x","object":"model"}]}"#, "gpt-x", None),
+            (r#"{"object":"list","data":[{"id":"qwen3:8b","owned_by":"library"}]}"#, "qwen3:8b", None),
+            (r#"{"models":[],"data":[{"id":"m.gguf","meta":{"n_ctx_train":4096}}]}"#, "m.gguf", Some(4096)),
+            (r#"{"data":[{"id":"m","meta":{"n_ctx_train":9,"n_ctx":8}}]}"#, "m", Some(8)),
+            (r#"{"data":[{"id":"vllm","max_model_len":32768}]}"#, "vllm", Some(32768)),
+            (r#"{"data":[{"id":"router","context_length":200000}]}"#, "router", Some(200_000)),
+        ] {
+            assert_eq!(decoded(body), Some(vec![(id.to_owned(), window)]), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_server_without_models_has_an_empty_list() {
+        for body in [r#"{"object":"list","data":null}"#, r#"{"object":"list","data":[]}"#] {
+            assert_eq!(decoded(body), Some(vec![]), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_not_taken_for_one() {
+        for body in ["", "<html></html>", "[]", "{}", r#"{"data":"x"}"#, r#"{"message":"hello"}"#] {
+            assert_eq!(decoded(body), None, "{body}");
+        }
+        assert_eq!(decoded("{\"data\":[{\"id\":\"\"},{\"id\":3},{\"x\":1},{\"id\":\"a\\u001b\"}]}"), Some(vec![]));
+    }
+}

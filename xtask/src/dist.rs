@@ -1,0 +1,146 @@
+//! `cargo xtask dist`: the release as people download it. Builds the `dist` profile, static where the
+//! toolchain can, refuses what is too large, and packs the binary with its papers and a checksum.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The largest binary that is released, in bytes.
+const LARGEST: u64 = 25_000_000;
+
+const PAPERS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// Shells and the names their completions go by.
+const SHELLS: &[(&str, &str)] = &[("bash", "windlass.bash"), ("zsh", "_windlass"), ("fish", "windlass.fish")];
+
+/// Builds, checks and packs; `--target NAME` for another target than the one chosen.
+pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
+    let host = host()?;
+    let target = match words {
+        [] => choose(&host),
+        [flag, target] if flag == "--target" => target.clone(),
+        _ => return Err(format!("it takes --target NAME, but was given `{}`", words.join(" "))),
+    };
+    println!("target: {target}");
+    let binary = build(root, &target)?;
+    let size = fs::metadata(&binary).map_err(|error| at(&binary, &error))?.len();
+    println!("binary: {:.1} MB, of {:.0} allowed", size as f64 / 1e6, LARGEST as f64 / 1e6);
+    if size > LARGEST {
+        return Err(format!("{} has {size} bytes; {LARGEST} are allowed", binary.display()));
+    }
+    let name = format!("windlass-{}-{target}", version(&binary)?);
+    let out = target_dir(root).join("archives");
+    let folder = out.join(&name);
+    fill(root, &binary, &folder)?;
+    let archive = pack(&out, &name)?;
+    fs::remove_dir_all(&folder).map_err(|error| at(&folder, &error))?;
+    println!("{}\n{}", archive.display(), sum(&out, &archive)?);
+    Ok(())
+}
+
+/// The target of this toolchain.
+fn host() -> Result<String, String> {
+    let said = output("rustc", &["-vV"], None)?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
+}
+
+/// A static target where it is installed with a C compiler for it (SQLite and the cryptography need
+/// one); else the host's own.
+fn choose(host: &str) -> String {
+    let Some(musl) = host.ends_with("-linux-gnu").then(|| host.replace("-gnu", "-musl")) else {
+        return host.to_owned();
+    };
+    let installed = output("rustup", &["target", "list", "--installed"], None).unwrap_or_default();
+    let has_target = installed.lines().any(|line| line == musl);
+    let has_compiler = Command::new("musl-gcc").arg("--version").output().is_ok_and(|output| output.status.success());
+    match (has_target, has_compiler) {
+        (true, true) => return musl,
+        (false, _) => println!("not static: `rustup target add {musl}` is missing"),
+        (true, false) => println!("not static: musl-gcc is missing (the package is called musl-tools)"),
+    }
+    host.to_owned()
+}
+
+fn build(root: &Path, target: &str) -> Result<PathBuf, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let words =
+        ["build", "--profile", "dist", "--locked", "-p", "windlass-cli", "--bin", "windlass", "--target", target];
+    let status = Command::new(cargo).args(words).current_dir(root).status();
+    match status {
+        Ok(status) if status.success() => Ok(target_dir(root).join(target).join("dist").join("windlass")),
+        Ok(status) => Err(format!("cargo build ended with {status}")),
+        Err(error) => Err(format!("cargo can't be started: {error}")),
+    }
+}
+
+fn target_dir(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+}
+
+/// The number in `windlass 0.1.0 (commit day)`.
+fn version(binary: &Path) -> Result<String, String> {
+    let said = output(binary, &["--version"], None)?;
+    let number = said.split_whitespace().nth(1).map(str::to_owned);
+    println!("{}", said.trim());
+    number.ok_or_else(|| format!("`{}` is no version", said.trim()))
+}
+
+/// Lays out what goes into the archive.
+fn fill(root: &Path, binary: &Path, folder: &Path) -> Result<(), String> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| at(folder, &error))?;
+    }
+    let completions = folder.join("completions");
+    fs::create_dir_all(&completions).map_err(|error| at(&completions, &error))?;
+    let copy = |from: &Path, name: &str| fs::copy(from, folder.join(name)).map(drop).map_err(|error| at(from, &error));
+    copy(binary, "windlass")?;
+    for paper in PAPERS {
+        copy(&root.join(paper), paper)?;
+    }
+    for (shell, name) in SHELLS {
+        let script = output(binary, &["completions", shell], None)?;
+        let path = completions.join(name);
+        fs::write(&path, script).map_err(|error| at(&path, &error))?;
+    }
+    let pages = folder.join("man");
+    output(binary, &["man", "--dir", &pages.to_string_lossy()], None).map(drop)
+}
+
+/// The same bytes for the same contents: no owner, no order of the disk.
+fn pack(out: &Path, name: &str) -> Result<PathBuf, String> {
+    let archive = format!("{name}.tar.gz");
+    let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf", &archive, name];
+    output("tar", &words, Some(out))?;
+    Ok(out.join(archive))
+}
+
+/// Writes the checksum beside the archive, in the form `sha256sum -c` reads.
+fn sum(out: &Path, archive: &Path) -> Result<String, String> {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let line =
+        output("sha256sum", &[&name], Some(out)).or_else(|_| output("shasum", &["-a", "256", &name], Some(out)))?;
+    let path = out.join(format!("{name}.sha256"));
+    fs::write(&path, &line).map_err(|error| at(&path, &error))?;
+    Ok(line.trim().to_owned())
+}
+
+/// What a program prints.
+fn output(program: impl AsRef<OsStr>, words: &[&str], folder: Option<&Path>) -> Result<String, String> {
+    let name = program.as_ref().to_string_lossy().into_owned();
+    let mut command = Command::new(program);
+    command.args(words);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    let output = command.output().map_err(|error| format!("{name} can't be started: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{name} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn at(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
