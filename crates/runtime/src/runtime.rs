@@ -109,6 +109,7 @@ impl Runtime {
             workspace: opening.workspace.clone(),
             parent: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            forked_from: Vec::new(),
         };
         let writer = Writer::new(session, Head::default(), nonce());
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);

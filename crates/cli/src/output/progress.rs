@@ -83,6 +83,9 @@ impl<W: Write> Progress<W> {
             Record::CancelAsked(CancelAsked { by: StopBy::Deadline }) => {
                 self.print(Weight::Plain, "stopping: the deadline is reached");
             }
+            Record::CancelAsked(CancelAsked { by: StopBy::Fork }) => {
+                self.print(Weight::Dim, "forked here; what was open is ended");
+            }
             // Whoever can answer is asked elsewhere, on a clean line.
             Record::QuestionAsked(_) | Record::RunEnded(_) => self.erase_live(),
             Record::SessionOpened(_)
