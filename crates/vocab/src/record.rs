@@ -89,6 +89,13 @@ records! {
     RunEnded,
 }
 
+impl Record {
+    /// The body as it is stored, without its kind.
+    pub fn body(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&RecordBody(self))
+    }
+}
+
 /// A record's body, to be written.
 pub(crate) struct RecordBody<'a>(pub(crate) &'a Record);
 

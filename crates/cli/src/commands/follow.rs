@@ -73,7 +73,7 @@ pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
 }
 
-fn output_failed(error: &io::Error) -> CommandError {
+pub(super) fn output_failed(error: &io::Error) -> CommandError {
     CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
 }
 
@@ -91,7 +91,7 @@ fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
 
 /// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
 /// begins with is not said twice.
-fn shown(preview: &Preview, indent: &str) -> String {
+pub(super) fn shown(preview: &Preview, indent: &str) -> String {
     let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
     let mut lines = body.lines();
     if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {

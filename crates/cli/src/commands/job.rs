@@ -36,15 +36,11 @@ impl Job {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
-        let mut progress = Progress::new(io::stderr(), stream(&io::stderr()));
+        let mut progress = progress();
         for notice in &settings.notices {
             progress.line(&format!("windlass: {notice}"));
         }
-        let view = if common.json {
-            View::Json { out: io::stdout(), err: io::stderr() }
-        } else {
-            View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
-        };
+        let view = if common.json { json_view() } else { answer_view(progress) };
         Ok(Self {
             secrets: secrets::known(&sources.env, settings.endpoint.api_key.as_ref()),
             settings,
@@ -54,6 +50,21 @@ impl Job {
             view,
         })
     }
+}
+
+/// Progress on standard error.
+pub(super) fn progress() -> Progress<Stderr> {
+    Progress::new(io::stderr(), stream(&io::stderr()))
+}
+
+/// Every event on standard output.
+pub(super) fn json_view() -> View<Stdout, Stderr> {
+    View::Json { out: io::stdout(), err: io::stderr() }
+}
+
+/// The answer on standard output.
+pub(super) fn answer_view(progress: Progress<Stderr>) -> View<Stdout, Stderr> {
+    View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
 /// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.

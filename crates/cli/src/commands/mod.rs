@@ -3,8 +3,10 @@
 
 mod agent;
 mod follow;
+mod fork;
 mod job;
 mod repeat;
+mod replay;
 mod resume;
 mod retry;
 mod run;
@@ -58,6 +60,8 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),
         Command::Retry(args) => retry::retry(data_dir, &args, env),
+        Command::Fork(args) => fork::run(data_dir, &args, env),
+        Command::Replay(args) => replay::replay(data_dir, &args, env),
     }
 }
 

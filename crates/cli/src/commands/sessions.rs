@@ -31,7 +31,7 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
 }
 
 /// Writes to standard output; a reader that went away has seen enough.
-fn print(text: &str) -> Result<(), CommandError> {
+pub(super) fn print(text: &str) -> Result<(), CommandError> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(CommandError::new(Exit::Failed, format!("standard output can't be written: {error}")))
