@@ -32,10 +32,10 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: Env) -> 
         }
         let view = if args.json { job::json_view() } else { job::answer_view(job::progress()) };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
-        let stopped = tokio::signal::ctrl_c();
         tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
             shown = show(store.as_ref(), &row, view, pace) => shown,
-            _ = stopped => Ok(Exit::Cancelled),
         }
     })
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use windlass_testkit::{ModelServer, Script};
 
+pub(crate) mod journal;
+
 /// How one run of the binary came out.
 #[derive(Debug)]
 pub(crate) struct Ran {
