@@ -11,6 +11,8 @@ use serde_json::Value;
 use windlass_testkit::{ModelServer, Script};
 
 pub(crate) mod journal;
+#[cfg(target_os = "linux")]
+pub(crate) mod person;
 
 /// How one run of the binary came out.
 #[derive(Debug)]
