@@ -12,7 +12,7 @@ use super::sessions::print;
 use super::{CommandError, Done, agent, block_on, follow, job, session};
 use crate::args::ForkArgs;
 use crate::exit::Exit;
-use crate::output::harmless_line;
+use crate::output::{harmless_line, harmless_lines};
 use crate::settings::{Env, Flags};
 
 /// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
@@ -27,7 +27,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
         print(&format!("{}\n", harmless_line(&forked.key)))?;
         let hint = hint(store.as_ref(), &origin, &forked).await?;
         // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "{}", harmless_line(&hint));
+        let _ = writeln!(io::stderr(), "{}", harmless_lines(&hint));
         Ok(Exit::Done)
     })
 }
@@ -80,16 +80,15 @@ fn unforked(key: &str) -> &str {
 async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow) -> Result<String, CommandError> {
     let last = store.read_before(forked.session, u64::MAX, 1).await?;
     let (origin, key) = (follow::quoted(&origin.key), follow::quoted(&forked.key));
-    let go_on = format!("windlass run --session {key} \"…\"");
+    let go_on = format!("  go on with: windlass run --session {key} \"…\"");
     Ok(match last.first().map(|first| (&first.record, first.run, first.seq)) {
         Some((Record::CancelAsked(CancelAsked { by: StopBy::Fork }), Some(run), seq)) => format!(
-            "forked from {origin} at record {}, where run {run} was open; go on with: {go_on}, \
-             or try that run again: windlass retry {key}",
+            "forked from {origin} at record {}, where run {run} was open\n{go_on}\n  or try it again: windlass retry {key}",
             seq - 1
         ),
         _ => {
             let at = last.last().map(|last| last.seq).unwrap_or_default();
-            format!("forked from {origin} at record {at}; go on with: {go_on}")
+            format!("forked from {origin} at record {at}\n{go_on}")
         }
     })
 }
