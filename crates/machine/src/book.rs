@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
-    PinnedContext, PlanItem, Record, RunId, StopReason,
+    PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason,
 };
 
 /// What was said.
@@ -28,7 +28,7 @@ pub struct Book {
     pub plan: Vec<PlanItem>,
     /// What a person allowed for this session.
     pub grants: Vec<Grant>,
-    /// The run each message belongs to.
+    /// The run each message belongs to: the one that took it up, or the newest retry of that.
     pub seen: HashMap<MessageId, RunId>,
     /// How often the history was shortened.
     pub compactions: u32,
@@ -88,7 +88,7 @@ impl Book {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
                 self.say(Words { text: accepted.text.clone(), by: Speaker::Person });
             }
-            Record::RunStarted(_) => self.begin_run(),
+            Record::RunStarted(started) => self.begin_run(started),
             Record::ContextPinned(pinned) => {
                 if let Some(context) = &pinned.context {
                     self.context = Some(Arc::new(context.clone()));
@@ -122,9 +122,13 @@ impl Book {
         }
     }
 
-    fn begin_run(&mut self) {
+    fn begin_run(&mut self, started: &RunStarted) {
         self.runs += 1;
         self.open = true;
+        // Whoever asks for the end of a message's run means that of its newest try.
+        for run in self.seen.values_mut().filter(|run| Some(**run) == started.retry_of) {
+            *run = started.run;
+        }
         // The newest of the person's words is what the run is about; a retry has its words from before.
         self.goal = self.last_words;
     }

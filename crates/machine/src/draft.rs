@@ -64,17 +64,15 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn cancel_calls(&mut self, text: &str) {
-        let open: Vec<CallId> = self
-            .run()
-            .map(Run::calls)
-            .unwrap_or_default()
-            .iter()
-            .filter(|call| !call.is_finished())
-            .map(|call| call.request.call)
-            .collect();
-        for call in open {
+        for call in self.open_calls() {
             self.finish(call, OutcomeKind::Cancelled, text);
         }
+    }
+
+    /// The calls without a result.
+    pub(crate) fn open_calls(&self) -> Vec<CallId> {
+        let calls = self.run().map(Run::calls).unwrap_or_default();
+        calls.iter().filter(|call| !call.is_finished()).map(|call| call.request.call).collect()
     }
 
     pub(crate) fn nudge(&mut self, why: NudgeCause, evidence: impl Into<String>, text: &str) {

@@ -145,4 +145,6 @@ pub enum Fact {
     },
     /// A stop was asked for.
     Stopped(StopBy),
+    /// The session was forked here; what is open goes on only where it was begun.
+    Forked,
 }

@@ -18,7 +18,7 @@
 //! use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
 //!
 //! let mut state = State::new("01890000-0000-7000-8000-000000000000".parse::<SessionId>()?);
-//! let opened = SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: "".into() };
+//! let opened = SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: "".into(), forked_from: vec![] };
 //! let taken = LeaseTaken { epoch: 1, holder: "here:1".into() };
 //! for record in decide(&state, Input { at: At(0), fact: Fact::Opened(opened, taken) }) {
 //!     apply(&mut state, &record);
@@ -34,12 +34,14 @@ mod control;
 mod draft;
 mod effect;
 mod fact;
+mod fork;
 mod guard;
 mod judge;
 mod machine;
 mod presets;
 mod prune;
 mod recall;
+mod replay;
 mod retry;
 mod settle;
 mod state;
@@ -52,4 +54,5 @@ pub use fact::{Fact, Finished, Input, Terms, Verified};
 pub use machine::decide;
 pub use presets::{PRESETS, preset};
 pub use recall::recall;
+pub use replay::{Difference, Replayed, decide_again, replay};
 pub use state::{State, apply};

@@ -42,6 +42,7 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
         Fact::Answered { question, answer, by } => draft.answer(question, answer, by),
         Fact::Stopped(by) => draft.stop(by),
+        Fact::Forked => draft.fork(),
     }
     draft.records
 }

@@ -1,7 +1,7 @@
 //! The way back: from a recorded batch to the input that caused it, so that a journal can be decided
 //! again and the difference shown.
 
-use windlass_vocab::{CallFinished, CallRequested, ModelReplied, PreparedCall, Record, RunStarted};
+use windlass_vocab::{CallFinished, CallRequested, ModelReplied, PreparedCall, Record, RunStarted, StopBy};
 
 use crate::AttemptKey;
 use crate::control::CallState;
@@ -53,7 +53,10 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::QuestionAnswered(answered) => {
             Some(Fact::Answered { question: answered.question, answer: answered.answer.clone(), by: answered.by })
         }
-        Record::CancelAsked(asked) => Some(Fact::Stopped(asked.by)),
+        Record::CancelAsked(asked) => match asked.by {
+            StopBy::Person | StopBy::Deadline => Some(Fact::Stopped(asked.by)),
+            StopBy::Fork => Some(Fact::Forked),
+        },
         Record::RunEnded(_) => {
             let (text, usage) = (String::new(), windlass_vocab::Usage::default());
             Some(Fact::HandedBack { attempt: run?.attempt_key()?, text, usage })

@@ -27,6 +27,8 @@ pub(crate) const REFUSED_BY_PERSON: &str =
 pub(crate) const NOBODY_ANSWERED: &str = "Nobody answered in time, so this call was not allowed.";
 pub(crate) const INTERRUPTED: &str = "Interrupted by a crash: it may or may not have taken effect. \
      Check the state of things before you do it again.";
+pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, before this call had its result. \
+     It may or may not have taken effect since. Check the state of things before you do it again.";
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back five times in a row";
 

@@ -7,7 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::{Ask, Move, World, call};
 use windlass_machine::legal;
-use windlass_machine::{Effect, Fact, PRESETS};
+use windlass_machine::{Effect, Fact, PRESETS, Replayed, replay};
 use windlass_vocab::{
     Attendance, CallId, CallInHistory, EffectClass, Ending, FailureClass, Json, Message, OutcomeKind, RunId, StopBy,
     TurnId, Verdict,
@@ -140,6 +140,27 @@ proptest! {
             world.finish();
         }
         prop_assert_eq!(world.fold(), world.state);
+    }
+
+    // proves J8: `World::put` checks legality, so every fork's history is legal
+    #[test]
+    fn a_fork_of_anything_anywhere_goes_on_and_is_decided_again_as_it_stands(
+        preset in 0..PRESETS.len(),
+        script in prop::collection::vec(a_move(), 1..8),
+        events in prop::collection::vec(event(), 0..30),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut world = World::new(PRESETS[preset], script);
+        world.say("begin");
+        for event in events {
+            happen(&mut world, event);
+        }
+        let mut fork = world.forked_after(1 + cut.index(world.journal.len()));
+        prop_assert_eq!(&fork.state.control.run, &None, "nothing is open");
+        fork.say("another way");
+        fork.finish();
+        let batches = fork.journal.len() as u64;
+        prop_assert_eq!(replay(fork.state.session, &fork.envelopes()), Replayed::Same { batches });
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
+use windlass_vocab::{At, Envelope, LeaseTaken, Record, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Underway};
 use crate::events::{Events, Interest, Subscription};
@@ -33,11 +33,16 @@ pub enum OpenError {
     Store(#[from] StoreError),
     /// It holds records of a newer version.
     #[error(
-        "this session was written by a newer version of Windlass (it holds a `{kind}` record); it can be read, not continued"
+        "this session was written by a newer version of Windlass (record {seq} is a `{kind}`) and is read-only \
+         here: go on with that version, or fork the session at record {before} and go on with the fork"
     )]
     Newer {
-        /// The first kind that is not known.
+        /// The first record that is not known.
+        seq: u64,
+        /// Its kind.
         kind: String,
+        /// The last record of the batch before.
+        before: u64,
     },
     /// Commands of the last process are still running.
     #[error("commands that the last process started are still being ended: {why}")]
@@ -109,6 +114,7 @@ impl Runtime {
             workspace: opening.workspace.clone(),
             parent: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            forked_from: Vec::new(),
         };
         let writer = Writer::new(session, Head::default(), nonce());
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
@@ -123,11 +129,9 @@ impl Runtime {
         let head = store.head(session).await?;
         let state = {
             let records = store.read(session, 0).await?;
+            records.iter().try_for_each(known)?;
             State::fold(session, records.iter().map(|envelope| &envelope.record))
         };
-        if let Some(kind) = &state.control.unknown {
-            return Err(OpenError::Newer { kind: kind.to_string() });
-        }
         let (attendance, deadline_ms) = (agent.attendance, agent.deadline_ms);
         let (mut driver, handle) = self.driver(state, Writer::new(session, head, nonce()), lease, agent, events);
         driver.step(Fact::LeaseTaken(taken(head.epoch + 1))).await?;
@@ -175,6 +179,13 @@ impl Runtime {
     }
 }
 
+/// A record of a newer version may be read, and nothing written behind it.
+fn known(envelope: &Envelope) -> Result<(), OpenError> {
+    let Record::Unknown(unknown) = &envelope.record else { return Ok(()) };
+    let before = envelope.seq.saturating_sub(u64::from(envelope.batch.0) + 1);
+    Err(OpenError::Newer { seq: envelope.seq, kind: unknown.kind.clone(), before })
+}
+
 /// How long a guard may take to end what it started.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -183,6 +194,6 @@ fn taken(epoch: u64) -> LeaseTaken {
 }
 
 /// Tells this writer's records from any other's.
-fn nonce() -> u64 {
+pub(crate) fn nonce() -> u64 {
     Uuid::now_v7().as_u64_pair().1
 }

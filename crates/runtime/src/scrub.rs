@@ -39,7 +39,8 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::LeaseTaken(_)
         | Fact::Retried(_)
         | Fact::Resumed { .. }
-        | Fact::Stopped(_) => {}
+        | Fact::Stopped(_)
+        | Fact::Forked => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_store::Store;
+use windlass_store::{Backwards, Store};
 use windlass_tools::{BoxFuture, SpilledResults};
 use windlass_vocab::{CallId, Record, SessionId};
 
@@ -15,11 +15,12 @@ pub(crate) struct Spilled {
 impl SpilledResults for Spilled {
     fn read(&self, wanted: CallId) -> BoxFuture<'_, Option<String>> {
         Box::pin(async move {
-            let records = self.store.read(self.session, 0).await.ok()?;
-            let finished = records.into_iter().find_map(|envelope| match envelope.record {
+            let records = Backwards::new(self.store.as_ref(), self.session);
+            let found = records.find_map(|envelope| match envelope.record {
                 Record::CallFinished(finished) if finished.call == wanted => Some(finished),
                 _ => None,
-            })?;
+            });
+            let finished = found.await.ok()??;
             match finished.cut.and_then(|cut| cut.blob) {
                 Some(hash) => {
                     let bytes = self.store.blob(hash).await.ok()??;

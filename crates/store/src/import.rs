@@ -28,6 +28,15 @@ pub enum ImportError {
         /// What is wrong with it.
         what: String,
     },
+    /// It is of a newer version and can't be renamed.
+    #[error(
+        "the session was written by a newer version of Windlass (it holds a `{kind}` record) and can't be \
+         renamed here; import it under its own key, or use that version"
+    )]
+    Newer {
+        /// The first kind that is not known.
+        kind: String,
+    },
     /// The input could not be read.
     #[error("the journal could not be read: {0}")]
     Read(#[from] std::io::Error),
@@ -56,6 +65,7 @@ pub async fn import(
 ) -> Result<SessionId, ImportError> {
     let (session, mut batches) = read_journal(input)?;
     if let Some(Rename { key, at, nonce }) = rename {
+        known(&batches)?;
         let head = batches.last().map(|batch| batch.head).unwrap_or_default();
         let change = Entry::new(SessionChanged { title: None, key: Some(key) });
         batches.push(Writer::new(session, head, nonce).seal(Batch {
@@ -66,6 +76,15 @@ pub async fn import(
     }
     store.restore(batches).await?;
     Ok(session)
+}
+
+/// A journal with records of a newer version is taken as it is: nothing may be written behind them.
+fn known(batches: &[Sealed]) -> Result<(), ImportError> {
+    let unknown = batches.iter().flat_map(|batch| &batch.envelopes).find_map(|envelope| match &envelope.record {
+        Record::Unknown(unknown) => Some(unknown.kind.clone()),
+        _ => None,
+    });
+    unknown.map_or(Ok(()), |kind| Err(ImportError::Newer { kind }))
 }
 
 /// Reads and verifies a whole journal.

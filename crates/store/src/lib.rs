@@ -24,6 +24,7 @@
 //!     workspace: None,
 //!     parent: None,
 //!     version: "0.1.0".into(),
+//!     forked_from: vec![],
 //! };
 //! let batch = Batch { at: At(0), entries: vec![Entry::new(opened)], ..Batch::default() };
 //! store.append(writer.seal(batch)?).await?;
@@ -32,11 +33,13 @@
 //! # }).unwrap();
 //! ```
 
+mod backwards;
 mod batch;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
 mod export;
+mod fork;
 mod import;
 mod line;
 mod memory;
@@ -47,9 +50,11 @@ mod sqlite;
 mod traits;
 mod verify;
 
+pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
 pub use error::StoreError;
 pub use export::{ExportError, export};
+pub use fork::{Branch, Fork, ForkError};
 pub use import::{ImportError, Rename, import};
 pub use line::{BODY_LIMIT, hash_of};
 pub use memory::MemoryStore;

@@ -104,16 +104,35 @@ impl Shelf {
         self.rows().find(|row| row.owner == owner && row.key == key).map(|row| row.session)
     }
 
+    fn batches(&self, id: SessionId) -> &[StoredBatch] {
+        self.sessions.get(&id).map(|session| session.batches.as_slice()).unwrap_or_default()
+    }
+
     fn read(&self, id: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
+        let mut records = self.decode(id, self.batches(id).iter().filter(|batch| batch.head.seq > after_seq))?;
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
+    fn read_before(&self, id: SessionId, before_seq: u64, most: u32) -> Result<Vec<Envelope>, StoreError> {
+        let batches = self.batches(id);
+        let end = batches.partition_point(|batch| batch.head.seq < before_seq);
+        let start = end.saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
+        self.decode(id, &batches[start..end])
+    }
+
+    fn decode<'a>(
+        &self,
+        id: SessionId,
+        batches: impl IntoIterator<Item = &'a StoredBatch>,
+    ) -> Result<Vec<Envelope>, StoreError> {
         let mut records = Vec::new();
-        let batches = self.sessions.get(&id).map(|session| session.batches.as_slice()).unwrap_or_default();
-        for batch in batches.iter().filter(|batch| batch.head.seq > after_seq) {
+        for batch in batches {
             let bodies = line::bodies_elsewhere(&batch.bytes)
                 .filter_map(|hash| Some((hash, Arc::clone(self.blobs.get(&hash)?))))
                 .collect();
             records.extend(decode_stored(id, batch.seq, &batch.bytes, &bodies)?);
         }
-        records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
 
@@ -186,6 +205,15 @@ impl SessionLog for MemoryStore {
         ready(self.shelf().read(session, after_seq))
     }
 
+    fn read_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        ready(self.shelf().read_before(session, before_seq, most))
+    }
+
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         ready(Ok(self.shelf().sessions.get(&session).map(Session::head).unwrap_or_default()))
     }
@@ -205,7 +233,7 @@ impl SessionLog for MemoryStore {
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
-        ready(Ok(self.shelf().sessions.get(&session).map(|session| session.batches.clone()).unwrap_or_default()))
+        ready(Ok(self.shelf().batches(session).to_vec()))
     }
 
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -26,6 +26,15 @@ pub trait SessionLog {
     /// The records numbered above `after_seq`; none when there is no such session.
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
 
+    /// The records of the last batches that end before the record `before_seq`, `most` batches at the most,
+    /// in order; none when there is no such batch.
+    fn read_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
+
     /// The end of the journal; the zero head when there is no such session.
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>>;
 

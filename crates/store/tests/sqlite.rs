@@ -133,11 +133,23 @@ async fn a_database_of_a_newer_version_is_left_alone() {
     let dir = used_folder().await;
     tamper(dir.path(), "PRAGMA user_version = 7");
     assert_eq!(open(dir.path()).unwrap_err(), StoreError::Newer { found: 7 });
+}
+
+#[tokio::test]
+async fn a_record_of_a_newer_version_is_shown_as_far_as_its_form_is_ours() {
+    // proves J7
+    let newer = |form: &str| {
+        let version = "replace(CAST(bytes AS TEXT), '\"v\":1', '\"v\":9')";
+        format!("UPDATE batches SET bytes = CAST({} AS BLOB) WHERE seq = 3", form.replace('?', version))
+    };
     let dir = used_folder().await;
-    tamper(
-        dir.path(),
-        "UPDATE batches SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"v\":1', '\"v\":9') AS BLOB) WHERE seq = 3",
-    );
+    let before = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
+    tamper(dir.path(), &newer("?"));
+    let after = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
+    assert!(matches!(after[0].record, Record::Unknown(_)), "{:?}", after[0]);
+    assert_eq!(after[0].record.kind(), before[0].record.kind());
+    let dir = used_folder().await;
+    tamper(dir.path(), &newer("replace(?, '\"kind\"', '\"sort\"')"));
     assert_eq!(open(dir.path()).unwrap().read(session(), 0).await, Err(StoreError::Newer { found: 9 }));
 }
 

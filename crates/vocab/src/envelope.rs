@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::record::RecordBody;
-use crate::{At, Record, RecordId, RunId, SessionId, TurnId};
+use crate::{At, Record, RecordId, RunId, SessionId, TurnId, Unknown};
 
 /// The version this binary writes.
 pub const ENVELOPE_VERSION: u32 = 1;
@@ -135,7 +135,7 @@ pub enum DecodeError {
     /// Not the JSON we expect.
     #[error("not a journal record: {0}")]
     Json(#[from] serde_json::Error),
-    /// Written by a version whose envelope is another.
+    /// Written by a newer version, in a form that is not ours.
     #[error("the record has envelope version {0}; this version of Windlass reads up to {ENVELOPE_VERSION}")]
     Version(u32),
 }
@@ -171,13 +171,16 @@ impl Envelope {
         Ok(())
     }
 
-    /// Reads a line. Unknown kinds are kept, unknown fields are passed over.
+    /// Reads a line. Unknown kinds are kept, unknown fields are passed over. A record of a newer version
+    /// is of no known kind, whatever it calls itself: nobody here knows what it has come to mean.
     pub fn decode(line: &str) -> Result<Self, DecodeError> {
-        let line: Line<RecordId, String, Box<RawValue>> = serde_json::from_str(line)?;
-        if line.v > ENVELOPE_VERSION {
-            return Err(DecodeError::Version(line.v));
-        }
-        let record = Record::from_parts(&line.kind, &line.body)?;
+        let line: Line<RecordId, String, Box<RawValue>> = serde_json::from_str(line)
+            .map_err(|error| newer_version(line).map_or(DecodeError::Json(error), DecodeError::Version))?;
+        let record = if line.v > ENVELOPE_VERSION {
+            Record::Unknown(Unknown { kind: line.kind, body: serde_json::from_str(line.body.get())? })
+        } else {
+            Record::from_parts(&line.kind, &line.body)?
+        };
         Ok(Self {
             v: line.v,
             id: line.id,
@@ -208,6 +211,16 @@ fn put(bytes: &mut Vec<u8>, before: &str, mut number: u64) {
     }
     bytes.extend_from_slice(before.as_bytes());
     bytes.extend_from_slice(&digits[start..]);
+}
+
+/// The version of a line whose form is not ours, if it is newer than ours.
+fn newer_version(line: &str) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        v: u32,
+    }
+    let Versioned { v } = serde_json::from_str(line).ok()?;
+    (v > ENVELOPE_VERSION).then_some(v)
 }
 
 impl Serialize for Envelope {

@@ -41,9 +41,9 @@ pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
     AttemptFailed, CallFinished, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted, CompactionMethod,
     ContextPinned, EndReason, Grant, LeaseTaken, MessageAccepted, ModelReplied, NextAttempt, NudgeCause, Nudged,
-    PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked, Record, RunEnded, RunResumed,
-    RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld, TurnMode, TurnStarted, Unknown,
-    Verdict, WithheldFor,
+    Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked, Record, RunEnded,
+    RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld, TurnMode, TurnStarted,
+    Unknown, Verdict, WithheldFor,
 };
 pub use time::At;
 pub use tool::{Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};

@@ -89,6 +89,13 @@ records! {
     RunEnded,
 }
 
+impl Record {
+    /// The body as it is stored, without its kind.
+    pub fn body(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&RecordBody(self))
+    }
+}
+
 /// A record's body, to be written.
 pub(crate) struct RecordBody<'a>(pub(crate) &'a Record);
 
@@ -117,6 +124,19 @@ pub struct SessionOpened {
     /// The version of Windlass that opened it.
     #[serde(default)]
     pub version: String,
+    /// Where a fork's first records were written, the oldest session first; the last is the one it was
+    /// forked from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forked_from: Vec<Origin>,
+}
+
+/// A session that a fork took records over from: those up to `seq`, above the `seq` of the origin before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Which.
+    pub session: SessionId,
+    /// The last record that was taken over.
+    pub seq: u64,
 }
 
 /// Something about the session as a whole changed. Absent means unchanged.
@@ -564,6 +584,8 @@ pub enum StopBy {
     Person,
     /// The caller's deadline.
     Deadline,
+    /// The session was forked in mid-run: what was open there goes on only where it was begun.
+    Fork,
 }
 
 /// A stop was asked for.

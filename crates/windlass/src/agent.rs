@@ -3,9 +3,10 @@
 use uuid::Uuid;
 use windlass_runtime::{OpenError, Opening, Runtime, Sent, Session, SessionClosed, Standing, Subscription};
 use windlass_store::StoreError;
-use windlass_vocab::{Envelope, Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
+use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
 use crate::builder::Builder;
+use crate::ended::{Awaited, end_awaited};
 
 /// A run that gave no end to report.
 #[derive(Debug, thiserror::Error)]
@@ -78,9 +79,10 @@ impl Agent {
     pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
         let store = &self.runtime.outside().store;
         if let Some(session) = store.find(&self.owner, key).await?
-            && let Some(ended) = end_awaited(&store.read(session, 0).await?, &mut Awaited::Message(message_id.clone()))
+            && let Some((_, ended)) =
+                end_awaited(store.as_ref(), session, &mut Awaited::Message(message_id.clone())).await?
         {
-            return Ok(ended.1.clone());
+            return Ok(ended);
         }
         self.say(key, message_id, prompt).await
     }
@@ -157,49 +159,14 @@ impl Agent {
     }
 
     async fn recorded_end(&self, session: SessionId, awaited: &mut Awaited) -> Result<Option<RunEnded>, StoreError> {
-        let records = self.runtime.outside().store.read(session, 0).await?;
-        Ok(end_awaited(&records, awaited).map(|(_, ended)| ended.clone()))
+        Ok(end_awaited(self.runtime.outside().store.as_ref(), session, awaited).await?.map(|(_, ended)| ended))
     }
-}
-
-/// The end that is awaited, if a session's records have it, and where it stands. Once the run that
-/// took a message up is known, that run is what is awaited.
-pub fn end_awaited<'a>(records: &'a [Envelope], awaited: &mut Awaited) -> Option<(&'a Envelope, &'a RunEnded)> {
-    if let Awaited::Message(id) = awaited {
-        *awaited = Awaited::Run(run_of(records, id)?);
-    }
-    records.iter().rev().find_map(|envelope| match (&envelope.record, &*awaited) {
-        (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => Some((envelope, ended)),
-        _ => None,
-    })
-}
-
-/// The run that took a message up: the one that was open, or the one it began in the same batch.
-fn run_of(records: &[Envelope], id: &MessageId) -> Option<RunId> {
-    let is_it = |envelope: &Envelope| match &envelope.record {
-        Record::MessageAccepted(accepted) => accepted.message_id == *id,
-        _ => false,
-    };
-    let at = records.iter().position(is_it)?;
-    records[at].run.or_else(|| match records.get(at + 1).map(|next| &next.record) {
-        Some(Record::RunStarted(started)) => Some(started.run),
-        Some(_) | None => None,
-    })
 }
 
 fn show_rest(events: &mut Subscription, mut show: impl FnMut(&Event)) {
     while let Some(event) = events.try_next() {
         show(&event);
     }
-}
-
-/// Which run's end is awaited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Awaited {
-    /// This one's.
-    Run(RunId),
-    /// That of the run that takes this message up.
-    Message(MessageId),
 }
 
 fn closed(session: &Session) -> SessionClosed {

@@ -24,9 +24,11 @@
 
 mod agent;
 mod builder;
+mod ended;
 
-pub use agent::{Agent, Awaited, RunError, end_awaited};
+pub use agent::{Agent, RunError};
 pub use builder::{BuildError, Builder};
+pub use ended::{Awaited, end_awaited};
 pub use windlass_machine as machine;
 pub use windlass_provider as provider;
 pub use windlass_runtime as runtime;

@@ -11,8 +11,14 @@ use windlass_bench::ours::{TOOL, tool_spec};
 pub(crate) fn asked(turns: usize) -> State {
     let session = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
     let mut state = State::new(session);
-    let opened =
-        SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: String::new() };
+    let opened = SessionOpened {
+        owner: "me".into(),
+        key: "k".into(),
+        workspace: None,
+        parent: None,
+        version: String::new(),
+        forked_from: Vec::new(),
+    };
     take(&mut state, Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
     let message = Fact::Message { message_id: MessageId("1".into()), text: "Haul.".into(), terms: Box::new(terms()) };
     take(&mut state, message);

@@ -6,6 +6,7 @@ mod full;
 mod growth;
 mod idle;
 mod instructions;
+mod open;
 mod turn;
 
 use anyhow::Result;
@@ -52,5 +53,6 @@ pub const FIGURES: &[Figure] = &[
     ("crowd", crowd::measure),
     ("cold", cold::measure),
     ("idle", idle::measure),
+    ("open", open::measure),
     ("instructions", instructions::measure),
 ];

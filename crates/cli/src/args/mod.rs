@@ -55,6 +55,14 @@ Examples:
 /// The version with the commit it was built from, where that is known.
 pub const VERSION: &str = env!("WINDLASS_VERSION");
 
+const FORK_EXAMPLES: &str = "\
+Examples:
+  windlass fork notes
+  windlass fork notes --at 17 --as notes-again
+  windlass run --session notes-again \"try it the other way\"
+
+`windlass sessions show` numbers the records.";
+
 /// An agent loop that loses nothing.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version = VERSION, after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -87,6 +95,11 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Try a failed run again, on the same history
     Retry(RetryArgs),
+    /// Begin another session with what one said up to some record
+    #[command(after_help = FORK_EXAMPLES)]
+    Fork(ForkArgs),
+    /// Show a session again as its runs were shown, from the journal
+    Replay(ReplayArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -167,6 +180,37 @@ pub struct RetryArgs {
     /// The rest.
     #[command(flatten)]
     pub common: CommonFlags,
+}
+
+/// `windlass fork`.
+#[derive(Debug, Args)]
+pub struct ForkArgs {
+    /// The session [default: the last one of this folder]
+    #[arg(value_parser = name)]
+    pub key: Option<String>,
+    /// The last record to take over, with all that belongs to it [default: the newest]
+    #[arg(long, value_name = "SEQ")]
+    pub at: Option<u64>,
+    /// The key of the new session [default: made from the old one]
+    #[arg(long = "as", value_name = "KEY", value_parser = name)]
+    pub new_key: Option<String>,
+}
+
+/// `windlass replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The session [default: the last one of this folder]
+    #[arg(value_parser = name)]
+    pub key: Option<String>,
+    /// Take as long as it took, but no pause longer than 5 s
+    #[arg(long)]
+    pub real_time: bool,
+    /// Print one event per line instead of the conversation
+    #[arg(long)]
+    pub json: bool,
+    /// Decide everything again and show the first difference; exit code 0 if there is none
+    #[arg(long, conflicts_with_all = ["real_time", "json"])]
+    pub check: bool,
 }
 
 /// `windlass sessions`.

@@ -2,14 +2,13 @@
 
 use windlass::runtime::Stopped;
 use windlass::store::SessionRow;
-use windlass::vocab::{MessageId, SessionId, StopBy};
+use windlass::vocab::StopBy;
 use windlass::{RunError, Standing};
 
 use super::conversation::Conversation;
 use super::slash::{self, Slash};
 use super::{cost, recap};
-use crate::commands::{CommandError, session, sessions};
-use crate::exit::Exit;
+use crate::commands::{self, CommandError, session, sessions};
 use crate::output::{harmless_line, short_line};
 
 /// What is left to do for whoever shows the conversation.
@@ -137,22 +136,9 @@ fn moved(row: &SessionRow) -> String {
 
 async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Deed, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Deed::Tell("there is nothing to fork yet\n".into())) };
-    let id = MessageId(uuid::Uuid::now_v7().simple().to_string());
-    let key = format!("{}-fork-{}", row.key, &id.0[id.0.len() - 6..]);
-    talk.close().await;
-    let copy = fork_session(talk, row.session, at, &key).await?;
+    let copy = commands::fork::fork(talk.store.as_ref(), row.session, at, None).await?;
     talk.go_to(&copy).await?;
     Ok(Deed::Moved(moved(&copy)))
-}
-
-/// MERGE: the one place where a session is forked. To be `fork::fork(store, session, at, new_key)`.
-async fn fork_session(
-    _talk: &Conversation,
-    _session: SessionId,
-    _at: Option<u64>,
-    _key: &str,
-) -> Result<SessionRow, CommandError> {
-    Err(CommandError::new(Exit::Usage, "sessions can't be forked yet"))
 }
 
 /// What was said before in the session, to be shown when it is taken up.

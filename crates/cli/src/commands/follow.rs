@@ -74,7 +74,7 @@ pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
 }
 
-fn output_failed(error: &io::Error) -> CommandError {
+pub(super) fn output_failed(error: &io::Error) -> CommandError {
     CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
 }
 

@@ -38,15 +38,11 @@ impl Job {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
-        let mut progress = Progress::new(io::stderr(), progress_stream(&sources.env));
+        let mut progress = progress(&sources.env);
         for notice in &settings.notices {
             progress.line(&format!("windlass: {notice}"));
         }
-        let view = if common.json {
-            View::Json { out: io::stdout(), err: io::stderr() }
-        } else {
-            View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
-        };
+        let view = if common.json { json_view() } else { answer_view(progress) };
         Ok(Self {
             secrets: secrets::known(&sources.env, settings.api_key()),
             settings,
@@ -66,6 +62,21 @@ impl Job {
         chosen.settle(&mut self.settings);
         Ok(())
     }
+}
+
+/// Progress on standard error.
+pub(super) fn progress(env: &Env) -> Progress<Stderr> {
+    Progress::new(io::stderr(), progress_stream(env))
+}
+
+/// Every event on standard output.
+pub(super) fn json_view() -> View<Stdout, Stderr> {
+    View::Json { out: io::stdout(), err: io::stderr() }
+}
+
+/// The answer on standard output.
+pub(super) fn answer_view(progress: Progress<Stderr>) -> View<Stdout, Stderr> {
+    View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
 /// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.

@@ -7,11 +7,13 @@ mod completions;
 mod demo;
 mod doctor;
 pub(crate) mod follow;
+pub(crate) mod fork;
 mod init;
 mod job;
 mod man;
 pub(crate) mod question;
 mod repeat;
+mod replay;
 mod resume;
 mod retry;
 mod run;
@@ -76,6 +78,8 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
+        Command::Fork(args) => fork::run(data_dir, &args, env),
+        Command::Replay(args) => replay::replay(data_dir, &args, env),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The same line again: what was answered is answered at once, and what was cut short goes on.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Envelope, MessageId, Record, RunEnded};
+use windlass::store::{Backwards, SessionRow, Store};
+use windlass::vocab::{MessageId, Record, RunEnded};
 use windlass::{Awaited, Event, end_awaited};
 
 use super::{CommandError, session};
@@ -16,9 +15,8 @@ pub(super) async fn end_of(
     row: &SessionRow,
     id: &str,
 ) -> Result<Option<(Event, RunEnded)>, CommandError> {
-    let records = store.read(row.session, 0).await?;
-    let end = end_awaited(&records, &mut Awaited::Message(id.into()));
-    Ok(end.map(|(envelope, ended)| (Event::Record(Arc::new(envelope.clone())), ended.clone())))
+    let end = end_awaited(store, row.session, &mut Awaited::Message(id.into())).await?;
+    Ok(end.map(|(envelope, ended)| (Event::Record(envelope), ended)))
 }
 
 /// The session of this folder with a run that is not over and was told these words, the last used
@@ -51,17 +49,15 @@ pub(super) async fn unfinished_message(
     if !session::is_open(row) {
         return Ok(None);
     }
-    let records = store.read(row.session, 0).await?;
-    let told = of_last_run(&records).iter().rev().find_map(|envelope| match &envelope.record {
-        Record::MessageAccepted(accepted) if accepted.text == prompt => Some(accepted.message_id.clone()),
-        _ => None,
-    });
-    Ok(told)
-}
-
-/// The records of the last run, from the message that began it.
-fn of_last_run(records: &[Envelope]) -> &[Envelope] {
-    let started = records.iter().rposition(|envelope| matches!(envelope.record, Record::RunStarted(_)));
-    let first = started.map_or(records.len(), |at| if records[at].batch.0 > 0 { at.saturating_sub(1) } else { at });
-    &records[first..]
+    let mut records = Backwards::new(store, row.session);
+    let mut begun = false;
+    while let Some(envelope) = records.next().await? {
+        match envelope.record {
+            Record::MessageAccepted(accepted) if accepted.text == prompt => return Ok(Some(accepted.message_id)),
+            // The message that began the run stands right before its start.
+            _ if begun => break,
+            record => begun = matches!(record, Record::RunStarted(_)),
+        }
+    }
+    Ok(None)
 }

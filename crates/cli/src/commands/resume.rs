@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use windlass::vocab::{Answer, Attendance, Envelope, QuestionId, QuestionOption, Record, RunId};
+use windlass::store::{Backwards, Store, StoreError};
+use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, Record, RunId, SessionId};
 use windlass::{Awaited, RunError, Session, Standing};
 
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
@@ -32,7 +33,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         let model = job.settings.model()?.clone();
         let agent = agent::build(&job, store, &model)?;
-        let asked_before = pending(&agent.runtime().outside().store.read(row.session, 0).await?);
+        let asked_before = pending(agent.runtime().outside().store.as_ref(), row.session).await?;
         let (session, mut events) = agent.existing(row.session).await?;
         if session.standing() == Standing::Idle {
             session.close().await;
@@ -74,15 +75,17 @@ async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: Questi
 }
 
 /// The questions of the open run that nobody has answered.
-fn pending(records: &[Envelope]) -> Vec<QuestionId> {
-    let mut questions = Vec::new();
-    for envelope in records {
+async fn pending(store: &dyn Store, session: SessionId) -> Result<Vec<QuestionId>, StoreError> {
+    let (mut questions, mut answered) = (Vec::new(), Vec::new());
+    let mut records = Backwards::new(store, session);
+    while let Some(envelope) = records.next().await? {
         match &envelope.record {
-            Record::QuestionAsked(asked) => questions.push(asked.question),
-            Record::QuestionAnswered(answered) => questions.retain(|question| *question != answered.question),
-            Record::RunStarted(_) | Record::RunEnded(_) => questions.clear(),
+            Record::QuestionAnswered(answer) => answered.push(answer.question),
+            Record::QuestionAsked(asked) if !answered.contains(&asked.question) => questions.push(asked.question),
+            Record::RunStarted(_) | Record::RunEnded(_) => break,
             _ => {}
         }
     }
-    questions
+    questions.reverse();
+    Ok(questions)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use windlass::store::{SessionRow, SessionStatus, Store};
+use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
 use windlass::vocab::{ModelName, Record, SessionId};
 
 use super::CommandError;
@@ -79,9 +79,9 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
 
 /// The model a session's last run began with.
 pub(super) async fn model_of(store: &dyn Store, session: SessionId) -> Result<Option<ModelName>, CommandError> {
-    let records = store.read(session, 0).await?;
-    Ok(records.into_iter().rev().find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => started.chain.into_iter().next(),
+    let last = Backwards::new(store, session).find_map(|envelope| match envelope.record {
+        Record::RunStarted(started) => Some(started.chain.into_iter().next()),
         _ => None,
-    }))
+    });
+    Ok(last.await?.flatten())
 }

@@ -150,7 +150,8 @@ impl From<ImportError> for CommandError {
     fn from(error: ImportError) -> Self {
         match error {
             ImportError::Store(error) => error.into(),
-            _ => Self::new(Exit::Usage, error.to_string()),
+            ImportError::Newer { .. } => Self::new(Exit::Store, error.to_string()),
+            ImportError::Line { .. } | ImportError::Read(_) => Self::new(Exit::Usage, error.to_string()),
         }
     }
 }

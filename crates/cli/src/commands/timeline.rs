@@ -21,7 +21,12 @@ pub(super) fn line(envelope: &Envelope) -> String {
 fn what(record: &Record) -> String {
     match record {
         Record::SessionOpened(opened) => {
-            format!("{} in {}", opened.key, opened.workspace.as_deref().unwrap_or("no folder"))
+            let folder = opened.workspace.as_deref().unwrap_or("no folder");
+            let fork = opened
+                .forked_from
+                .last()
+                .map(|origin| format!(", forked from {} at record {}", origin.session, origin.seq));
+            format!("{} in {folder}{}", opened.key, fork.unwrap_or_default())
         }
         Record::SessionChanged(changed) => changed.title.clone().or(changed.key.clone()).unwrap_or_default(),
         Record::LeaseTaken(taken) => format!("{} (epoch {})", taken.holder, taken.epoch),

@@ -60,6 +60,7 @@ async fn write(folder: &Path) -> Result<(), VerifyError> {
         workspace: None,
         parent: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        forked_from: Vec::new(),
     };
     let mut writer = Writer::new(session, Head::default(), session.0.as_u64_pair().1);
     let batch = Batch { at: SystemClock.now(), entries: vec![Entry::new(opened)], ..Batch::default() };

@@ -119,6 +119,7 @@ pub(crate) const fn cancel_asked(asked: &CancelAsked) -> &'static str {
     match asked.by {
         StopBy::Person => "stopping",
         StopBy::Deadline => "stopping: the deadline is reached",
+        StopBy::Fork => "forked here; what was open is ended",
     }
 }
 

@@ -63,7 +63,7 @@ impl<W: Write> Screen<W> {
                 match asked.by {
                     StopBy::Person => {}
                     // Nobody here asked for it, so why it ends has to stay.
-                    StopBy::Deadline => self.say(Style::DIM, what),
+                    StopBy::Deadline | StopBy::Fork => self.say(Style::DIM, what),
                 }
                 self.awaited = Awaited::Stop { since: self.now, what };
             }

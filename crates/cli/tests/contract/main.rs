@@ -7,8 +7,11 @@
 mod support;
 
 mod exit_codes;
+mod forking;
+mod newer;
 mod permissions;
 mod repeating;
+mod replaying;
 mod secrets;
 mod sessions;
 mod settings;

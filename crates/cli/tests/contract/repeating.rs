@@ -70,6 +70,23 @@ fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
     assert!(nothing.stderr.contains("nothing to retry in session `s`"), "{}", nothing.stderr);
 }
 
+// proves J6, J3: whoever repeats a message wants the end of its newest try
+#[test]
+fn a_message_that_was_tried_again_is_answered_with_the_newest_try() {
+    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::status(401))]));
+    let line = ["run", "go", "--session", "s", "--message-id", "m"];
+    assert_eq!(bench.run(&line).code, 1);
+    assert_eq!(bench.run_with(&["retry", "s"], &[("WINDLASS_TEST_DIE", "after:3")]).code, -9);
+    // The try was cut short: the line goes on with it, and then answers with its end.
+    for context in ["cut short", "over"] {
+        let ran = bench.run(&line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "At last.\n"), "{context}: {}", ran.stderr);
+    }
+    assert_eq!((bench.records("s", "MessageAccepted"), bench.records("s", "RunStarted")), (1, 2));
+    assert_eq!(bench.server.count(), 2, "the model is not asked again");
+    bench.assert_whole("answered with the newest try");
+}
+
 // proves J3, J6
 #[test]
 fn an_unfinished_message_goes_on_under_its_id() {

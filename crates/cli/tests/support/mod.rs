@@ -13,6 +13,10 @@ pub(crate) mod glass;
 use serde_json::Value;
 use windlass_testkit::{ModelServer, Script};
 
+pub(crate) mod journal;
+#[cfg(target_os = "linux")]
+pub(crate) mod person;
+
 /// How one run of the binary came out.
 #[derive(Debug)]
 pub(crate) struct Ran {

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use windlass_machine::{
-    Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, legal, outstanding, preset, recall,
+    Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallRequested, EffectClass, Ending, Failure, FailureClass, Json, LeaseTaken,
-    Message, OutcomeKind, Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded,
-    SessionId, SessionOpened, StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
+    Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, EffectClass, Ending, Envelope, Failure,
+    FailureClass, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, Part, PinnedContext, Policy, PreparedCall,
+    QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, StopReason, ToolName, ToolSpec,
+    TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -80,6 +81,8 @@ pub(crate) type Script = Vec<Move>;
 pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) journal: Vec<Vec<Record>>,
+    /// When each batch was decided.
+    times: Vec<At>,
     pub(crate) now: At,
     pub(crate) script: Script,
     pub(crate) terms: Terms,
@@ -111,6 +114,7 @@ impl World {
         let mut world = Self {
             state: State::new(session),
             journal: Vec::new(),
+            times: Vec::new(),
             now: At(1_000),
             script,
             terms,
@@ -125,6 +129,7 @@ impl World {
             workspace: None,
             parent: None,
             version: String::new(),
+            forked_from: Vec::new(),
         };
         world.put(Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
         world
@@ -142,13 +147,13 @@ impl World {
         if batch.is_empty() {
             return batch;
         }
-        let recalled = recall(&self.state, &batch).unwrap_or_else(|| panic!("no input known for {batch:?}"));
-        let again = decide(&self.state, Input { at: self.now, fact: recalled });
+        let again = decide_again(&self.state, self.now, &batch);
         assert_eq!(again, batch, "a recorded batch is decided the same way again");
         for record in &batch {
             apply(&mut self.state, record);
         }
         self.journal.push(batch.clone());
+        self.times.push(self.now);
         self.check();
         batch
     }
@@ -170,6 +175,56 @@ impl World {
         self.epoch += 1;
         self.put(Fact::LeaseTaken(LeaseTaken { epoch: self.epoch, holder: "there".into() }));
         self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None });
+    }
+
+    /// Another session that begins with the first `batches` of this one and goes its own way.
+    pub(crate) fn forked_after(&self, batches: usize) -> Self {
+        let mut session = self.state.session;
+        let mut journal = self.journal[..batches].to_vec();
+        let seq = journal.iter().map(Vec::len).sum::<usize>() as u64;
+        if let Some(Record::SessionOpened(opened)) = journal[0].first_mut() {
+            opened.forked_from.iter_mut().for_each(|origin| origin.seq = origin.seq.min(seq));
+            opened.forked_from.push(Origin { session, seq });
+            let text = format!("01890000-0000-7000-8000-00000000000{}", opened.forked_from.len());
+            session = text.parse().expect("an id");
+        }
+        let mut fork = Self {
+            state: State::fold(session, journal.iter().flatten()),
+            journal,
+            times: self.times[..batches].to_vec(),
+            now: self.now,
+            script: self.script.clone(),
+            terms: self.terms.clone(),
+            offer: self.offer,
+            executed: BTreeMap::new(),
+            epoch: self.epoch,
+            messages: self.messages,
+        };
+        fork.put(Fact::Forked);
+        fork
+    }
+
+    /// The journal as a store would give it.
+    pub(crate) fn envelopes(&self) -> Vec<Envelope> {
+        let mut envelopes = Vec::new();
+        for (batch, at) in self.journal.iter().zip(&self.times) {
+            let count = u32::try_from(batch.len()).expect("a batch");
+            envelopes.extend(batch.iter().zip(0..).map(|(record, index)| Envelope {
+                v: 1,
+                id: "r".into(),
+                session: self.state.session,
+                seq: 0,
+                batch: BatchPosition(index, count),
+                prev: Hash::default(),
+                epoch: 1,
+                run: None,
+                turn: None,
+                at: *at,
+                record: record.clone(),
+            }));
+        }
+        (1..).zip(&mut envelopes).for_each(|(seq, envelope)| envelope.seq = seq);
+        envelopes
     }
 
     pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {

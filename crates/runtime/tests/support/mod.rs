@@ -91,6 +91,14 @@ impl SessionLog for Crashing {
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)
     }
+    fn read_before(
+        &self,
+        session: SessionId,
+        before: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read_before(session, before, most)
+    }
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.inner.head(session)
     }

@@ -8,6 +8,8 @@
 //! # });
 //! ```
 
+mod backwards;
+mod fork;
 mod inbox;
 mod log;
 mod ownership;
@@ -91,6 +93,17 @@ pub async fn check_all(make: impl Fn() -> Box<dyn Store>) -> Result<(), NotConfo
         transfer::a_session_is_not_brought_in_twice(store);
         transfer::a_taken_key_is_refused_or_replaced(from, to);
         transfer::a_restored_journal_is_all_or_nothing(from, to);
+        transfer::a_journal_of_a_newer_version_keeps_its_key(from, to);
+        backwards::a_journal_is_read_from_its_end_in_whole_batches(store);
+        backwards::every_record_is_met_once_from_the_end(store);
+        fork::a_fork_at_any_batch_is_a_journal_of_its_own(store);
+        fork::a_fork_in_the_middle_of_a_batch_takes_all_of_it(store);
+        fork::a_fork_where_there_is_no_record_is_refused(store);
+        fork::a_fork_keeps_to_its_own_key(store);
+        fork::a_fork_names_all_it_came_from(store);
+        fork::contents_are_shared_and_stay_while_one_has_them(store);
+        fork::what_waits_is_not_taken_over(store);
+        fork::a_record_of_a_newer_version_is_not_taken_over(store);
     }
     Ok(())
 }

@@ -20,8 +20,15 @@ use crate::{Batch, Entry};
 #[must_use]
 pub fn opened(owner: &str, key: &str) -> Record {
     let (owner, key) = (owner.to_owned(), key.to_owned());
-    SessionOpened { owner, key, workspace: Some("/home/ada/notes".into()), parent: None, version: "0.1.0".into() }
-        .into()
+    SessionOpened {
+        owner,
+        key,
+        workspace: Some("/home/ada/notes".into()),
+        parent: None,
+        version: "0.1.0".into(),
+        forked_from: vec![],
+    }
+    .into()
 }
 
 /// A message that was taken up.

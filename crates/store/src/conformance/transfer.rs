@@ -46,7 +46,8 @@ pub(super) async fn a_session_is_not_brought_in_twice(store: &Arc<dyn Store>) ->
 }
 
 pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
-    live(from, 1).await?;
+    let mut writer = open(from, 1, "tidy-notes").await?;
+    append(from, &mut writer, batch([sample::accepted("m1", "hello")])).await?;
     open(to, 2, "tidy-notes").await?;
     let file = exported(from, session(1)).await?;
     let refused = import(&**to, &mut file.as_slice(), None).await;
@@ -74,5 +75,19 @@ pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, 
     same!(to.row(session(1)).await?, None);
     same!(to.blob(crate::hash_of(&content)).await?, None);
     same!(to.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::Added);
+    Ok(())
+}
+
+// proves J7: a journal with a record nobody here knows is read-only
+pub(super) async fn a_journal_of_a_newer_version_keeps_its_key(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(from, 1, "notes").await?;
+    append(from, &mut writer, batch([sample::unknown()])).await?;
+    let file = exported(from, session(1)).await?;
+    let rename = Rename { key: "mine".into(), at: At(9), nonce: 9 };
+    let renamed = import(&**to, &mut file.as_slice(), Some(rename)).await;
+    holds!(matches!(renamed, Err(ImportError::Newer { kind }) if kind == sample::unknown().kind()));
+    same!(to.head(session(1)).await?, Head::default());
+    import(&**to, &mut file.as_slice(), None).await?;
+    holds!(exported(to, session(1)).await? == file);
     Ok(())
 }

@@ -194,7 +194,8 @@ impl SessionFold {
             | Record::CancelAsked(_)
             | Record::Unknown(_) => return,
         }
-        self.row.updated = envelope.at;
+        // What a fork took over is older than the fork.
+        self.row.updated = self.row.updated.max(envelope.at);
     }
 
     /// The status of an open run.

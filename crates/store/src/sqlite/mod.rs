@@ -153,6 +153,15 @@ impl SessionLog for SqliteStore {
         self.readers.with(move |reading| reading.records(session, after_seq))
     }
 
+    fn read_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.readers.with(move |reading| reading.records_before(session, before_seq, most))
+    }
+
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.readers.with(move |reading| reading.head(session))
     }

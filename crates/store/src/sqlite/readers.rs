@@ -105,15 +105,31 @@ impl Reading<'_> {
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
+        let mut records = self.decode(session, self.stored_bytes(session, after_seq).map_err(self.fault())?)?;
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
+    pub(super) fn records_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        most: u32,
+    ) -> Result<Vec<Envelope>, StoreError> {
+        let mut stored = self.stored_before(session, before_seq, most).map_err(self.fault())?;
+        stored.reverse();
+        self.decode(session, stored)
+    }
+
+    fn decode(&self, session: SessionId, stored: Vec<(u64, Vec<u8>)>) -> Result<Vec<Envelope>, StoreError> {
         let mut records = Vec::new();
-        for (first_seq, bytes) in self.stored_bytes(session, after_seq).map_err(self.fault())? {
+        for (first_seq, bytes) in stored {
             let mut bodies = BlobMap::new();
             for hash in line::bodies_elsewhere(&bytes) {
                 bodies.extend(self.content(hash)?.map(|content| (hash, content)));
             }
             records.extend(decode_stored(session, first_seq, &bytes, &bodies)?);
         }
-        records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
 
@@ -121,6 +137,18 @@ impl Reading<'_> {
         self.connection
             .prepare_cached("SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq")?
             .query_map((session.0.as_bytes(), rows::integer(after_seq)), |row| {
+                Ok((rows::natural(row, 0)?, row.get(1)?))
+            })?
+            .collect()
+    }
+
+    /// The newest first.
+    fn stored_before(&self, session: SessionId, before_seq: u64, most: u32) -> rusqlite::Result<Vec<(u64, Vec<u8>)>> {
+        let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
+                   ORDER BY seq DESC LIMIT ?3";
+        self.connection
+            .prepare_cached(sql)?
+            .query_map((session.0.as_bytes(), rows::integer(before_seq), most), |row| {
                 Ok((rows::natural(row, 0)?, row.get(1)?))
             })?
             .collect()

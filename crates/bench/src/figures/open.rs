@@ -1,0 +1,79 @@
+//! How long a long session takes to open: claim, read, fold and take the lease, against a bare read of
+//! its bytes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use rusqlite::{Connection, OpenFlags};
+use windlass::Agent;
+use windlass::store::Durability;
+
+use super::Setup;
+use crate::child::alone;
+use crate::ours;
+use crate::pace::{Compared, median};
+use crate::server::{Behaviour, Server};
+use crate::table::{Line, shown};
+
+const RECORDS: u64 = 10_000;
+/// A turn with one call is five records.
+const TURNS: usize = 2_000;
+const TEXT_BYTES: usize = 200;
+const LIMIT_MS: f64 = 50.0;
+const KEY: &str = "long";
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0 })?;
+    let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+    let compared = alone()?.block_on(async {
+        let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
+        ours::run(&agent, KEY).await?;
+        compared(&agent, dir.path(), setup.rounds(50)).await
+    })?;
+    let took = compared.ours.as_secs_f64() * 1e3;
+    let floor = format!("{:.2} × ({} / {})", compared.ratio(), shown(compared.ours), shown(compared.floor));
+    Ok(vec![
+        Line::at_most("opening a session of 10,000 records", LIMIT_MS, took, "ms"),
+        Line::told("the same against a bare read of its bytes", floor),
+    ])
+}
+
+async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<Compared> {
+    let store = &agent.runtime().outside().store;
+    let session = store.find("local", KEY).await?.context("the session that was just run is gone")?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let bare = Connection::open_with_flags(dir.join("windlass.db"), flags)?;
+    let (mut floors, mut all_ours) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let begun = Instant::now();
+        let lines = read(&bare, session.0.as_bytes())?;
+        let floor = begun.elapsed();
+        ensure!(lines >= RECORDS, "the session has {lines} records, not {RECORDS}");
+        let (own, opened) = open(agent).await?;
+        opened.close().await;
+        if round > 0 {
+            floors.push(floor);
+            all_ours.push(own);
+        }
+    }
+    Ok(Compared { floor: median(&mut floors), ours: median(&mut all_ours) })
+}
+
+/// Closing it is no part of opening it.
+async fn open(agent: &Agent) -> Result<(Duration, windlass::Session)> {
+    let begun = Instant::now();
+    let session = agent.session(KEY).await?;
+    Ok((begun.elapsed(), session))
+}
+
+/// The floor: every stored byte once, and the records counted.
+fn read(bare: &Connection, session: &[u8]) -> Result<u64> {
+    let mut statement = bare.prepare_cached("SELECT bytes FROM batches WHERE session = ?1 ORDER BY seq")?;
+    let mut rows = statement.query([session])?;
+    let mut lines = 0;
+    while let Some(row) = rows.next()? {
+        lines += memchr::memchr_iter(b'\n', row.get_ref(0)?.as_blob()?).count() as u64;
+    }
+    Ok(lines)
+}

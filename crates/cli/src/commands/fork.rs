@@ -1,0 +1,126 @@
+//! `windlass fork`: another session that begins with what one said up to some record. Both work in the
+//! same folder, whose files are left as they are.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use windlass::runtime::{self, Clock, SystemClock};
+use windlass::store::{ForkError, SessionRow, Store, StoreError};
+use windlass::vocab::{CancelAsked, Record, SessionId, StopBy};
+
+use super::sessions::print;
+use super::{CommandError, Done, agent, block_on, follow, job, session};
+use crate::args::ForkArgs;
+use crate::exit::Exit;
+use crate::output::{harmless_line, harmless_lines};
+use crate::settings::{Env, Flags};
+
+/// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
+const KEPT: usize = 180;
+
+pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done {
+    let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let forked = fork(store.as_ref(), origin.session, args.at, args.new_key.as_deref()).await?;
+        print(&format!("{}\n", harmless_line(&forked.key)))?;
+        let hint = hint(store.as_ref(), &origin, &forked).await?;
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(io::stderr(), "{}", harmless_lines(&hint));
+        Ok(Exit::Done)
+    })
+}
+
+/// Forks a session at the end of the batch that holds the record `at`, or at its end, under a new key, or
+/// one made from the old.
+pub(crate) async fn fork(
+    store: &dyn Store,
+    origin: SessionId,
+    at: Option<u64>,
+    new_key: Option<&str>,
+) -> Result<SessionRow, CommandError> {
+    let row = store.row(origin).await?.ok_or(StoreError::Missing)?;
+    let forked = match new_key {
+        Some(key) => runtime::fork(store, origin, at, key, SystemClock.now()).await?,
+        None => under_a_free_key(store, &row, at).await?,
+    };
+    Ok(store.row(forked).await?.ok_or(StoreError::Missing)?)
+}
+
+/// Tries `KEY-fork`, `KEY-fork-2` and so on.
+async fn under_a_free_key(store: &dyn Store, origin: &SessionRow, at: Option<u64>) -> Result<SessionId, ForkError> {
+    let base: String = unforked(&origin.key).chars().take(KEPT).collect();
+    let mut number = 1;
+    loop {
+        let key = if number == 1 { format!("{base}-fork") } else { format!("{base}-fork-{number}") };
+        // A look first: sealing a long journal only to be refused is dear.
+        let taken = store.find(&origin.owner, &key).await?.is_some();
+        if !taken {
+            match runtime::fork(store, origin.session, at, &key, SystemClock.now()).await {
+                // Somebody was faster.
+                Err(ForkError::Store(StoreError::KeyTaken { .. })) => {}
+                forked => return forked,
+            }
+        }
+        number += 1;
+    }
+}
+
+/// The key without what an earlier fork added.
+fn unforked(key: &str) -> &str {
+    let unnumbered = match key.rsplit_once("-fork-") {
+        Some((base, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => base,
+        Some(_) | None => key.strip_suffix("-fork").unwrap_or(key),
+    };
+    if unnumbered.is_empty() { key } else { unnumbered }
+}
+
+/// Where the fork left its origin and how one goes on.
+async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow) -> Result<String, CommandError> {
+    let last = store.read_before(forked.session, u64::MAX, 1).await?;
+    let (origin, key) = (follow::quoted(&origin.key), follow::quoted(&forked.key));
+    let go_on = format!("  go on with: windlass run --session {key} \"…\"");
+    Ok(match last.first().map(|first| (&first.record, first.run, first.seq)) {
+        Some((Record::CancelAsked(CancelAsked { by: StopBy::Fork }), Some(run), seq)) => format!(
+            "forked from {origin} at record {}, where run {run} was open\n{go_on}\n  or try it again: windlass retry {key}",
+            seq - 1
+        ),
+        _ => {
+            let at = last.last().map(|last| last.seq).unwrap_or_default();
+            format!("forked from {origin} at record {at}\n{go_on}")
+        }
+    })
+}
+
+impl From<ForkError> for CommandError {
+    fn from(error: ForkError) -> Self {
+        match error {
+            ForkError::Store(error) => error.into(),
+            ForkError::NoRecord { .. } => {
+                Self::new(Exit::Usage, format!("{error} (`windlass sessions show` numbers them)"))
+            }
+            ForkError::Newer { .. } => Self::new(Exit::Store, error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unforked;
+
+    #[test]
+    fn a_fork_of_a_fork_is_named_after_the_first() {
+        for (key, base) in [
+            ("notes", "notes"),
+            ("notes-fork", "notes"),
+            ("notes-fork-12", "notes"),
+            ("notes-fork-x", "notes-fork-x"),
+            ("pitch-fork-", "pitch-fork-"),
+            ("-fork", "-fork"),
+            ("-fork-2", "-fork-2"),
+        ] {
+            assert_eq!(unforked(key), base);
+        }
+    }
+}

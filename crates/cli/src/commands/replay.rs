@@ -1,0 +1,162 @@
+//! `windlass replay`: a session again, from its journal alone. It is shown by what shows a run live, with
+//! the words of the person in between; `--check` shows whether the loop would decide it all the same.
+
+use std::io::{Stderr, Stdout};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass::Event;
+use windlass::machine::{self, Difference, Replayed};
+use windlass::store::{SessionRow, Store};
+use windlass::vocab::{AnsweredBy, Envelope, QuestionAnswered, QuestionAsked, QuestionOption, Record};
+
+use super::sessions::print;
+use super::{Done, agent, block_on, follow, job, question, session};
+use crate::args::ReplayArgs;
+use crate::crash;
+use crate::exit::Exit;
+use crate::output::{View, harmless_line, harmless_lines};
+use crate::settings::{Env, Flags};
+
+/// The longest pause that is waited for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: Env) -> Done {
+    let place = job::place(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        if args.check {
+            return check(store.as_ref(), &row).await;
+        }
+        let view = if args.json { job::json_view() } else { job::answer_view(job::progress(&env)) };
+        let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
+            shown = show(store.as_ref(), &row, view, pace) => shown,
+        }
+    })
+}
+
+/// How fast a session is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    AtOnce,
+    RealTime,
+}
+
+async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr>, pace: Pace) -> Done {
+    let (mut before, mut newer) = (None, None);
+    for envelope in store.read(row.session, 0).await? {
+        if pace == Pace::RealTime {
+            let pause = before.map_or(0, |before| envelope.at.ms_since(before));
+            tokio::time::sleep(crash::clock().real(Duration::from_millis(pause).min(LONGEST_PAUSE))).await;
+        }
+        before = Some(envelope.at);
+        if let (Record::Unknown(unknown), None) = (&envelope.record, &newer) {
+            newer = Some((envelope.seq, unknown.kind.clone()));
+        }
+        show_record(&mut view, envelope).map_err(|error| follow::output_failed(&error))?;
+    }
+    if let Some((seq, kind)) = newer {
+        note(&mut view, &format!("windlass: record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));
+    }
+    Ok(Exit::Done)
+}
+
+const READ_ONLY: &str = "the session is read-only here, and what such records mean is not shown";
+
+fn show_record(view: &mut View<Stdout, Stderr>, envelope: Envelope) -> std::io::Result<()> {
+    if let View::Answer { progress, .. } = view {
+        for line in between(&envelope.record) {
+            progress.line(&line);
+        }
+    }
+    let envelope = Arc::new(envelope);
+    view.event(&Event::Record(Arc::clone(&envelope)))?;
+    match &envelope.record {
+        Record::RunEnded(ended) => view.ended(ended),
+        _ => Ok(()),
+    }
+}
+
+/// What somebody at the terminal typed, or was asked, which no view of a run shows.
+fn between(record: &Record) -> Vec<String> {
+    match record {
+        Record::MessageAccepted(accepted) => accepted.text.lines().map(|line| format!("> {line}")).collect(),
+        Record::QuestionAsked(asked) => question(asked),
+        Record::QuestionAnswered(answered) => vec![answer(answered)],
+        _ => Vec::new(),
+    }
+}
+
+fn question(asked: &QuestionAsked) -> Vec<String> {
+    let shown = asked.preview.as_ref().map(|preview| harmless_lines(&question::shown(preview, "  ")));
+    shown.as_deref().unwrap_or("a question").lines().map(|line| format!("? {line}")).collect()
+}
+
+fn answer(answered: &QuestionAnswered) -> String {
+    let said = match answered.answer.option {
+        QuestionOption::No => "no",
+        QuestionOption::Once => "yes",
+        QuestionOption::Session => "yes, for this session",
+        QuestionOption::Always => "always",
+        QuestionOption::Edit => "yes, with other arguments",
+        QuestionOption::RunAgain => "run again",
+        QuestionOption::Interrupt => "leave it interrupted",
+    };
+    match answered.by {
+        AnsweredBy::Person => format!("> {said}"),
+        AnsweredBy::Expiry => format!("(nobody answered: {said})"),
+    }
+}
+
+fn note(view: &mut View<Stdout, Stderr>, line: &str) {
+    match view {
+        View::Answer { progress, .. } => progress.line(line),
+        View::Json { err, .. } => {
+            // Nobody is left to tell when standard error is gone.
+            let _ = std::io::Write::write_fmt(err, format_args!("{}\n", harmless_line(line)));
+        }
+    }
+}
+
+/// Decides everything again.
+async fn check(store: &dyn Store, row: &SessionRow) -> Done {
+    let records = store.read(row.session, 0).await?;
+    let key = harmless_line(&row.key);
+    let (exit, text) = match machine::replay(row.session, &records) {
+        Replayed::Same { batches } => {
+            let text = format!("{key}: the same, {} records in {batches} batches decided again\n", records.len());
+            (Exit::Done, text)
+        }
+        Replayed::Differs(difference) => (Exit::Failed, format!("{key}: {}", shown(&difference))),
+        Replayed::Unknown { seq, kind } => {
+            let text = format!(
+                "{key}: the same up to record {}; from there on this version can't tell: record {seq} is a `{}`, \
+                 of a newer version\n",
+                seq - 1,
+                harmless_line(&kind)
+            );
+            (Exit::Failed, text)
+        }
+    };
+    print(&text)?;
+    Ok(exit)
+}
+
+fn shown(difference: &Difference) -> String {
+    let Difference { batch, seq, recorded, decided } = difference;
+    format!(
+        "differs at record {seq}, in the batch that begins at {batch}\n  recorded: {}\n  decided:  {}\n",
+        told(recorded.as_ref()),
+        told(decided.as_ref())
+    )
+}
+
+fn told(record: Option<&Record>) -> String {
+    let Some(record) = record else { return "nothing".to_owned() };
+    harmless_line(&format!("{} {}", record.kind(), record.body().unwrap_or_default()))
+}

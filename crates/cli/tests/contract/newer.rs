@@ -1,0 +1,79 @@
+//! A session that a version to come has written: it can be looked at and carried elsewhere, and nothing
+//! here writes to it.
+
+use windlass_testkit::{Script, Step};
+use windlass_vocab::{MessageAccepted, Record};
+
+use crate::support::{Bench, journal};
+
+fn bench() -> Bench {
+    let bench = Bench::new(Script::of([Step::say("Done."), Step::say("Done again.")]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    bench
+}
+
+/// What holds whatever is newer about it.
+fn is_read_only(bench: &Bench, kind: &str) {
+    let before = bench.journal("s");
+    let last = before.len();
+    for line in [
+        &["run", "more", "--session", "s"][..],
+        &["resume", "s"],
+        &["retry", "s"],
+        &["fork", "s"],
+        &["fork", "s", "--at", &last.to_string()],
+    ] {
+        let refused = bench.run(line);
+        assert_eq!((refused.code, refused.stdout.as_str()), (5, ""), "{line:?}: {}", refused.stderr);
+        let (newer, what) = (format!("`{kind}`"), format!("at record {}", last - 1));
+        for said in ["newer version of Windlass", newer.as_str(), what.as_str()] {
+            assert!(refused.stderr.contains(said), "{line:?} does not say {said:?}: {}", refused.stderr);
+        }
+    }
+    assert_eq!((bench.journal("s"), bench.server.count()), (before, 1), "nothing was written or asked");
+    let shown = bench.run(&["sessions", "show", "s"]);
+    assert!(shown.code == 0 && shown.stdout.contains(kind), "{}{}", shown.stdout, shown.stderr);
+    let replayed = bench.run(&["replay", "s"]);
+    assert_eq!((replayed.code, replayed.stdout.as_str()), (0, "Done.\n"), "{}", replayed.stderr);
+    assert!(replayed.stderr.contains("of a newer version; the session is read-only"), "{}", replayed.stderr);
+    let checked = bench.run(&["replay", "s", "--check"]);
+    assert_eq!(checked.code, 1, "{}", checked.stderr);
+    assert!(checked.stdout.contains(&format!("the same up to record {}; from there", last - 1)), "{}", checked.stdout);
+    let forked = bench.run(&["fork", "s", "--at", &(last - 1).to_string()]);
+    assert_eq!((forked.code, forked.stdout.as_str()), (0, "s-fork\n"), "{}", forked.stderr);
+    let ran = bench.run(&["run", "more", "--session", "s-fork"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done again.\n"), "{}", ran.stderr);
+    bench.assert_whole("read-only");
+}
+
+// proves J7
+#[test]
+fn a_session_with_a_record_of_an_unknown_kind_is_read_only() {
+    let bench = bench();
+    journal::append(&bench.data(), "s", journal::unknown(), |sealed| sealed);
+    is_read_only(&bench, "MoonPhased");
+}
+
+// proves J7: a known kind may have come to mean something else
+#[test]
+fn a_session_with_a_record_of_a_newer_version_is_read_only() {
+    let bench = bench();
+    let record = Record::from(MessageAccepted { message_id: "m9".into(), text: "by the moon".into() });
+    journal::append(&bench.data(), "s", record, journal::of_version_two);
+    is_read_only(&bench, "MessageAccepted");
+}
+
+// proves J7, J8: carried elsewhere it is the same, and still read-only
+#[test]
+fn a_session_of_a_newer_version_is_exported_and_imported_as_it_is() {
+    let bench = bench();
+    journal::append(&bench.data(), "s", journal::unknown(), |sealed| sealed);
+    let exported = bench.run(&["sessions", "export", "s"]);
+    assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
+    let renamed = bench.run_with_input(&["sessions", "import", "-", "--key", "t"], exported.stdout.as_bytes());
+    assert!(renamed.code == 5 && renamed.stderr.contains("import it under its own key"), "{}", renamed.stderr);
+    let imported = bench.run_with_input(&["sessions", "import", "-"], exported.stdout.as_bytes());
+    assert_eq!((imported.code, imported.stdout.as_str()), (0, "s\n"), "{}", imported.stderr);
+    assert_eq!(bench.run(&["sessions", "export", "s"]).stdout, exported.stdout);
+    assert_eq!(bench.run(&["resume", "s"]).code, 5);
+}

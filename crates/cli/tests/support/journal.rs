@@ -1,0 +1,64 @@
+//! Journals written by hand, beside the binary.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::store::{Batch, Entry, Sealed, SessionLog as _, SqliteOptions, SqliteStore, StoreError, Writer, hash_of};
+use windlass_vocab::{At, Envelope, Json, Record, SessionId, Unknown};
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a thread").block_on(work)
+}
+
+fn store(data: &Path) -> SqliteStore {
+    SqliteStore::open(data, SqliteOptions::default()).expect("a store")
+}
+
+/// Appends to a session what `write` makes of the sealed batch.
+pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(Sealed) -> Sealed) {
+    block_on(async {
+        let store = store(data);
+        let session = store.find("local", key).await?.expect("a session");
+        let mut writer = Writer::new(session, store.head(session).await?, 7);
+        let sealed = writer.seal(Batch { at: At(1), entries: vec![Entry::new(record)], ..Batch::default() })?;
+        store.append(write(sealed)).await
+    })
+    .expect("appended");
+}
+
+/// A record that no version has yet.
+pub(crate) fn unknown() -> Record {
+    Record::Unknown(Unknown { kind: "MoonPhased".into(), body: Json::parse(r#"{"phase":"full"}"#).expect("JSON") })
+}
+
+/// The same batch as a version to come would write it.
+pub(crate) fn of_version_two(mut sealed: Sealed) -> Sealed {
+    let text = String::from_utf8(sealed.bytes).expect("text").replace(r#"{"v":1,"#, r#"{"v":2,"moon":"full","#);
+    sealed.bytes = text.into_bytes();
+    sealed.head.hash = hash_of(&sealed.bytes);
+    let lines = std::str::from_utf8(&sealed.bytes).expect("text").lines();
+    sealed.envelopes = lines.map(|line| Arc::new(Envelope::decode(line).expect("a record"))).collect();
+    sealed
+}
+
+/// Writes a session's journal down again under another key, with what `change` makes of each record.
+pub(crate) fn rewrite(data: &Path, from: &str, to: &str, mut change: impl FnMut(&mut Envelope)) {
+    let session: SessionId = "0198f3a0-0000-7000-8000-000000000009".parse().expect("an id");
+    let rewritten = async {
+        let store = store(data);
+        let origin = store.find("local", from).await?.expect("a session");
+        let mut records = store.read(origin, 0).await?;
+        if let Record::SessionOpened(opened) = &mut records[0].record {
+            opened.key = to.to_owned();
+        }
+        records.iter_mut().for_each(&mut change);
+        let mut writer = Writer::new(session, windlass::store::Head::default(), 9);
+        for batch in records.chunk_by(|_, next| next.batch.0 > 0) {
+            let entry = |e: &Envelope| Entry { run: e.run, turn: e.turn, record: e.record.clone() };
+            let entries = batch.iter().map(entry).collect();
+            store.append(writer.seal(Batch { at: batch[0].at, entries, ..Batch::default() })?).await?;
+        }
+        Ok::<(), StoreError>(())
+    };
+    block_on(rewritten).expect("rewritten");
+}

@@ -1,0 +1,64 @@
+//! A person at a terminal, who is asked and answers.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::Child;
+
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+
+use super::{Bench, Ran, ran};
+
+/// The binary at work before somebody.
+pub(crate) struct Attended {
+    child: Child,
+    terminal: File,
+    seen: String,
+}
+
+impl Attended {
+    /// Starts the binary with its input and its standard error at a terminal. At real time, so that no
+    /// question expires while a slow machine thinks.
+    pub(crate) fn start(bench: &Bench, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let terminal = openpt(flags).expect("a terminal");
+        grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("a terminal");
+        let end = || -> OwnedFd { ioctl_tiocgptpeer(&terminal, flags).expect("its other end") };
+        let mut command = bench.command(arguments);
+        command.env("WINDLASS_TEST_CLOCK", "1").envs(environment.iter().copied()).stdin(end()).stderr(end());
+        let child = command.spawn().expect("the binary starts");
+        Self { child, terminal: terminal.into(), seen: String::new() }
+    }
+
+    /// Reads the screen until a question stands at its end; none when the binary is gone.
+    pub(crate) fn question(&mut self) -> Option<String> {
+        let mut bytes = [0; 1024];
+        loop {
+            let last = self.seen.rsplit('\n').next().unwrap_or_default();
+            if last.starts_with('[') && last.ends_with("? ") {
+                return Some(std::mem::take(&mut self.seen));
+            }
+            // Once everybody at the other end is gone this is an error.
+            let read = self.terminal.read(&mut bytes).unwrap_or_default();
+            if read == 0 {
+                return None;
+            }
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
+    /// Says yes to whatever may run, and has run again what was cut short, until the binary is gone.
+    pub(crate) fn say_yes(mut self) -> Ran {
+        while let Some(question) = self.question() {
+            let answer = if question.contains("[r] run again") { "r\n" } else { "y\n" };
+            self.terminal.write_all(answer.as_bytes()).expect("typed");
+        }
+        Ran { stderr: self.seen, ..ran(self.child) }
+    }
+
+    /// As `kill -9` does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("waited");
+    }
+}

@@ -1,0 +1,42 @@
+//! Forking a session (J8): what it said up to some record is taken over by another, which goes its own
+//! way from there. A run that was open at that record goes on in the origin alone; in the fork its open
+//! calls are interrupted and it ends, so that one can say something else there, or try it again. Nobody
+//! needs the origin's lease: only what is stored is read.
+
+use uuid::Uuid;
+use windlass_machine::{Fact, Input, State, decide};
+use windlass_store::{Batch, Branch, Fork, ForkError, Store};
+use windlass_vocab::{At, SessionId};
+
+use crate::place::placed;
+use crate::runtime::{Runtime, nonce};
+
+/// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with
+/// this key.
+pub async fn fork(
+    store: &dyn Store,
+    origin: SessionId,
+    at: Option<u64>,
+    key: &str,
+    now: At,
+) -> Result<SessionId, ForkError> {
+    let session = SessionId(Uuid::now_v7());
+    let branch =
+        Branch { session, key: key.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), at: now, nonce: nonce() };
+    let mut fork = Fork::begin(store, origin, at, branch).await?;
+    let state = State::fold(session, fork.records());
+    let records = decide(&state, Input { at: now, fact: Fact::Forked });
+    if !records.is_empty() {
+        fork.add(Batch { at: now, entries: placed(&state, records), ..Batch::default() })?;
+    }
+    fork.finish(store).await?;
+    Ok(session)
+}
+
+impl Runtime {
+    /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session
+    /// with this key. The origin may be live.
+    pub async fn fork(&self, origin: SessionId, at: Option<u64>, key: &str) -> Result<SessionId, ForkError> {
+        fork(self.outside().store.as_ref(), origin, at, key, self.outside().clock.now()).await
+    }
+}

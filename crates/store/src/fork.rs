@@ -1,0 +1,169 @@
+//! Forking (J8): the beginning of a journal is written down again as another session's. Numbers, times
+//! and runs stay as they were; ids, chain and session are the fork's own, so it is a journal like any
+//! other. Contents are shared: each session refers to them, and they stay while anybody does.
+//!
+//! The protocol: [`Fork::begin`] reads and seals what is taken over → `add` closes what was open there
+//! (the store does not know how) → `finish` stores all of it in one transaction.
+
+use std::collections::HashSet;
+
+use windlass_vocab::{At, Envelope, Hash, Origin, Record, SessionChanged, SessionId};
+
+use crate::line::{self, BlobMap};
+use crate::verify::decode_stored;
+use crate::{Batch, Entry, Head, Sealed, Store, StoreError, StoredBatch, Writer};
+
+/// Why there is no fork. Nothing was stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ForkError {
+    /// The store says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It can't be forked there.
+    #[error("there is no record {at} to fork at; the session has records 1 to {last}")]
+    NoRecord {
+        /// The record asked for.
+        at: u64,
+        /// The last there is.
+        last: u64,
+    },
+    /// A record to be taken over is of a newer version.
+    #[error(
+        "record {seq} was written by a newer version of Windlass (a `{kind}` record); fork with that version, \
+         or before it, at record {before} at the latest"
+    )]
+    Newer {
+        /// Its number.
+        seq: u64,
+        /// Its kind.
+        kind: String,
+        /// The last record that can be taken over.
+        before: u64,
+    },
+}
+
+/// What a fork is called.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// Its id.
+    pub session: SessionId,
+    /// Its key.
+    pub key: String,
+    /// The version of Windlass that makes it.
+    pub version: String,
+    /// When it is made.
+    pub at: At,
+    /// As for [`Writer::new`].
+    pub nonce: u64,
+}
+
+/// A fork in the making.
+#[derive(Debug)]
+pub struct Fork {
+    writer: Writer,
+    sealed: Vec<Sealed>,
+}
+
+impl Fork {
+    /// Takes the records of `origin` over up to the end of the batch that holds the record `through`, or
+    /// all of them.
+    pub async fn begin(
+        store: &dyn Store,
+        origin: SessionId,
+        through: Option<u64>,
+        branch: Branch,
+    ) -> Result<Self, ForkError> {
+        let mut batches = store.batches(origin).await?;
+        let last = batches.last().map(|batch| batch.head.seq).ok_or(StoreError::Missing)?;
+        let through = through.unwrap_or(last);
+        if !(1..=last).contains(&through) {
+            return Err(ForkError::NoRecord { at: through, last });
+        }
+        batches.retain(|batch| batch.seq <= through);
+        let seq = batches.last().map_or(last, |batch| batch.head.seq);
+        let mut fork = Self { writer: Writer::new(branch.session, Head::default(), branch.nonce), sealed: Vec::new() };
+        for stored in batches {
+            let blobs = contents(store, &stored).await?;
+            let envelopes = decode_stored(origin, stored.seq, &stored.bytes, &blobs)?;
+            known(&stored, &envelopes)?;
+            let batch = taken_over(&branch, Origin { session: origin, seq }, &stored, envelopes, &blobs);
+            fork.add(batch)?;
+        }
+        Ok(fork)
+    }
+
+    /// The records so far.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.sealed.iter().flat_map(|sealed| &sealed.envelopes).map(|envelope| &envelope.record)
+    }
+
+    /// Adds a batch of the fork's own.
+    pub fn add(&mut self, batch: Batch) -> Result<(), StoreError> {
+        self.sealed.push(self.writer.seal(batch)?);
+        Ok(())
+    }
+
+    /// Stores it, all or nothing.
+    pub async fn finish(self, store: &dyn Store) -> Result<(), StoreError> {
+        store.restore(self.sealed).await
+    }
+}
+
+/// Everything a batch refers to.
+async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<BlobMap, StoreError> {
+    let mut blobs = BlobMap::new();
+    for hash in &batch.blobs {
+        let missing = || StoreError::Damaged { what: format!("blob {hash} is missing") };
+        blobs.insert(*hash, store.blob(*hash).await?.ok_or_else(missing)?);
+    }
+    Ok(blobs)
+}
+
+fn known(batch: &StoredBatch, envelopes: &[Envelope]) -> Result<(), ForkError> {
+    let unknown = envelopes.iter().find_map(|envelope| match &envelope.record {
+        Record::Unknown(unknown) => {
+            Some(ForkError::Newer { seq: envelope.seq, kind: unknown.kind.clone(), before: batch.seq - 1 })
+        }
+        _ => None,
+    });
+    unknown.map_or(Ok(()), Err)
+}
+
+/// A batch as the fork has it.
+fn taken_over(
+    branch: &Branch,
+    origin: Origin,
+    stored: &StoredBatch,
+    envelopes: Vec<Envelope>,
+    blobs: &BlobMap,
+) -> Batch {
+    // The first one is about the session itself, which was not there before.
+    let at = if stored.seq == 1 { branch.at } else { envelopes.first().map_or(branch.at, |first| first.at) };
+    // Long bodies leave their lines again by themselves.
+    let bodies: HashSet<Hash> = line::bodies_elsewhere(&stored.bytes).collect();
+    let beside = stored.blobs.iter().filter(|hash| !bodies.contains(hash));
+    Batch {
+        at,
+        blobs: beside.filter_map(|hash| blobs.get(hash).cloned()).collect(),
+        entries: envelopes.into_iter().map(|envelope| entry(branch, origin, envelope)).collect(),
+        takes: Vec::new(),
+    }
+}
+
+fn entry(branch: &Branch, origin: Origin, envelope: Envelope) -> Entry {
+    let Envelope { run, turn, mut record, .. } = envelope;
+    match &mut record {
+        Record::SessionOpened(opened) => {
+            opened.key.clone_from(&branch.key);
+            opened.version.clone_from(&branch.version);
+            // Whoever spawned the origin awaits the origin.
+            opened.parent = None;
+            opened.forked_from.iter_mut().for_each(|earlier| earlier.seq = earlier.seq.min(origin.seq));
+            opened.forked_from.push(origin);
+        }
+        // A key that the origin took on is the origin's.
+        Record::SessionChanged(SessionChanged { key, .. }) => *key = None,
+        _ => {}
+    }
+    Entry { run, turn, record }
+}
