@@ -22,11 +22,32 @@
 //! A program whose agent may run commands calls [`init`] first thing in `main`, so that it can serve
 //! as its own guard process (commands and all their children die with the program that started them).
 
-mod agent;
-mod builder;
+#![deny(missing_docs)]
 
-pub use agent::{Agent, Awaited, RunError, end_awaited};
+mod agent;
+mod answer;
+mod builder;
+mod declaration;
+mod function;
+mod output;
+mod pursuit;
+mod running;
+mod schema;
+mod typed;
+
+pub use agent::{Agent, RunError};
+pub use answer::{Answer, Data, ToolError};
 pub use builder::{BuildError, Builder};
+pub use declaration::Declaration;
+pub use function::Function;
+pub use output::{Output, OutputError};
+pub use pursuit::{Awaited, end_awaited};
+pub use running::Running;
+pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};
+/// Declares a tool by the type of its arguments; see the trait of the same name.
+pub use windlass_derive::ToolArgs;
+
+pub use schemars;
 pub use windlass_machine as machine;
 pub use windlass_provider as provider;
 pub use windlass_runtime as runtime;
@@ -34,9 +55,10 @@ pub use windlass_store as store;
 pub use windlass_tools as tools;
 pub use windlass_vocab as vocab;
 
+pub use windlass_provider::openai::ResponseFormat;
 pub use windlass_runtime::{Sent, Session, Standing, Subscription};
-pub use windlass_tools::Tool;
-pub use windlass_vocab::{EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
+pub use windlass_tools::{CallContext, Tool, Verification};
+pub use windlass_vocab::{EffectClass, EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

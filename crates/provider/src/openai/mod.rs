@@ -25,7 +25,7 @@ mod wording;
 pub use answer::{Answer, decode_whole};
 pub use attempt::{OpenAiError, OpenAiModel};
 pub use classify::{Rejection, classify};
-pub use config::{LengthField, OpenAiConfig, ReasoningReturn};
+pub use config::{LengthField, OpenAiConfig, ReasoningReturn, ResponseFormat};
 pub use endpoint::Endpoint;
 pub use request::{RequestBody, encode};
 pub use retry_after::RetryHeaders;
