@@ -202,12 +202,12 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// The key for that server. It is a secret from here on (X1).
+    /// The key for that server. It is a secret from here on (X1). An empty one is none.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         let key = key.into();
         self.gathered.secrets.push(("api_key".to_owned(), key.clone()));
-        self.gathered.api_key = Some(Secret::new(&key));
+        self.gathered.api_key = (!key.trim().is_empty()).then(|| Secret::new(&key));
         self
     }
 
