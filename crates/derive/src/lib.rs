@@ -14,6 +14,8 @@
 //!
 //! The macro is used as `windlass::ToolArgs`, and documented there by example.
 
+#![deny(missing_docs)]
+
 mod declared;
 
 use proc_macro::TokenStream;

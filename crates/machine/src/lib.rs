@@ -27,6 +27,8 @@
 //! # Ok::<(), windlass_vocab::ParseIdError>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod book;
 mod calls;
 mod context;

@@ -7,6 +7,8 @@
 //!
 //! Retries, chains and waits are the machine's business; an attempt is tried once.
 
+#![deny(missing_docs)]
+
 mod http;
 pub mod openai;
 mod secret;

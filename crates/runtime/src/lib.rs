@@ -8,6 +8,8 @@
 //!
 //! Nothing is published and no effect starts before its records are stored.
 
+#![deny(missing_docs)]
+
 mod attempt;
 mod call;
 mod clock;

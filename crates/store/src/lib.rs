@@ -32,6 +32,8 @@
 //! # }).unwrap();
 //! ```
 
+#![deny(missing_docs)]
+
 mod batch;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;

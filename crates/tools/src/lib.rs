@@ -25,6 +25,8 @@
 //! # Ok::<(), windlass_tools::RegistryError>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod arguments;
 mod builtin;
 mod command_line;

@@ -12,6 +12,8 @@
 //! assert_eq!("3.2.0".parse(), Ok(call));
 //! ```
 
+#![deny(missing_docs)]
+
 mod envelope;
 mod event;
 mod failure;

@@ -5,7 +5,7 @@ mod server;
 
 use std::time::Duration;
 
-use windlass::schemars::JsonSchema;
+use schemars::JsonSchema;
 use windlass::vocab::DeltaBody;
 use windlass::{Event, Function, ToolError};
 

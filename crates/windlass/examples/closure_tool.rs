@@ -6,7 +6,7 @@ mod server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass::schemars::JsonSchema;
+use schemars::JsonSchema;
 use windlass::{Function, ToolError};
 
 /// What the agent's tools work with.

@@ -5,8 +5,8 @@ mod server;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass::schemars::JsonSchema;
 use windlass::{CallContext, ToolArgs, ToolError, TypedTool, typed};
 
 /// What the agent's tools work with.

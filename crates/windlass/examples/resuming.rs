@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use windlass::schemars::JsonSchema;
+use schemars::JsonSchema;
 use windlass::{Agent, Function, ToolError};
 
 /// Where things are kept, and what is to happen.

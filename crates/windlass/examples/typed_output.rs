@@ -3,8 +3,8 @@
 
 mod server;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass::schemars::JsonSchema;
 
 /// A ship as a harbour book has it.
 #[derive(Debug, Deserialize, JsonSchema)]
