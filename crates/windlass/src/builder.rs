@@ -1,26 +1,22 @@
 //! Gathering what an agent needs.
 
-use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_machine::{PRESETS, preset};
-use windlass_provider::openai::{OpenAiConfig, OpenAiError, OpenAiModel, ResponseFormat};
-use windlass_provider::{HttpClient, HttpConfig, HttpError, Model, Secret};
-use windlass_runtime::{Clock, Instructions, Models, Outside, Runtime, SystemClock};
-use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};
-use windlass_tools::{
-    Commands, GuardProgram, Mode, OutputSchema, ParseRuleError, Permissions, Registry, RegistryError, Rule, Secrets,
-    Workspace, WorkspaceError, builtins, ending_tools,
-};
+use windlass_machine::PRESETS;
+use windlass_provider::openai::{OpenAiError, ResponseFormat};
+use windlass_provider::{HttpError, Model, Secret};
+use windlass_runtime::{Clock, Instructions, Outside, Runtime};
+use windlass_store::{SqliteOptions, Store, StoreError};
+use windlass_tools::{GuardProgram, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, WorkspaceError};
 use windlass_vocab::{Attendance, EndsBy, ModelName, Policy, PolicyPatch, ToolSource};
 
 use crate::agent::Agent;
-use crate::declaration::Approval;
+use crate::gathered::{Gathered, Keeping, Side};
 use crate::output::{Output, expected};
-use crate::typed::{BoundTool, IntoTool};
+use crate::typed::IntoTool;
 
 /// Something is missing or wrong.
 #[derive(Debug, thiserror::Error)]
@@ -70,81 +66,11 @@ pub enum BuildError {
     Http(#[from] HttpError),
 }
 
-/// Where journals are kept.
-#[derive(Clone)]
-enum Keeping {
-    Memory,
-    Folder(PathBuf),
-    Store(Arc<dyn Store>, PathBuf),
-}
-
 /// Gathers what an agent needs.
 pub struct Builder<Deps = (), Output = String> {
     gathered: Gathered,
     deps: Arc<Deps>,
     output: PhantomData<fn() -> Output>,
-}
-
-/// Everything but the types.
-#[derive(Clone)]
-struct Gathered {
-    name: String,
-    base_url: Option<String>,
-    api_key: Option<Secret>,
-    model: Option<String>,
-    custom_model: Option<(ModelName, Arc<dyn Model>)>,
-    preset: String,
-    whole_policy: Option<Policy>,
-    patches: Vec<PolicyPatch>,
-    workspace: Option<PathBuf>,
-    keeping: Keeping,
-    sqlite: SqliteOptions,
-    tools: Vec<BoundTool>,
-    response_format: Option<ResponseFormat>,
-    system: Option<String>,
-    permissions: Permissions,
-    rules: Vec<(Side, String)>,
-    secrets: Vec<(String, String)>,
-    guard: Option<GuardProgram>,
-    attendance: Attendance,
-    deadline_ms: Option<u64>,
-    owner: String,
-    clock: Arc<dyn Clock>,
-}
-
-#[derive(Clone, Copy)]
-enum Side {
-    Allow,
-    Deny,
-}
-
-impl Default for Gathered {
-    fn default() -> Self {
-        Self {
-            name: "Windlass".to_owned(),
-            base_url: None,
-            api_key: None,
-            model: None,
-            custom_model: None,
-            preset: "default".to_owned(),
-            whole_policy: None,
-            patches: Vec::new(),
-            workspace: None,
-            keeping: Keeping::Memory,
-            sqlite: SqliteOptions::default(),
-            tools: Vec::new(),
-            response_format: None,
-            system: None,
-            permissions: Permissions::default(),
-            rules: Vec::new(),
-            secrets: Vec::new(),
-            guard: crate::own_guard(),
-            attendance: Attendance::Unattended,
-            deadline_ms: None,
-            owner: "local".to_owned(),
-            clock: Arc::new(SystemClock),
-        }
-    }
 }
 
 impl Default for Builder {
@@ -163,27 +89,6 @@ impl<D, O> std::fmt::Debug for Builder<D, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Gathered { name, model, .. } = &self.gathered;
         f.debug_struct("Builder").field("name", name).field("model", model).finish_non_exhaustive()
-    }
-}
-
-/// One server that knows its models itself: a run taken up again names the model it began with,
-/// whatever is configured now.
-struct Server {
-    config: OpenAiConfig,
-    client: HttpClient,
-    known: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
-}
-
-impl Models for Server {
-    fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = known.get(name) {
-            return Some(Arc::clone(model));
-        }
-        let config = OpenAiConfig { model: name.0.clone(), ..self.config.clone() };
-        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &self.client).ok()?);
-        known.insert(name.clone(), Arc::clone(&model));
-        Some(model)
     }
 }
 
@@ -282,7 +187,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// A tool of your own: a [`Function`](crate::Function), what [`typed`](crate::typed) gives, or any
-    /// [`Tool`] in an `Arc`. The first two may run without asking unless they say otherwise: whoever gives
+    /// [`Tool`](crate::Tool) in an `Arc`. The first two may run without asking unless they say otherwise: whoever gives
     /// an agent a tool of their own program means it to be used. What denies or asks by rule still does.
     #[must_use]
     pub fn tool(mut self, tool: impl IntoTool<D>) -> Self {
@@ -421,86 +326,5 @@ impl<D, O: Output> Builder<D, O> {
         };
         let runtime = Runtime::new(outside);
         Ok(Agent { runtime, terms, owner: gathered.owner, workspace, deps, output: PhantomData })
-    }
-}
-
-impl Gathered {
-    fn take_policy(&mut self) -> Result<Policy, BuildError> {
-        let of_preset = || preset(&self.preset).ok_or_else(|| BuildError::Preset { name: self.preset.clone() });
-        let mut policy = self.whole_policy.take().map_or_else(of_preset, Ok)?;
-        for patch in &self.patches {
-            policy = policy.with(patch);
-        }
-        Ok(policy)
-    }
-
-    fn take_models(&mut self) -> Result<(ModelName, Arc<dyn Models>), BuildError> {
-        if let Some((name, model)) = self.custom_model.take() {
-            return Ok((name.clone(), Arc::new(HashMap::from([(name, model)]))));
-        }
-        let id = self.model.take().ok_or(BuildError::NoModel)?;
-        let url = self.base_url.take().ok_or(BuildError::NoBaseUrl)?;
-        let usual = OpenAiConfig::new(url, &id);
-        let response_format = self.response_format.unwrap_or(usual.response_format);
-        let config = OpenAiConfig { api_key: self.api_key.take(), response_format, ..usual };
-        let client = HttpClient::new(HttpConfig::default())?;
-        let name = ModelName(id);
-        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
-        let known = Mutex::new(HashMap::from([(name.clone(), model)]));
-        Ok((name, Arc::new(Server { config, client, known })))
-    }
-
-    fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
-        Ok(match &self.keeping {
-            Keeping::Memory => (Arc::new(MemoryStore::new()), None),
-            Keeping::Store(store, dir) => (Arc::clone(store), Some(dir.clone())),
-            Keeping::Folder(dir) => (Arc::new(SqliteStore::open(dir, self.sqlite.clone())?), Some(dir.clone())),
-        })
-    }
-
-    fn registry(
-        &mut self,
-        secrets: &Secrets,
-        data_dir: Option<&Path>,
-        guard_locks: Option<&Path>,
-    ) -> Result<Registry, BuildError> {
-        let mut registry = Registry::new();
-        if let Some(dir) = &self.workspace {
-            let workspace = Workspace::open(dir)?;
-            // The journal is written by the driver alone.
-            let workspace = Arc::new(match data_dir {
-                Some(data_dir) => workspace.without(data_dir)?,
-                None => workspace,
-            });
-            let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
-            let mut commands = Commands::new(self.guard.take(), lock_dir);
-            commands.secrets = secrets.clone();
-            for tool in builtins(workspace, commands) {
-                registry.add(tool)?;
-            }
-        }
-        for tool in ending_tools().into_iter().chain(self.tools.iter().map(|bound| Arc::clone(&bound.tool))) {
-            registry.add(tool)?;
-        }
-        Ok(registry)
-    }
-
-    fn take_permissions(&mut self) -> Result<Permissions, BuildError> {
-        let mut permissions = std::mem::take(&mut self.permissions);
-        for (side, text) in self.rules.drain(..) {
-            let rule: Rule = text.parse()?;
-            match side {
-                Side::Allow => permissions.allow.push(rule),
-                Side::Deny => permissions.deny.push(rule),
-            }
-        }
-        for bound in self.tools.drain(..) {
-            match (bound.approval, permissions.mode) {
-                (Approval::Given, Mode::Default) => permissions.allow.push(bound.name.as_str().parse()?),
-                (Approval::Asked, _) => permissions.ask.push(bound.name.as_str().parse()?),
-                (Approval::Given, Mode::Strict | Mode::Bypass) | (Approval::ByRules, _) => {}
-            }
-        }
-        Ok(permissions)
     }
 }

@@ -125,6 +125,7 @@ mod answer;
 mod builder;
 mod declaration;
 mod function;
+mod gathered;
 mod output;
 mod pursuit;
 mod running;
