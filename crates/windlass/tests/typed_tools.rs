@@ -110,11 +110,15 @@ async fn a_tool_has_its_own_time_limit() {
     assert!(results(&server)[0].contains("Not done within 0.02 s"), "{:?}", results(&server));
 }
 
-// proves W1
+async fn breaks() -> &'static str {
+    panic!("oh")
+}
+
+// proves W1, T5
 #[tokio::test]
 async fn a_panic_of_a_tool_is_an_answer() {
     let server = serve([Step::call("app__break", json!({})), Step::say("it broke")]);
-    let broken = Function::plain("break", "Breaks.", |(): ()| async { None::<&str>.expect("oh") });
+    let broken = Function::plain("break", "Breaks.", |(): ()| breaks());
     let ended = builder(&server).tool(broken).build().expect("built").run("s", "go").await.expect("ended");
     assert_eq!(ended.reason, EndReason::Completed);
     assert!(results(&server)[0].contains("oh"), "{:?}", results(&server));
