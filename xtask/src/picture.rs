@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
@@ -16,8 +17,8 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use vt100::{Cell, Color, Parser, Screen};
 
-const ROWS: u16 = 30;
-const COLUMNS: u16 = 92;
+const ROWS: NonZero<u16> = NonZero::new(30).unwrap();
+const COLUMNS: NonZero<u16> = NonZero::new(92).unwrap();
 /// Frames closer together than this are one.
 const FRAME: Duration = Duration::from_millis(120);
 /// How long the last frame stands before the play begins again.
@@ -55,7 +56,8 @@ fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     let person = openpt(flags).map_err(trouble)?;
     grantpt(&person).and_then(|()| unlockpt(&person)).map_err(trouble)?;
-    tcsetwinsize(&person, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 }).map_err(trouble)?;
+    tcsetwinsize(&person, Winsize { ws_row: ROWS.get(), ws_col: COLUMNS.get(), ws_xpixel: 0, ws_ypixel: 0 })
+        .map_err(trouble)?;
     let end = || -> Result<OwnedFd, String> { ioctl_tiocgptpeer(&person, flags).map_err(trouble) };
     let home = std::env::temp_dir().join(format!("windlass-picture-{}", std::process::id()));
     let mut child = Command::new(windlass)
@@ -96,9 +98,9 @@ fn watch(mut person: File) -> Vec<Frame> {
 /// The rows of a screen as SVG text.
 fn rows(screen: &Screen) -> String {
     let mut drawn = String::new();
-    for row in 0..ROWS {
+    for row in 0..ROWS.get() {
         let mut column = 0;
-        while column < COLUMNS {
+        while column < COLUMNS.get() {
             let Some(first) = screen.cell(row, column) else { break };
             let (look, start, mut text) = (look(first), column, String::new());
             while let Some(cell) = screen.cell(row, column).filter(|cell| self::look(cell) == look) {
@@ -144,7 +146,8 @@ fn look(cell: &Cell) -> (&'static str, &'static str) {
 
 /// All frames side by side, and a window that shows one after the other.
 fn draw(frames: &[Frame]) -> String {
-    let (width, height) = (MARGIN * 2.0 + f32::from(COLUMNS) * CHARACTER, MARGIN * 2.0 + f32::from(ROWS) * LINE);
+    let (width, height) =
+        (MARGIN * 2.0 + f32::from(COLUMNS.get()) * CHARACTER, MARGIN * 2.0 + f32::from(ROWS.get()) * LINE);
     let whole = frames.last().map_or(REST, |frame| frame.begins + REST).as_secs_f32();
     let (mut steps, mut strip) = (String::new(), String::new());
     for (number, frame) in frames.iter().enumerate() {

@@ -84,6 +84,7 @@ mod tests {
             failure,
             tools: BTreeSet::new(),
             turns: 1,
+            output: None,
             usage: Usage::default(),
         };
         Exit::from(&ended).code()

@@ -56,6 +56,8 @@ pub struct Run {
     pub empties: u32,
     /// Continuations of replies that were cut off.
     pub continued: u32,
+    /// Outputs sent back to the model because they did not fit.
+    pub corrections: u32,
     /// The answer so far: the last reply's text, joined to those that were cut off before it.
     pub answer: String,
     /// Set while a reply that was cut off is being continued.
@@ -149,6 +151,7 @@ impl Run {
             idle_resumes: 0,
             empties: 0,
             continued: 0,
+            corrections: 0,
             answer: String::new(),
             continuing: false,
             tools: BTreeSet::new(),
@@ -246,6 +249,7 @@ impl Run {
                         self.continued += 1;
                         self.continuing = true;
                     }
+                    NudgeCause::Misfit => self.corrections += 1,
                     NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall)
                     | NudgeCause::ErrorTurns
                     | NudgeCause::Cycle

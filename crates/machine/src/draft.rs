@@ -1,7 +1,7 @@
 //! A batch in the making: records so far, and where the loop would stand after them.
 
 use windlass_vocab::{
-    At, Attendance, CallFinished, CallId, EndReason, Failure, NudgeCause, Nudged, OutcomeKind, Record, RunEnded,
+    At, Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Record, RunEnded,
     TurnMode, TurnStarted,
 };
 
@@ -57,10 +57,21 @@ impl<'a> Draft<'a> {
 
     /// Ends the run. Calls without a result get `cancelled` first, so that the history stays whole.
     pub(crate) fn end(&mut self, reason: EndReason, answer: impl Into<String>, failure: Option<Failure>) {
+        self.end_with(reason, answer, failure, None);
+    }
+
+    /// The same with the output that was asked for.
+    pub(crate) fn end_with(
+        &mut self,
+        reason: EndReason,
+        answer: impl Into<String>,
+        failure: Option<Failure>,
+        output: Option<Json>,
+    ) {
         self.cancel_calls(texts::CANCELLED_CALL);
         let Some(run) = self.run() else { return };
         let (tools, turns, usage) = (run.tools.clone(), run.turn.0, run.usage);
-        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, usage });
+        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, usage });
     }
 
     pub(crate) fn cancel_calls(&mut self, text: &str) {
@@ -81,9 +92,14 @@ impl<'a> Draft<'a> {
 
     /// Starts the next turn with tools if there are any, or does what the policy says at the cap.
     pub(crate) fn next_turn(&mut self) {
+        self.next_turn_in(self.usual_mode());
+    }
+
+    /// The same for a turn of this mode.
+    pub(crate) fn next_turn_in(&mut self, mode: TurnMode) {
         let Some(run) = self.run() else { return };
         if run.turn.0 < run.policy().turn_cap {
-            return self.start_turn(self.usual_mode());
+            return self.start_turn(mode);
         }
         match run.policy().at_cap {
             windlass_vocab::AtCap::Fail => {
@@ -106,7 +122,7 @@ impl<'a> Draft<'a> {
     }
 
     /// With tools where any are offered (L1).
-    fn usual_mode(&self) -> TurnMode {
+    pub(crate) fn usual_mode(&self) -> TurnMode {
         // A context pinned by this very batch is not in the book yet.
         let pinned = self.records.iter().find_map(|record| match record {
             Record::ContextPinned(pinned) => pinned.context.as_ref(),

@@ -2,8 +2,8 @@
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, CallId, Cut, Failure, Json, LeaseTaken, MessageId, ModelName, OutcomeKind,
-    Part, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged, SessionOpened, StopBy, StopReason,
-    Usage,
+    OutputSpec, Part, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged, SessionOpened, StopBy,
+    StopReason, Usage,
 };
 
 use crate::AttemptKey;
@@ -30,6 +30,8 @@ pub struct Terms {
     pub deadline: Option<At>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
+    /// What its answer must fit, where plain text is not enough.
+    pub output: Option<OutputSpec>,
 }
 
 /// A call's result, already cut to what the model sees.
@@ -110,6 +112,8 @@ pub enum Fact {
         usage: Usage,
         /// The calls, by index.
         calls: Vec<PreparedCall>,
+        /// What is wrong with it as the output that was asked for.
+        misfit: Option<String>,
     },
     /// A model call was aborted; this had been streamed.
     HandedBack {

@@ -176,7 +176,11 @@ impl Watch {
         match why {
             NudgeCause::ErrorTurns => self.error_turns = 0,
             NudgeCause::Cycle => self.escalate(Escalation::Nudged),
-            NudgeCause::Reply(_) | NudgeCause::TurnCap | NudgeCause::Summarise | NudgeCause::Halt => {}
+            NudgeCause::Reply(_)
+            | NudgeCause::TurnCap
+            | NudgeCause::Summarise
+            | NudgeCause::Halt
+            | NudgeCause::Misfit => {}
         }
     }
 

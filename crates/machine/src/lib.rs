@@ -27,6 +27,8 @@
 //! # Ok::<(), windlass_vocab::ParseIdError>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod book;
 mod calls;
 mod context;
@@ -38,6 +40,7 @@ mod fork;
 mod guard;
 mod judge;
 mod machine;
+mod output;
 mod presets;
 mod prune;
 mod recall;
@@ -52,6 +55,7 @@ pub use control::{Call, CallState, Control, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, Terms, Verified};
 pub use machine::decide;
+pub use output::read_output;
 pub use presets::{PRESETS, preset};
 pub use recall::recall;
 pub use replay::{Difference, Replayed, decide_again, replay};

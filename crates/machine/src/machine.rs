@@ -36,7 +36,9 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Resumed { attendance, deadline } => draft.resume(attendance, deadline),
         Fact::Pinned(context) => draft.pin(context),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
-        Fact::Replied { attempt, parts, stop, usage, calls } => draft.reply(attempt, parts, stop, usage, calls),
+        Fact::Replied { attempt, parts, stop, usage, calls, misfit } => {
+            draft.reply(attempt, parts, stop, usage, calls, misfit);
+        }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
@@ -72,6 +74,7 @@ impl Draft<'_> {
             deadline: terms.deadline,
             attendance: terms.attendance,
             retry_of,
+            output: terms.output,
         });
     }
 
@@ -133,6 +136,7 @@ impl Draft<'_> {
         stop: StopReason,
         usage: Usage,
         mut calls: Vec<PreparedCall>,
+        misfit: Option<String>,
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
@@ -146,7 +150,17 @@ impl Draft<'_> {
             calls.clear();
         }
         let text = text_of(&parts);
-        self.push(ModelReplied { attempt: key.attempt, model, parts, stop, usage, cost: None, partial: false });
+        let attempt = key.attempt;
+        self.push(ModelReplied {
+            attempt,
+            model,
+            parts,
+            stop,
+            usage,
+            cost: None,
+            partial: false,
+            misfit: misfit.clone(),
+        });
         if withheld {
             let failure = Failure::new(FailureClass::Filtered, withheld_message(stop, &text));
             return self.end(EndReason::Failed, text, Some(failure));
@@ -159,20 +173,17 @@ impl Draft<'_> {
                 let text = if text.trim().is_empty() { texts::NOTHING_TO_SAY.to_owned() } else { text };
                 self.end(EndReason::Unfinished, text, None);
             }
-            TurnMode::Tools | TurnMode::Talk => self.judge_text(mode, stop, &text),
+            TurnMode::Tools | TurnMode::Talk => self.judge_text(mode, stop, &text, misfit),
         }
     }
 
     /// A reply without calls: the answer, or a reason to go on.
-    fn judge_text(&mut self, mode: TurnMode, stop: StopReason, text: &str) {
+    fn judge_text(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
         let Some(run) = self.run() else { return };
         match judge(run, mode, stop, text) {
             // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
             Judgement::Complete if run.unseen > 0 && run.turn.0 < run.policy().turn_cap => self.next_turn(),
-            Judgement::Complete => {
-                let answer = run.answer.clone();
-                self.end(EndReason::Completed, answer, None);
-            }
+            Judgement::Complete => self.complete(misfit),
             Judgement::Nudge(nudge) => {
                 let (evidence, text) = match nudge {
                     Nudge::Empty => ("no text and no call", texts::EMPTY),
@@ -200,6 +211,7 @@ impl Draft<'_> {
                 usage,
                 cost: None,
                 partial: true,
+                misfit: None,
             });
         }
         self.end(EndReason::Cancelled, text, None);

@@ -195,6 +195,7 @@ impl Row {
             history: self.history,
             approval_wait_ms: 300_000,
             tool_timeout_ms: 120_000,
+            output_corrections: 2,
         }
     }
 }

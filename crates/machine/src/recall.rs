@@ -84,6 +84,7 @@ fn terms(started: &RunStarted) -> Terms {
         chain: started.chain.clone(),
         deadline: started.deadline,
         attendance: started.attendance,
+        output: started.output.clone(),
     }
 }
 
@@ -105,6 +106,7 @@ fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -
         stop: replied.stop,
         usage: replied.usage,
         calls: calls.collect(),
+        misfit: replied.misfit.clone(),
     }
 }
 

@@ -32,6 +32,17 @@ pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, 
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back five times in a row";
 
+pub(crate) fn misfit(what: &str) -> String {
+    format!(
+        "Your answer is not the output that was asked for. {what}\n\
+         Give the whole output again: JSON that fits the schema, and nothing else."
+    )
+}
+
+pub(crate) fn misfit_to_the_end(what: &str) -> String {
+    format!("The model's answer is not the output that was asked for, however often it was sent back. {what}")
+}
+
 pub(crate) fn nobody_to_ask(rule: Option<&str>) -> String {
     let hint = rule.map(|rule| format!(" The person can allow it with: --allow '{rule}'")).unwrap_or_default();
     format!("Not allowed: this call needs a person's approval and nobody is there to give it.{hint}")

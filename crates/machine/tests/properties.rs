@@ -9,8 +9,8 @@ use support::{Ask, Move, World, call};
 use windlass_machine::legal;
 use windlass_machine::{Effect, Fact, PRESETS, Replayed, replay};
 use windlass_vocab::{
-    Attendance, CallId, CallInHistory, EffectClass, Ending, FailureClass, Json, Message, OutcomeKind, RunId, StopBy,
-    TurnId, Verdict,
+    Attendance, CallId, CallInHistory, EffectClass, EndReason, Ending, FailureClass, Json, Message, OutcomeKind, RunId,
+    StopBy, TurnId, Verdict,
 };
 
 /// Something that happens next.
@@ -60,6 +60,8 @@ fn ask() -> impl Strategy<Value = Ask> {
 fn a_move() -> impl Strategy<Value = Move> {
     let plain = prop_oneof![
         2 => Just(Move::Text("words")),
+        1 => Just(Move::Text("{\"n\": 1}")),
+        1 => Just(Move::Misfit("{\"n\": 2}")),
         1 => Just(Move::Empty),
         1 => Just(Move::CutOff("half")),
         1 => Just(Move::Filtered),
@@ -127,10 +129,12 @@ proptest! {
     fn any_sequence_of_inputs_crashes_cancels_and_steering_ends(
         preset in 0..PRESETS.len(),
         attended in any::<bool>(),
+        typed in any::<bool>(),
         script in prop::collection::vec(a_move(), 1..8),
         events in prop::collection::vec(event(), 0..60),
     ) {
-        let mut world = World::new(PRESETS[preset], script);
+        let world = World::new(PRESETS[preset], script);
+        let mut world = if typed { world.typed() } else { world };
         world.terms.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
         world.say("begin");
         for event in events {
@@ -138,6 +142,11 @@ proptest! {
         }
         if world.state.control.run.is_some() {
             world.finish();
+        }
+        // proves L10: only a run that was asked for an output and is complete has one
+        let ended = world.state.control.last.clone().expect("a run").1;
+        if ended.output.is_some() {
+            prop_assert!(typed && ended.reason == EndReason::Completed);
         }
         prop_assert_eq!(world.fold(), world.state);
     }

@@ -7,6 +7,8 @@
 //!
 //! Retries, chains and waits are the machine's business; an attempt is tried once.
 
+#![deny(missing_docs)]
+
 mod http;
 pub mod openai;
 mod secret;
@@ -17,7 +19,7 @@ mod think;
 use std::future::Future;
 use std::pin::Pin;
 
-use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode};
+use windlass_vocab::{Failure, MaxTokens, Message, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode};
 
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
 pub use crate::secret::Secret;
@@ -79,6 +81,8 @@ pub struct ModelRequest<'a> {
     pub reasoning: Reasoning,
     /// How long the stream may be silent.
     pub idle: StreamIdle,
+    /// What the answer must fit, where plain text is not enough (L10).
+    pub output: Option<&'a OutputSpec>,
 }
 
 /// A model that can be called.

@@ -4,15 +4,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_machine::{AttemptKey, Fact, State, legal};
+use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
-use windlass_tools::{Offer, Permissions, Secrets, StreamScrubber};
+use windlass_tools::{Offer, Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, Reply, TurnMode, Usage,
 };
 
 use crate::events::Events;
-use crate::outside::Outside;
+use crate::output::misfit;
+use crate::outside::{Agent, Outside};
 
 /// Segments of request bodies, one per model of the session.
 pub(crate) type SegmentsByModel = HashMap<ModelName, Segments>;
@@ -67,6 +68,11 @@ pub(crate) fn start(
         max_tokens: policy.sampling.max_tokens,
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
+        output: match asked.mode {
+            TurnMode::Tools | TurnMode::Talk => run.started.output.as_ref(),
+            // What is done and what is not is said in words.
+            TurnMode::WrapUp => None,
+        },
     };
     let sink = sink(outside, events.clone(), asked.key, streamed.clone());
     model.attempt(&request, segments.entry(asked.model.clone()).or_default(), sink)
@@ -182,37 +188,53 @@ pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
     events.publish_delta(|| delta(key, 0, DeltaBody::Cleared {}));
 }
 
-/// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
-pub(crate) fn fact(
-    key: AttemptKey,
-    result: Result<Reply, Failure>,
-    state: &State,
-    offer: &Offer,
-    permissions: &Permissions,
-    streamed: &Streamed,
-) -> Fact {
-    match result {
-        Ok(reply) => replied(key, reply, state, offer, permissions),
-        Err(failure) => {
-            let usage = failure.first_byte.then(|| estimated(state, "", &streamed.text()));
-            Fact::Failed { attempt: key, failure, usage }
-        }
-    }
+/// What a model call's end is read against.
+pub(crate) struct Read<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) offer: &'a Offer,
+    pub(crate) agent: &'a Agent,
+    pub(crate) outside: &'a Outside,
 }
 
-fn replied(key: AttemptKey, reply: Reply, state: &State, offer: &Offer, permissions: &Permissions) -> Fact {
-    let grants: &[Grant] = &state.book.grants;
-    let calls: Vec<_> = reply.calls.iter().map(|call| offer.prepare(call, permissions, grants)).collect();
-    let usage = reply.usage.unwrap_or_else(|| estimated(state, &reply.thinking, &reply.text));
-    let mut parts = Vec::with_capacity(2 + calls.len());
-    if !reply.thinking.is_empty() || reply.signature.is_some() {
-        parts.push(Part::Thinking { text: reply.thinking, signature: reply.signature });
+impl Read<'_> {
+    /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
+    pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &Streamed) -> Fact {
+        match result {
+            Ok(reply) => self.replied(key, reply),
+            Err(failure) => {
+                let usage = failure.first_byte.then(|| estimated(self.state, "", &streamed.text()));
+                Fact::Failed { attempt: key, failure, usage }
+            }
+        }
     }
-    if !reply.text.is_empty() {
-        parts.push(Part::Text { text: reply.text });
+
+    fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
+        let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
+        let calls: Vec<_> = reply.calls.iter().map(|call| self.offer.prepare(call, permissions, grants)).collect();
+        let misfit = self.misfit(&reply);
+        let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking, &reply.text));
+        let mut parts = Vec::with_capacity(2 + calls.len());
+        if !reply.thinking.is_empty() || reply.signature.is_some() {
+            parts.push(Part::Thinking { text: reply.thinking, signature: reply.signature });
+        }
+        if !reply.text.is_empty() {
+            parts.push(Part::Text { text: reply.text });
+        }
+        parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
+        Fact::Replied { attempt: key, parts, stop: reply.stop, usage: Usage { calls: 1, ..usage }, calls, misfit }
     }
-    parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
-    Fact::Replied { attempt: key, parts, stop: reply.stop, usage: Usage { calls: 1, ..usage }, calls }
+
+    /// What is wrong with a reply that would end the run, as the output that was asked for.
+    fn misfit(&self, reply: &Reply) -> Option<String> {
+        let run = self.state.control.run.as_ref()?;
+        let Phase::Modelling(attempt) = &run.phase else { return None };
+        let answers = match attempt.mode {
+            TurnMode::Tools => reply.calls.is_empty(),
+            TurnMode::Talk => true,
+            TurnMode::WrapUp => false,
+        };
+        answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.outside.secrets))?
+    }
 }
 
 /// What a call that was cut off is charged, by estimate; nothing if nothing had come.

@@ -54,6 +54,7 @@ impl Driver {
             chain: self.agent.chain.clone(),
             deadline: self.agent.deadline_ms.map(|ms| now.plus_ms(ms)),
             attendance: self.agent.attendance,
+            output: self.agent.output.as_ref().map(|expected| expected.spec.clone()),
         }
     }
 

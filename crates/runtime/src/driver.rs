@@ -17,7 +17,7 @@ use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_tools::Offer;
 use windlass_vocab::{CallRequested, Failure, Json, PinnedContext, Reply, RunId};
 
-use crate::attempt::{self, Asked, SegmentsByModel, Streamed};
+use crate::attempt::{self, Asked, Read, SegmentsByModel, Streamed};
 use crate::call::{self, Ended};
 use crate::events::Events;
 use crate::outside::{Agent, Outside};
@@ -233,7 +233,7 @@ impl Driver {
         Box::pin(async move {
             let specs = offer.specs().to_vec();
             let offered = specs.len();
-            let gather = move || started.map(|run| instructions.prefix(&run.agent, &run.policy, offered));
+            let gather = move || started.map(|run| instructions.prefix(&run, offered));
             // Without a workspace there is no file to read.
             let gathered = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
             let prefix = gathered.unwrap_or_default();
@@ -252,8 +252,8 @@ impl Driver {
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();
                 let offer = self.offer();
-                let permissions = Arc::clone(&self.agent.permissions);
-                let fact = attempt::fact(key, result, &self.state, &offer, &permissions, &running.streamed);
+                let read = Read { state: &self.state, offer: &offer, agent: &self.agent, outside: &self.outside };
+                let fact = read.fact(key, result, &running.streamed);
                 let taken = self.step(fact).await?;
                 if clears {
                     attempt::publish_cleared(&self.events, key);

@@ -8,6 +8,8 @@
 //!
 //! Nothing is published and no effect starts before its records are stored.
 
+#![deny(missing_docs)]
+
 mod attempt;
 mod call;
 mod clock;
@@ -15,6 +17,7 @@ mod commands;
 mod driver;
 mod events;
 mod fork;
+mod output;
 mod outside;
 mod place;
 mod prefix;
@@ -28,6 +31,7 @@ pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};
 pub use events::Subscription;
 pub use fork::fork;
+pub use output::{Expected, OutputCheck};
 pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;
 pub use runtime::{OpenError, Opening, Runtime};

@@ -10,6 +10,7 @@ use windlass_tools::{Permissions, Registry, Secrets};
 use windlass_vocab::{Attendance, ModelName, Policy};
 
 use crate::clock::Clock;
+use crate::output::Expected;
 use crate::prefix::Instructions;
 
 /// Where models come from. Names are stored with a run; endpoints and keys are resolved afresh.
@@ -63,4 +64,6 @@ pub struct Agent {
     pub deadline_ms: Option<u64>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
+    /// What runs must end with, where plain text is not enough.
+    pub output: Option<Expected>,
 }

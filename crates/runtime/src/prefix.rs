@@ -1,14 +1,15 @@
 //! The static prefix of a run (C1): identity → the user's instructions → the project's (AGENTS.md) →
-//! loop rules. Gathered once per run, recorded, and byte-stable from turn to turn.
+//! loop rules → the schema of the output. Gathered once per run, recorded, and byte-stable from turn to turn.
 
 use std::path::{Path, PathBuf};
 
 use windlass_tools::Workspace;
-use windlass_vocab::{EndsBy, Policy};
+use windlass_vocab::{EndsBy, RunStarted};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
 const RULES: &str = include_str!("prompts/rules.md");
 const ENDING: &str = include_str!("prompts/ending.md");
+const OUTPUT: &str = include_str!("prompts/output.md");
 /// More of a project's instructions than this is left out.
 const PROJECT_LIMIT: usize = 64 * 1024;
 
@@ -23,16 +24,19 @@ pub struct Instructions {
 
 impl Instructions {
     /// The prefix for a run. Where nothing is offered there are no rules about tools.
-    pub(crate) fn prefix(&self, agent: &str, policy: &Policy, offered: usize) -> String {
-        let mut sections = vec![self.identity(agent)];
+    pub(crate) fn prefix(&self, run: &RunStarted, offered: usize) -> String {
+        let mut sections = vec![self.identity(&run.agent)];
         if let Some(project) = self.workspace.as_deref().and_then(project_instructions) {
             sections.push(format!("Instructions of this project (AGENTS.md):\n\n{project}"));
         }
         if offered > 0 {
             sections.push(RULES.trim().to_owned());
-            if policy.ends_by == EndsBy::EndingTool {
+            if run.policy.ends_by == EndsBy::EndingTool {
                 sections.push(ENDING.trim().to_owned());
             }
+        }
+        if let Some(output) = &run.output {
+            sections.push(format!("{}\n\n{}", OUTPUT.trim(), output.schema.as_str()));
         }
         sections.join("\n\n")
     }

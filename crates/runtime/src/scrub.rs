@@ -12,7 +12,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
         Fact::Pinned(context) => scrub_text(secrets, &mut context.prefix),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
-        Fact::Replied { parts, calls, .. } => {
+        Fact::Replied { parts, calls, misfit, .. } => {
             for part in parts {
                 match part {
                     Part::Text { text } | Part::Thinking { text, .. } => scrub_text(secrets, text),
@@ -20,6 +20,9 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 }
             }
             calls.iter_mut().for_each(|call| scrub_call(secrets, call));
+            if let Some(misfit) = misfit {
+                scrub_text(secrets, misfit);
+            }
         }
         Fact::CallDone { finished, .. } | Fact::CallVerified { verified: Verified::Done(finished), .. } => {
             scrub_finished(secrets, finished);

@@ -33,6 +33,8 @@
 //! # }).unwrap();
 //! ```
 
+#![deny(missing_docs)]
+
 mod backwards;
 mod batch;
 #[cfg(any(test, feature = "conformance"))]

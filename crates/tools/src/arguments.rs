@@ -80,16 +80,9 @@ impl Schema {
         Ok(Self { outline: outline(object), source, validator: OnceLock::new() })
     }
 
-    /// Compiles it, once. It can't make requests, read files or run patterns without a bound.
+    /// Compiles it, once.
     pub(crate) fn compiled(&self) -> Result<&Validator, &String> {
-        let compile = || {
-            jsonschema::options()
-                .offline()
-                .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
-                .build(&self.source)
-                .map_err(|error| shorten(&error.to_string(), 400))
-        };
-        self.validator.get_or_init(compile).as_ref()
+        self.validator.get_or_init(|| compile(&self.source)).as_ref()
     }
 
     /// What is wrong with `arguments`, told so that a model can mend it.
@@ -103,14 +96,29 @@ impl Schema {
         if validator.is_valid(arguments) {
             return None;
         }
-        let faults: Vec<String> = validator.iter_errors(arguments).take(FAULTS).map(|e| fault_line(&e)).collect();
-        Some(format!("The arguments of `{tool}` don't fit its schema:\n{}\n{}", faults.join("\n"), self.outline))
+        let faults = faults(validator, arguments, "arguments");
+        Some(format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", self.outline))
     }
 }
 
-fn fault_line(error: &ValidationError<'_>) -> String {
+/// Compiles a schema so that it can't make requests, read files or run patterns without a bound.
+pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
+        .build(schema)
+        .map_err(|error| shorten(&error.to_string(), 400))
+}
+
+/// What is wrong with `value`, a line for each fault; `whole` is what the value is called.
+pub(crate) fn faults(validator: &Validator, value: &Value, whole: &str) -> String {
+    let lines: Vec<String> = validator.iter_errors(value).take(FAULTS).map(|fault| fault_line(&fault, whole)).collect();
+    lines.join("\n")
+}
+
+fn fault_line(error: &ValidationError<'_>, whole: &str) -> String {
     let place = error.instance_path().to_string();
-    let place = if place.is_empty() { "arguments".to_owned() } else { shorten(&place, 200) };
+    let place = if place.is_empty() { whole.to_owned() } else { shorten(&place, 200) };
     format!("- {place}: {}", shorten(&error.masked_with("the value").to_string(), 400))
 }
 

@@ -25,6 +25,8 @@
 //! # Ok::<(), windlass_tools::RegistryError>(())
 //! ```
 
+#![deny(missing_docs)]
+
 mod arguments;
 mod builtin;
 mod command_line;
@@ -32,6 +34,7 @@ mod cut;
 pub mod guard;
 mod names;
 mod offer;
+mod output;
 mod permission;
 mod registry;
 mod rule;
@@ -44,6 +47,7 @@ pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;
+pub use output::OutputSchema;
 pub use permission::{Mode, Permissions};
 pub use registry::{Registry, RegistryError};
 pub use rule::{ParseRuleError, Rule};

@@ -12,12 +12,15 @@
 //! assert_eq!("3.2.0".parse(), Ok(call));
 //! ```
 
+#![deny(missing_docs)]
+
 mod envelope;
 mod event;
 mod failure;
 mod id;
 mod json;
 mod message;
+mod output;
 mod policy;
 mod question;
 mod record;
@@ -33,6 +36,7 @@ pub use id::{
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
+pub use output::OutputSpec;
 pub use policy::{
     AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, PolicyPatch,
     Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,

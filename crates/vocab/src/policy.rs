@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 macro_rules! policy {
-    ($($(#[$doc:meta])* $field:ident: $kind:ty,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?,)*) => {
         /// The rules of one run, fully resolved and free of secrets.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Policy {
             /// The preset it started from.
             pub preset: String,
-            $($(#[$doc])* pub $field: $kind,)*
+            $($(#[$doc])* $(#[serde($added, skip_serializing_if = "is_unset")])? pub $field: $kind,)*
         }
 
         /// Settings laid over a policy, by a file or by flags. Absent means "leave as it is".
@@ -36,6 +36,7 @@ macro_rules! policy {
     };
 }
 
+// A row marked `= default` was added later: where it is missing it has its type's default.
 policy! {
     /// How many turns a run may take (L5).
     turn_cap: u32,
@@ -75,6 +76,14 @@ policy! {
     approval_wait_ms: u64,
     /// How long a tool may take unless it says otherwise (T7), in milliseconds.
     tool_timeout_ms: u64,
+    /// How often an output that does not fit its schema is sent back to the model (L10).
+    output_corrections: u32 = default,
+}
+
+/// A row that was added later is not written where it has the value that stands for its absence, so
+/// that an old policy is written as it was read.
+fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What happens at the turn cap.

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Ending, Failure, Json, MessageId,
-    ModelName, NanoMoney, Nudge, OutcomeKind, Part, Policy, Preview, QuestionId, QuestionKind, QuestionOption, Repair,
-    RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
+    ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId, QuestionKind,
+    QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
 };
 
 macro_rules! records {
@@ -189,6 +189,9 @@ pub struct RunStarted {
     /// The failed run this is another try of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RunId>,
+    /// What its answer must fit, where plain text is not enough (L10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSpec>,
 }
 
 /// A process took up a run that another left unfinished.
@@ -299,6 +302,9 @@ pub struct ModelReplied {
     /// Set when a stop cut it short.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// What is wrong with it as the output that was asked for (L10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misfit: Option<String>,
 }
 
 /// May a call run?
@@ -489,6 +495,8 @@ pub enum NudgeCause {
     Summarise,
     /// A person decided to stop going in circles: wrap up.
     Halt,
+    /// The answer does not fit the output that was asked for (L10).
+    Misfit,
 }
 
 /// Why a tool is withheld.
@@ -633,6 +641,9 @@ pub struct RunEnded {
     /// The turns it took.
     #[serde(default)]
     pub turns: u32,
+    /// The output that was asked for, as it was found in the answer; it fits (L10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
     /// What it cost.
     #[serde(default)]
     pub usage: Usage,

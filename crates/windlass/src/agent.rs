@@ -1,15 +1,23 @@
 //! An agent: a runtime and the terms its runs are begun under.
 
+use std::marker::PhantomData;
+use std::sync::Arc;
+
 use uuid::Uuid;
-use windlass_runtime::{OpenError, Opening, Runtime, Sent, Session, SessionClosed, Standing, Subscription};
-use windlass_store::StoreError;
-use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
+use windlass_machine::State;
+use windlass_runtime::{OpenError, Opening, Runtime, Sent, Session, SessionClosed, Subscription};
+use windlass_store::{Store, StoreError};
+use windlass_vocab::{Event, MessageId, QuestionAsked, RunEnded, RunId, SessionId};
 
 use crate::builder::Builder;
 use crate::ended::{Awaited, end_awaited};
+use crate::output::{Output, OutputError, output_of};
+use crate::pursuit::{Next, Pursuit, recorded_end};
+use crate::running::Running;
 
 /// A run that gave no end to report.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The session can't be opened.
     #[error(transparent)]
@@ -28,13 +36,33 @@ pub enum RunError {
     Dropped,
 }
 
-/// An agent, ready to work.
-#[derive(Clone, Debug)]
-pub struct Agent {
+/// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`.
+pub struct Agent<Deps = (), Output = String> {
     pub(crate) runtime: Runtime,
     pub(crate) terms: windlass_runtime::Agent,
     pub(crate) owner: String,
     pub(crate) workspace: Option<String>,
+    pub(crate) deps: Arc<Deps>,
+    pub(crate) output: PhantomData<fn() -> Output>,
+}
+
+impl<D, O> Clone for Agent<D, O> {
+    fn clone(&self) -> Self {
+        Self {
+            runtime: self.runtime.clone(),
+            terms: self.terms.clone(),
+            owner: self.owner.clone(),
+            workspace: self.workspace.clone(),
+            deps: Arc::clone(&self.deps),
+            output: PhantomData,
+        }
+    }
+}
+
+impl<D, O> std::fmt::Debug for Agent<D, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("terms", &self.terms).field("owner", &self.owner).finish_non_exhaustive()
+    }
 }
 
 impl Agent {
@@ -43,11 +71,23 @@ impl Agent {
     pub fn builder() -> Builder {
         Builder::default()
     }
+}
 
+impl<D, O> Agent<D, O> {
     /// The runtime underneath.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
+    }
+
+    /// What its tools work with.
+    #[must_use]
+    pub fn deps(&self) -> &Arc<D> {
+        &self.deps
+    }
+
+    fn store(&self) -> &Arc<dyn Store> {
+        &self.runtime.outside().store
     }
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
@@ -77,7 +117,7 @@ impl Agent {
     /// The same with a message id: repeating the call never repeats the message. It goes on with the
     /// unfinished run, or gives the finished one's end again, whoever has the session.
     pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
-        let store = &self.runtime.outside().store;
+        let store = self.store();
         if let Some(session) = store.find(&self.owner, key).await?
             && let Some((_, ended)) =
                 end_awaited(store.as_ref(), session, &mut Awaited::Message(message_id.clone())).await?
@@ -96,11 +136,29 @@ impl Agent {
 
     async fn ask(&self, session: &Session, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
         let mut events = session.records();
-        let awaited = match session.send(message_id.clone(), prompt).await? {
-            Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-            Sent::Queued => Awaited::Message(message_id),
-        };
+        let awaited = awaited(session, message_id, prompt).await?;
         self.follow(session, &mut events, awaited, |_| {}).await
+    }
+
+    /// Says something in a session and gives the run as it goes: its events, a way to stop it, its end.
+    pub async fn start(&self, key: &str, prompt: &str) -> Result<Running<O>, RunError> {
+        let (session, events) = self.session_followed(key).await?;
+        let awaited = awaited(&session, MessageId(Uuid::now_v7().to_string()), prompt).await?;
+        Ok(Running::new(session, events, Pursuit::new(Arc::clone(self.store()), awaited)))
+    }
+
+    /// Takes up the run that was left unfinished in a session, by a crash or by whoever dropped it;
+    /// `None` when there is none.
+    pub async fn resume(&self, key: &str) -> Result<Option<Running<O>>, RunError> {
+        let Some(id) = self.store().find(&self.owner, key).await? else { return Ok(None) };
+        let open = {
+            let records = self.store().read(id, 0).await?;
+            State::fold(id, records.iter().map(|envelope| &envelope.record)).control.run.map(|run| run.id)
+        };
+        let Some(run) = open else { return Ok(None) };
+        let (session, events) = self.existing(id).await?;
+        let pursuit = Pursuit::new(Arc::clone(self.store()), Awaited::Run(run));
+        Ok(Some(Running::new(session, events, pursuit)))
     }
 
     /// Waits for the end of a run, showing every event on the way. Gives the end at once if the run
@@ -109,69 +167,40 @@ impl Agent {
         &self,
         session: &Session,
         events: &mut Subscription,
-        mut awaited: Awaited,
+        awaited: Awaited,
         mut show: impl FnMut(&Event),
     ) -> Result<RunEnded, RunError> {
-        if let Some(ended) = self.recorded_end(session.id(), &mut awaited).await? {
-            show_rest(events, show);
-            return Ok(ended);
-        }
-        // Where the run begins that takes the message up.
-        let mut begins = None;
+        let mut pursuit = Pursuit::new(Arc::clone(self.store()), awaited);
         loop {
-            tokio::select! {
-                biased;
-                event = events.next() => {
-                    let Some(event) = event else { return Err(RunError::Closed(closed(session))) };
-                    show(&event);
-                    let Event::Record(envelope) = &event else { continue };
-                    match (&envelope.record, &awaited) {
-                        (Record::MessageAccepted(accepted), Awaited::Message(id)) if accepted.message_id == *id => {
-                            begins = Some(envelope.seq + 1);
-                            awaited = envelope.run.map_or(awaited, Awaited::Run);
-                        }
-                        (Record::RunStarted(started), Awaited::Message(_)) if begins == Some(envelope.seq) => {
-                            awaited = Awaited::Run(started.run);
-                        }
-                        (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => {
-                            return Ok(ended.clone());
-                        }
-                        _ => {}
-                    }
-                }
-                standing = session.settled() => match standing {
-                    Standing::Waiting(questions) => return Err(RunError::Waiting(questions)),
-                    Standing::Closed(why) => return Err(why.into()),
-                    Standing::Idle => {
-                        let ended = self.recorded_end(session.id(), &mut awaited).await?;
-                        show_rest(events, show);
-                        return ended.ok_or(RunError::Dropped);
-                    }
-                    Standing::Working => {}
-                },
+            match pursuit.next(session, events).await {
+                Next::Event(event) => show(&event),
+                Next::End(ended) => return ended,
             }
         }
     }
 
     /// How a run ended, if it did.
     pub async fn ended(&self, session: SessionId, run: RunId) -> Result<Option<RunEnded>, StoreError> {
-        self.recorded_end(session, &mut Awaited::Run(run)).await
-    }
-
-    async fn recorded_end(&self, session: SessionId, awaited: &mut Awaited) -> Result<Option<RunEnded>, StoreError> {
-        Ok(end_awaited(self.runtime.outside().store.as_ref(), session, awaited).await?.map(|(_, ended)| ended))
+        recorded_end(self.store().as_ref(), session, &mut Awaited::Run(run)).await
     }
 }
 
-fn show_rest(events: &mut Subscription, mut show: impl FnMut(&Event)) {
-    while let Some(event) = events.try_next() {
-        show(&event);
+impl<D, O: Output> Agent<D, O> {
+    /// Says something in a session, waits for the end of the run and gives its output.
+    pub async fn run_typed(&self, key: &str, prompt: &str) -> Result<O, OutputError> {
+        output_of(&self.run(key, prompt).await?)
+    }
+
+    /// The output of a run of this agent that ended.
+    pub fn output(&self, ended: &RunEnded) -> Result<O, OutputError> {
+        output_of(ended)
     }
 }
 
-fn closed(session: &Session) -> SessionClosed {
-    match session.standing() {
-        Standing::Closed(why) => why,
-        Standing::Idle | Standing::Working | Standing::Waiting(_) => SessionClosed::Closed,
-    }
+/// Says something, and what is then awaited.
+async fn awaited(session: &Session, message_id: MessageId, prompt: &str) -> Result<Awaited, SessionClosed> {
+    Ok(match session.send(message_id.clone(), prompt).await? {
+        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
+        Sent::Queued => Awaited::Message(message_id),
+    })
 }

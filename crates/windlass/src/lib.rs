@@ -19,26 +19,151 @@
 //! # }
 //! ```
 //!
+//! # Tools
+//!
+//! A tool is a closure ([`Function`]), or a type of arguments that declares itself
+//! ([`ToolArgs`], [`TypedTool`]). Both give the model a schema made from the type, and both are given
+//! the agent's `Deps`. An error is an answer: the model reads it and finds another way. The types are
+//! read by `serde` and described by `schemars`, which a program with typed tools depends on as well.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use windlass::{Agent, Function, ToolError};
+//!
+//! struct Shop {
+//!     apples: u32,
+//! }
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Basket {
+//!     /// How many are wanted.
+//!     apples: u32,
+//! }
+//!
+//! let price = Function::new("price", "Says what apples cost.", |shop: Arc<Shop>, basket: Basket| async move {
+//!     if basket.apples > shop.apples {
+//!         return Err(ToolError::new(format!("only {} are left", shop.apples)));
+//!     }
+//!     Ok(format!("{} cents", basket.apples * 50))
+//! });
+//! let agent = Agent::builder()
+//!     .base_url("http://127.0.0.1:11434/v1")
+//!     .model("qwen3")
+//!     .deps(Shop { apples: 3 })
+//!     .tool(price.read_only())
+//!     .build()?;
+//! # let _: Agent<Shop> = agent;
+//! # Ok::<(), windlass::BuildError>(())
+//! ```
+//!
+//! # Typed output
+//!
+//! An agent with an [`Output`] ends its runs with a value of that type. The model is asked for JSON
+//! that fits the type's schema; what does not fit is sent back to it with what is wrong, as often as the
+//! policy's `output_corrections` says, and then the run fails.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Ship {
+//!     name: String,
+//!     /// In metres.
+//!     length: f64,
+//! }
+//!
+//! let agent = windlass::Agent::builder()
+//!     .base_url("http://127.0.0.1:11434/v1")
+//!     .model("qwen3")
+//!     .output::<Ship>()
+//!     .build()?;
+//! let ship = agent.run_typed("harbour", "The Anna came in, a ship of some 52 metres.").await?;
+//! println!("{} of {} m", ship.name, ship.length);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Following, cancelling, resuming
+//!
+//! [`Agent::start`] gives a run as it goes ([`Running`]): its events, a way to stop it, its end. A run
+//! that was left unfinished, by a crash or on purpose, is taken up by [`Agent::resume`]; and repeating
+//! [`Agent::run_once`] with the same message id never repeats the message.
+//!
+//! ```no_run
+//! # async fn example(agent: windlass::Agent) -> Result<(), Box<dyn std::error::Error>> {
+//! let running = match agent.resume("notes").await? {
+//!     Some(running) => running,
+//!     None => agent.start("notes", "Summarise README.md in three lines.").await?,
+//! };
+//! let session = running.session().clone();
+//! tokio::spawn(async move {
+//!     tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+//!     session.stop(windlass::vocab::StopBy::Person).await
+//! });
+//! println!("{}", running.ended().await?.answer);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Each of these is a program under `examples/`.
+//!
+//! # Guards
+//!
 //! A program whose agent may run commands calls [`init`] first thing in `main`, so that it can serve
 //! as its own guard process (commands and all their children die with the program that started them).
+//!
+//! # What is stable
+//!
+//! What stands at the root of this crate is for programs that embed an agent, and changes with care.
+//! [`vocab`] is what journals are made of: fields and kinds are only added. The other modules are the
+//! rooms Windlass is built of, for those who bring a store, a model or a wire of their own; they may
+//! change with any minor version.
+
+#![deny(missing_docs)]
 
 mod agent;
+mod answer;
 mod builder;
+mod declaration;
 mod ended;
+mod function;
+mod gathered;
+mod output;
+mod pursuit;
+mod running;
+mod schema;
+mod typed;
 
 pub use agent::{Agent, RunError};
+pub use answer::{Answer, Data, ToolError};
 pub use builder::{BuildError, Builder};
+pub use declaration::Declaration;
 pub use ended::{Awaited, end_awaited};
+pub use function::Function;
+pub use output::{Output, OutputError};
+pub use running::Running;
+pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};
+/// Declares a tool by the type of its arguments; see the trait of the same name.
+pub use windlass_derive::ToolArgs;
+
+/// The crate that makes schemas of types, in the version this one uses.
+pub use schemars;
+/// The loop: three pure functions, and the presets.
 pub use windlass_machine as machine;
+/// Model calls: what a model of your own implements.
 pub use windlass_provider as provider;
+/// The driver, and handles to live sessions.
 pub use windlass_runtime as runtime;
+/// Where journals live: what a store of your own implements.
 pub use windlass_store as store;
+/// Tools, permissions and the workspace.
 pub use windlass_tools as tools;
+/// The words Windlass speaks: records, messages, policy, events.
 pub use windlass_vocab as vocab;
 
+pub use windlass_provider::openai::ResponseFormat;
 pub use windlass_runtime::{Sent, Session, Standing, Subscription};
-pub use windlass_tools::Tool;
-pub use windlass_vocab::{EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
+pub use windlass_tools::{CallContext, Tool, Verification};
+pub use windlass_vocab::{EffectClass, EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

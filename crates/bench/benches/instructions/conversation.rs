@@ -62,7 +62,7 @@ fn terms() -> Terms {
     let mut policy = preset("default").expect("a preset");
     policy.turn_cap = 10_000;
     let chain = vec!["scripted".into()];
-    Terms { policy, agent: "bench".into(), chain, deadline: None, attendance: Attendance::Unattended }
+    Terms { policy, agent: "bench".into(), chain, deadline: None, attendance: Attendance::Unattended, output: None }
 }
 
 /// The reply that is awaited: words and one call.
@@ -90,6 +90,7 @@ pub(crate) fn reply(state: &State) -> Fact {
         stop: StopReason::Calls,
         usage: Usage::default(),
         calls: vec![call],
+        misfit: None,
     }
 }
 

@@ -89,6 +89,7 @@ impl Sending {
             max_tokens: MaxTokens::ModelOwn,
             reasoning: Reasoning::ModelOwn,
             idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
+            output: None,
         };
         encode(&self.config, &request, &mut self.segments).expect("a request")
     }

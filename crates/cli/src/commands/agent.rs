@@ -86,7 +86,8 @@ impl From<BuildError> for CommandError {
             | BuildError::Server(_)
             | BuildError::Rule(_)
             | BuildError::Workspace(_) => Exit::Usage,
-            BuildError::Tool(_) | BuildError::Http(_) => Exit::Failed,
+            // The library may grow errors of its own, and so has no last one.
+            BuildError::Tool(_) | BuildError::Http(_) | _ => Exit::Failed,
         };
         Self::new(exit, error.to_string())
     }

@@ -192,6 +192,8 @@ impl From<RunError> for CommandError {
             }
             RunError::Waiting(questions) => waiting(&questions, None),
             RunError::Dropped => Self::new(Exit::Cancelled, error.to_string()),
+            // The library may grow errors of its own.
+            error => Self::new(Exit::Failed, error.to_string()),
         }
     }
 }

@@ -66,11 +66,28 @@ fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> Event {
 
 fn replied(parts: Vec<Part>) -> Event {
     let (usage, cost) = (Usage::default(), None);
-    event(ModelReplied { attempt: 1, model: "m".into(), parts, stop: StopReason::Stop, usage, cost, partial: false })
+    event(ModelReplied {
+        attempt: 1,
+        model: "m".into(),
+        parts,
+        stop: StopReason::Stop,
+        usage,
+        cost,
+        partial: false,
+        misfit: None,
+    })
 }
 
 fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
-    RunEnded { reason, answer: answer.into(), failure, tools: BTreeSet::new(), turns: 1, usage: Usage::default() }
+    RunEnded {
+        reason,
+        answer: answer.into(),
+        failure,
+        tools: BTreeSet::new(),
+        turns: 1,
+        output: None,
+        usage: Usage::default(),
+    }
 }
 
 fn shown(stream: Stream, events: &[Event]) -> String {

@@ -99,6 +99,7 @@ const fn nudge_cause(cause: NudgeCause) -> &'static str {
         NudgeCause::TurnCap => "the turn cap is near",
         NudgeCause::Summarise => "empty replies in a row",
         NudgeCause::Halt => "asked to wrap up",
+        NudgeCause::Misfit => "the answer did not fit its schema",
     }
 }
 

@@ -9,9 +9,9 @@ use windlass_machine::{
 };
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, EffectClass, Ending, Envelope, Failure,
-    FailureClass, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, Part, PinnedContext, Policy, PreparedCall,
-    QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, StopReason, ToolName, ToolSpec,
-    TurnMode, Usage, Verdict,
+    FailureClass, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy,
+    PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, StopReason, ToolName,
+    ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -19,6 +19,8 @@ use windlass_vocab::{
 pub(crate) enum Move {
     Text(&'static str),
     Empty,
+    /// Words that are found not to be the output that was asked for.
+    Misfit(&'static str),
     CutOff(&'static str),
     Filtered,
     Calls(Vec<Ask>),
@@ -110,6 +112,7 @@ impl World {
             chain: vec!["first".into(), "second".into()],
             deadline: None,
             attendance: Attendance::Unattended,
+            output: None,
         };
         let mut world = Self {
             state: State::new(session),
@@ -133,6 +136,13 @@ impl World {
         };
         world.put(Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
         world
+    }
+
+    /// Its runs must end with an output.
+    pub(crate) fn typed(mut self) -> Self {
+        let schema = Json::parse(r#"{"type":"object"}"#).expect("JSON");
+        self.terms.output = Some(OutputSpec { name: "thing".into(), schema });
+        self
     }
 
     pub(crate) fn attended(mut self) -> Self {
@@ -284,6 +294,7 @@ impl World {
             stop,
             usage: Usage { input: 10, output: 5, calls: 1, ..Usage::default() },
             calls,
+            misfit: None,
         };
         let failed = |class: FailureClass, first_byte: bool| Fact::Failed {
             attempt: key,
@@ -313,6 +324,13 @@ impl World {
                     *rest
                 }
                 Move::Text(text) => return replied(vec![Part::Text { text: text.into() }], StopReason::Stop, vec![]),
+                Move::Misfit(text) => {
+                    let mut fact = replied(vec![Part::Text { text: text.into() }], StopReason::Stop, vec![]);
+                    if let Fact::Replied { misfit, .. } = &mut fact {
+                        *misfit = Some("It does not fit.".into());
+                    }
+                    return fact;
+                }
                 Move::Empty => return replied(vec![], StopReason::Stop, vec![]),
                 Move::CutOff(text) => {
                     return replied(vec![Part::Text { text: text.into() }], StopReason::Length, vec![]);

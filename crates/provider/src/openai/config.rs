@@ -16,6 +16,8 @@ pub struct OpenAiConfig {
     pub length_field: LengthField,
     /// Whether the model gets its earlier reasoning back.
     pub return_reasoning: ReasoningReturn,
+    /// When the server is told the schema an answer must fit.
+    pub response_format: ResponseFormat,
     /// How much of an answer is kept.
     pub limits: Limits,
     /// How long an answer that does not stream may take, in milliseconds.
@@ -43,9 +45,23 @@ pub enum ReasoningReturn {
     Field,
 }
 
+/// When a server is told the schema an answer must fit (L10), as `response_format`. The model is told
+/// in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseFormat {
+    /// In every turn.
+    Always,
+    /// Where no tool may be called: many servers hold the whole reply to the schema, and then the
+    /// model can't call any.
+    WithoutTools,
+    /// Never: it would be refused.
+    Never,
+}
+
 impl OpenAiConfig {
-    /// The usual settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`,
-    /// and DeepSeek's gets reasoning back: its thinking models insist on it in a tool loop.
+    /// The usual settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`
+    /// and keeps tools and schemas apart; DeepSeek's gets reasoning back, for its thinking models insist
+    /// on it in a tool loop, and takes no schema.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let base_url = base_url.into();
@@ -55,12 +71,20 @@ impl OpenAiConfig {
         };
         let length_field = if at("api.openai.com") { LengthField::MaxCompletionTokens } else { LengthField::MaxTokens };
         let return_reasoning = if at("api.deepseek.com") { ReasoningReturn::Field } else { ReasoningReturn::Never };
+        let response_format = if at("api.openai.com") {
+            ResponseFormat::Always
+        } else if at("api.deepseek.com") {
+            ResponseFormat::Never
+        } else {
+            ResponseFormat::WithoutTools
+        };
         Self {
             base_url,
             api_key: None,
             model: model.into(),
             length_field,
             return_reasoning,
+            response_format,
             limits: Limits::default(),
             whole_wait_ms: 600_000,
             keep_alive_ms: 300_000,

@@ -26,7 +26,7 @@ mod wording;
 pub use answer::{Answer, decode_whole};
 pub use attempt::{OpenAiError, OpenAiModel};
 pub use classify::{Rejection, classify};
-pub use config::{LengthField, OpenAiConfig, ReasoningReturn};
+pub use config::{LengthField, OpenAiConfig, ReasoningReturn, ResponseFormat};
 pub use endpoint::Endpoint;
 pub use listing::{ListedModel, ListingError, decode_models, list_models};
 pub use request::{RequestBody, encode};

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use windlass_vocab::{CallId, CallInHistory, Json, MaxTokens, Message, Part, Reasoning, ToolSpec, TurnMode};
+use windlass_vocab::{
+    CallId, CallInHistory, Json, MaxTokens, Message, OutputSpec, Part, Reasoning, ToolSpec, TurnMode,
+};
 
-use super::config::{LengthField, OpenAiConfig, ReasoningReturn};
+use super::config::{LengthField, OpenAiConfig, ReasoningReturn, ResponseFormat};
 use crate::{Delivery, ModelRequest};
 
 /// A message.
@@ -134,7 +136,7 @@ impl<'a> WireTool<'a> {
 
 /// What closes the body.
 #[derive(Serialize)]
-pub(super) struct Parameters {
+pub(super) struct Parameters<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -148,6 +150,15 @@ pub(super) struct Parameters {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<WireFormat<'a>>,
+}
+
+/// The schema the answer must fit.
+#[derive(Serialize)]
+struct WireFormat<'a> {
+    r#type: &'static str,
+    json_schema: &'a OutputSpec,
 }
 
 #[derive(Serialize)]
@@ -155,8 +166,8 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-impl Parameters {
-    pub(super) fn of(config: &OpenAiConfig, request: &ModelRequest<'_>) -> Self {
+impl<'a> Parameters<'a> {
+    pub(super) fn of(config: &OpenAiConfig, request: &ModelRequest<'a>) -> Self {
         let streamed = match request.delivery {
             Delivery::Streamed => Some(StreamOptions { include_usage: true }),
             Delivery::Whole => None,
@@ -177,6 +188,7 @@ impl Parameters {
             max_tokens,
             max_completion_tokens,
             reasoning_effort: effort(request.reasoning),
+            response_format: response_format(config.response_format, request),
         }
     }
 }
@@ -187,6 +199,18 @@ fn tool_choice(mode: TurnMode) -> &'static str {
         TurnMode::Tools => "auto",
         TurnMode::Talk | TurnMode::WrapUp => "none",
     }
+}
+
+/// Only the schema of an object is sent: servers refuse any other.
+fn response_format<'a>(when: ResponseFormat, request: &ModelRequest<'a>) -> Option<WireFormat<'a>> {
+    let callable = request.mode == TurnMode::Tools && !request.context.offer.is_empty();
+    let sent = match when {
+        ResponseFormat::Always => true,
+        ResponseFormat::WithoutTools => !callable,
+        ResponseFormat::Never => false,
+    };
+    let spec = request.output.filter(|spec| sent && spec.schema.to_value()["type"] == "object")?;
+    Some(WireFormat { r#type: "json_schema", json_schema: spec })
 }
 
 fn effort(reasoning: Reasoning) -> Option<&'static str> {

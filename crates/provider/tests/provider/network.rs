@@ -48,6 +48,7 @@ async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failu
         max_tokens: MaxTokens::ModelOwn,
         reasoning: Reasoning::ModelOwn,
         idle: ask.idle,
+        output: None,
     };
     model.attempt(&request, &mut Segments::default(), sink).await
 }

@@ -1,11 +1,11 @@
 //! The request body, byte by byte.
 
 use serde_json::{Value, json};
-use windlass_provider::openai::{LengthField, OpenAiConfig, ReasoningReturn, RequestBody, encode};
+use windlass_provider::openai::{LengthField, OpenAiConfig, ReasoningReturn, RequestBody, ResponseFormat, encode};
 use windlass_provider::{Delivery, ModelRequest, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, OutcomeKind, Part, PinnedContext, Reasoning, RunId,
-    StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, OutcomeKind, OutputSpec, Part, PinnedContext,
+    Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
 fn config() -> OpenAiConfig {
@@ -40,6 +40,7 @@ fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelReque
         max_tokens: MaxTokens::ModelOwn,
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
+        output: None,
     }
 }
 
@@ -218,4 +219,50 @@ fn a_body_without_system_text_or_history_is_still_json() {
     ] {
         assert_eq!(json_of(&config(), &ModelRequest { tail, ..request(&empty, history) })["messages"], messages);
     }
+}
+
+// proves L10
+#[test]
+fn the_schema_of_an_output_is_sent_where_the_server_can_hold_to_it() {
+    let spec = |schema: Value| OutputSpec { name: "report".into(), schema: Json::from(&schema) };
+    let (report, list) = (spec(json!({"type": "object", "properties": {}})), spec(json!({"type": "array"})));
+    let (with_tools, without, history) = (context(vec![read_file()]), context(vec![]), history());
+    let sent = |when, context, mode, output| {
+        let config = OpenAiConfig { response_format: when, ..config() };
+        let body = json_of(&config, &ModelRequest { mode, output: Some(output), ..request(context, &history) });
+        body.get("response_format").cloned()
+    };
+    let format = json!({
+        "type": "json_schema",
+        "json_schema": {"name": "report", "schema": {"type": "object", "properties": {}}},
+    });
+    for (when, context, mode, output, want) in [
+        (ResponseFormat::Always, &with_tools, TurnMode::Tools, &report, Some(&format)),
+        (ResponseFormat::WithoutTools, &with_tools, TurnMode::Tools, &report, None),
+        (ResponseFormat::WithoutTools, &with_tools, TurnMode::Talk, &report, Some(&format)),
+        (ResponseFormat::WithoutTools, &without, TurnMode::Talk, &report, Some(&format)),
+        (ResponseFormat::Never, &without, TurnMode::Talk, &report, None),
+        (ResponseFormat::Always, &without, TurnMode::Talk, &list, None),
+    ] {
+        assert_eq!(sent(when, context, mode, output).as_ref(), want, "{when:?} {mode:?}");
+    }
+    for (url, when) in [
+        ("https://api.openai.com/v1", ResponseFormat::Always),
+        ("https://api.deepseek.com/v1", ResponseFormat::Never),
+        ("http://localhost:11434/v1", ResponseFormat::WithoutTools),
+    ] {
+        assert_eq!(OpenAiConfig::new(url, "m").response_format, when, "{url}");
+    }
+}
+
+// proves L10, M6
+#[test]
+fn the_schema_of_an_output_leaves_the_stable_bytes_alone() {
+    let spec = OutputSpec { name: "report".into(), schema: Json::parse(r#"{"type":"object"}"#).unwrap() };
+    let (context, history) = (context(vec![]), history());
+    let plain = encode(&config(), &request(&context, &history), &mut Segments::default()).unwrap();
+    let typed = ModelRequest { output: Some(&spec), ..request(&context, &history) };
+    let typed = encode(&config(), &typed, &mut Segments::default()).unwrap();
+    assert_eq!(plain.stable, typed.stable);
+    assert_ne!(plain.closing, typed.closing);
 }

@@ -293,6 +293,7 @@ impl World {
             permissions: Arc::new(Permissions { ask, allow, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
+            output: None,
         }
     }
 

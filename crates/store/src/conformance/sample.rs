@@ -54,6 +54,7 @@ pub fn run_started(run: u32) -> Record {
         deadline: Some(At(1_794_711_660_000)),
         attendance: Attendance::Attended,
         retry_of: None,
+        output: None,
     }
     .into()
 }
@@ -67,6 +68,7 @@ pub fn run_ended(reason: EndReason) -> Record {
         failure: (reason == EndReason::Failed).then(failure),
         tools: BTreeSet::from([ToolName::from("local.read_file")]),
         turns: 2,
+        output: None,
         usage: usage(),
     }
     .into()
@@ -252,6 +254,7 @@ fn model_replied() -> Record {
         usage: usage(),
         cost: Some(NanoMoney(1_250_000)),
         partial: false,
+        misfit: None,
     }
     .into()
 }
@@ -282,6 +285,7 @@ fn policy() -> Policy {
         history: HistoryKeeping::Consolidated { messages: 100 },
         approval_wait_ms: 300_000,
         tool_timeout_ms: 120_000,
+        output_corrections: 2,
     }
 }
 

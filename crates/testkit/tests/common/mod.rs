@@ -35,6 +35,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
         max_tokens: MaxTokens::ModelOwn,
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
+        output: None,
     }
 }
 

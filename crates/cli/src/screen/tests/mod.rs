@@ -102,7 +102,16 @@ impl Stage {
         self.text.clear();
         let (attempt, usage) = (self.attempt, Usage::default());
         let stop = StopReason::Stop;
-        self.record(ModelReplied { attempt, model: "m".into(), parts, stop, usage, cost: None, partial: false })
+        self.record(ModelReplied {
+            attempt,
+            model: "m".into(),
+            parts,
+            stop,
+            usage,
+            cost: None,
+            partial: false,
+            misfit: None,
+        })
     }
 
     /// Every line from the first that scrolled away to the last on the screen.

@@ -53,7 +53,15 @@ fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFaile
 }
 
 fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
-    RunEnded { reason, answer: answer.into(), failure, tools: BTreeSet::new(), turns: 1, usage: Usage::default() }
+    RunEnded {
+        reason,
+        answer: answer.into(),
+        failure,
+        tools: BTreeSet::new(),
+        turns: 1,
+        usage: Usage::default(),
+        output: None,
+    }
 }
 
 #[test]

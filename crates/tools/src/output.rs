@@ -1,0 +1,59 @@
+//! Whether a JSON value fits the schema of the output that was asked for (L10), told so that a model
+//! can mend it.
+
+use jsonschema::Validator;
+use windlass_vocab::Json;
+
+use crate::arguments::{compile, faults};
+
+/// The schema of an output, ready to validate.
+#[derive(Debug)]
+pub struct OutputSchema(Validator);
+
+impl OutputSchema {
+    /// Takes a schema. It can't make requests, read files or run patterns without a bound.
+    pub fn new(schema: &Json) -> Result<Self, String> {
+        compile(&schema.to_value()).map(Self)
+    }
+
+    /// What is wrong with `output`, if anything is.
+    pub fn check(&self, output: &Json) -> Result<(), String> {
+        let value = output.to_value();
+        if self.0.is_valid(&value) {
+            return Ok(());
+        }
+        Err(format!("It does not fit its schema:\n{}", faults(&self.0, &value, "output")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use windlass_vocab::Json;
+
+    use super::OutputSchema;
+
+    // proves L10
+    #[test]
+    fn what_does_not_fit_is_named_by_place() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "pages": {"type": "integer"}},
+            "required": ["title", "pages"]
+        });
+        let schema = OutputSchema::new(&Json::from(&schema)).unwrap();
+        assert_eq!(schema.check(&Json::from(&json!({"title": "a", "pages": 1}))), Ok(()));
+        let said = schema.check(&Json::from(&json!({"pages": "one"}))).unwrap_err();
+        for part in ["/pages", "integer", "\"title\" is a required property", "- output: "] {
+            assert!(said.contains(part), "{part} is not in: {said}");
+        }
+    }
+
+    #[test]
+    fn any_kind_of_value_can_be_an_output() {
+        let schema = OutputSchema::new(&Json::from(&json!({"type": "array", "items": {"type": "integer"}}))).unwrap();
+        assert_eq!(schema.check(&Json::from(&json!([1, 2]))), Ok(()));
+        assert!(schema.check(&Json::from(&json!([1, "2"]))).unwrap_err().contains("/1"));
+        assert!(OutputSchema::new(&Json::from(&json!({"type": "nonsense"}))).is_err());
+    }
+}

@@ -1,0 +1,59 @@
+//! Resuming after a crash. This program starts itself, and the second process dies in the middle of a
+//! job, as by a power cut. The first then takes the job up where it was: nothing that was finished
+//! runs twice.
+
+mod server;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use windlass::{Agent, Function, ToolError};
+
+/// Where things are kept, and what is to happen.
+struct Dock {
+    dir: PathBuf,
+    dies_at: Option<u32>,
+}
+
+#[derive(serde::Deserialize, JsonSchema)]
+struct Load {
+    number: u32,
+}
+
+/// The same agent in both processes; the journal is in `dir`.
+fn agent(dir: &Path, dies_at: Option<u32>) -> anyhow::Result<Agent<Dock>> {
+    let haul = Function::new("haul", "Hauls one load up.", |dock: Arc<Dock>, load: Load| async move {
+        if dock.dies_at == Some(load.number) {
+            std::process::abort();
+        }
+        let mut log = OpenOptions::new().append(true).create(true).open(dock.dir.join("log"))?;
+        writeln!(log, "load {}", load.number)?;
+        Ok::<_, ToolError>(format!("load {} is up", load.number))
+    });
+    let dock = Dock { dir: dir.to_owned(), dies_at };
+    // Hauling a load that is up already would do no harm, so a call cut short may run again.
+    Ok(server::builder()?.data_dir(dir.join("journal")).deps(dock).tool(haul.idempotent()).build()?)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    if let Some(dir) = std::env::args_os().nth(1) {
+        let prompt = "Haul loads 1, 2 and 3, one after the other, then say that all are up.";
+        println!("{}", agent(Path::new(&dir), Some(2))?.run_typed("cargo", prompt).await?);
+        return Ok(());
+    }
+    let dir = tempfile::tempdir()?;
+    let status = Command::new(std::env::current_exe()?).arg(dir.path()).status()?;
+    println!("the first process ended with {status}");
+    print!("{}", std::fs::read_to_string(dir.path().join("log"))?);
+    if let Some(running) = agent(dir.path(), None)?.resume("cargo").await? {
+        println!("taking it up where it was");
+        println!("{}", running.output().await?);
+    }
+    print!("{}", std::fs::read_to_string(dir.path().join("log"))?);
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Typed output: the model is asked for JSON that fits a type. What does not fit is sent back to it
+//! with what is wrong, a few times; then the run fails.
+
+mod server;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A ship as a harbour book has it.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Ship {
+    name: String,
+    /// In metres.
+    length: f64,
+    masts: u8,
+    rig: Rig,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Rig {
+    Square,
+    ForeAndAft,
+    Other,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let agent = server::builder()?.output::<Ship>().build()?;
+    let entry = "This morning the Anna came in, a square-rigged three-master of some 52 metres.";
+    let ship: Ship = agent.run_typed("harbour", entry).await?;
+    println!("{} of {} m with {} masts, rig {:?}", ship.name, ship.length, ship.masts, ship.rig);
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! What a typed tool answers, and how it says no. Either way the model reads it and goes on.
+
+use std::fmt;
+
+use serde::Serialize;
+use windlass_vocab::{Json, Outcome, OutcomeKind};
+
+/// Something a tool can answer with.
+pub trait Answer: Send + 'static {
+    /// The answer as the loop takes it.
+    fn into_outcome(self) -> Outcome;
+}
+
+impl Answer for Outcome {
+    fn into_outcome(self) -> Outcome {
+        self
+    }
+}
+
+impl Answer for String {
+    fn into_outcome(self) -> Outcome {
+        Outcome::ok(self)
+    }
+}
+
+impl Answer for &'static str {
+    fn into_outcome(self) -> Outcome {
+        Outcome::ok(self)
+    }
+}
+
+/// It is done, and there is nothing more to say.
+impl Answer for () {
+    fn into_outcome(self) -> Outcome {
+        Outcome::ok("Done.")
+    }
+}
+
+/// Data of any kind, shown to the model as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data<T>(pub T);
+
+impl<T: Serialize + Send + 'static> Answer for Data<T> {
+    fn into_outcome(self) -> Outcome {
+        match serde_json::to_value(&self.0) {
+            Ok(value) => Outcome { structured: Some(Json::from(&value)), ..Outcome::ok(value.to_string()) },
+            Err(error) => ToolError::broken(format!("The answer can't be written as JSON: {error}.")).into_outcome(),
+        }
+    }
+}
+
+impl<T: Answer, E: Into<ToolError> + Send + 'static> Answer for Result<T, E> {
+    fn into_outcome(self) -> Outcome {
+        match self {
+            Ok(answer) => answer.into_outcome(),
+            Err(error) => error.into().into_outcome(),
+        }
+    }
+}
+
+/// A tool's "no". It is an answer: the model reads it and finds another way.
+///
+/// Every error can become one with `?`; it then says what happened and why, down to the first cause.
+///
+/// ```
+/// use windlass::ToolError;
+///
+/// fn port(text: &str) -> Result<u16, ToolError> {
+///     let port = text.parse()?;
+///     if port < 1024 {
+///         return Err(ToolError::new("ports below 1024 are taken; choose a higher one"));
+///     }
+///     Ok(port)
+/// }
+/// assert_eq!(port("x").unwrap_err().to_string(), "invalid digit found in string");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolError {
+    kind: OutcomeKind,
+    message: String,
+}
+
+impl ToolError {
+    /// The tool says no: what is wrong, and what would do. A tool that does so three times in a row
+    /// may be withheld for the rest of a run.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::ToolError, message: message.into() }
+    }
+
+    /// The tool could not be reached or broke. That is no fault of the call, and doesn't count against
+    /// the tool.
+    #[must_use]
+    pub fn broken(message: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::InfrastructureError, message: message.into() }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// A `ToolError` is itself no `std::error::Error`, so that all others can become one.
+impl<E: std::error::Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Many errors say what their cause says.
+            if !message.contains(&text) {
+                message = format!("{message}: {text}");
+            }
+            cause = error.source();
+        }
+        Self::new(message)
+    }
+}
+
+impl Answer for ToolError {
+    fn into_outcome(self) -> Outcome {
+        Outcome::new(self.kind, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use windlass_vocab::{Outcome, OutcomeKind};
+
+    use super::{Answer, Data, ToolError};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the station is silent")]
+    struct Silent(#[source] std::io::Error);
+
+    // proves W1, T5
+    #[test]
+    fn everything_a_tool_says_is_an_outcome() {
+        let outcome = |answer: Result<&'static str, Silent>| answer.into_outcome();
+        assert_eq!(outcome(Ok("warm")), Outcome::ok("warm"));
+        let error = Silent(std::io::Error::other("no route"));
+        assert_eq!(outcome(Err(error)), Outcome::error("the station is silent: no route"));
+        assert_eq!(ToolError::broken("down").into_outcome().kind, OutcomeKind::InfrastructureError);
+        assert_eq!(().into_outcome().kind, OutcomeKind::Ok);
+    }
+
+    // proves W1
+    #[test]
+    fn data_is_shown_as_json_and_kept_beside_the_text() {
+        let outcome = Data(json!({"warm": true})).into_outcome();
+        assert_eq!(outcome.text, r#"{"warm":true}"#);
+        assert_eq!(outcome.structured.map(|json| json.to_value()), Some(json!({"warm": true})));
+        let no_json = std::collections::HashMap::from([((1, 2), 3)]);
+        assert_eq!(Data(no_json).into_outcome().kind, OutcomeKind::InfrastructureError);
+    }
+}

@@ -1,0 +1,136 @@
+//! The way to a run's end: events as they come, and the end however late it is asked for.
+
+use std::sync::Arc;
+
+use windlass_runtime::{Session, SessionClosed, Standing, Subscription};
+use windlass_store::{Store, StoreError};
+use windlass_vocab::{Event, Record, RunEnded, SessionId};
+
+use crate::agent::RunError;
+use crate::ended::{Awaited, end_awaited};
+
+/// How a run ended, if its session's journal says so.
+pub(crate) async fn recorded_end(
+    store: &dyn Store,
+    session: SessionId,
+    awaited: &mut Awaited,
+) -> Result<Option<RunEnded>, StoreError> {
+    Ok(end_awaited(store, session, awaited).await?.map(|(_, ended)| ended))
+}
+
+/// What comes next on the way.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Something happened.
+    Event(Event),
+    /// The run is over, or only a person can move it on.
+    End(Result<RunEnded, RunError>),
+}
+
+/// Where somebody stands who awaits a run's end.
+#[derive(Debug)]
+enum Stage {
+    /// The journal was not looked at yet.
+    Fresh,
+    /// The end is yet to come.
+    Awaiting,
+    /// The end was in the journal; what subscribers were told meanwhile comes first.
+    Found(RunEnded),
+    /// The end was the last event.
+    Seen(RunEnded),
+}
+
+/// Awaits the end of a run.
+pub(crate) struct Pursuit {
+    store: Arc<dyn Store>,
+    awaited: Awaited,
+    /// Where the run begins that takes the message up.
+    begins: Option<u64>,
+    stage: Stage,
+}
+
+impl Pursuit {
+    pub(crate) fn new(store: Arc<dyn Store>, awaited: Awaited) -> Self {
+        Self { store, awaited, begins: None, stage: Stage::Fresh }
+    }
+
+    /// What comes next. Nothing is lost if the future is dropped.
+    pub(crate) async fn next(&mut self, session: &Session, events: &mut Subscription) -> Next {
+        self.try_next(session, events).await.unwrap_or_else(|error| Next::End(Err(error)))
+    }
+
+    async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<Next, RunError> {
+        loop {
+            match &self.stage {
+                Stage::Fresh => match self.look(session).await? {
+                    Some(ended) => self.stage = Stage::Found(ended),
+                    None => self.stage = Stage::Awaiting,
+                },
+                Stage::Found(ended) => {
+                    return Ok(events.try_next().map_or_else(|| Next::End(Ok(ended.clone())), Next::Event));
+                }
+                Stage::Seen(ended) => return Ok(Next::End(Ok(ended.clone()))),
+                Stage::Awaiting => {
+                    if let Some(next) = self.wait(session, events).await? {
+                        return Ok(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for the next event or for the session to settle; nothing when the stage changed instead.
+    async fn wait(&mut self, session: &Session, events: &mut Subscription) -> Result<Option<Next>, RunError> {
+        tokio::select! {
+            biased;
+            event = events.next() => {
+                let Some(event) = event else { return Err(RunError::Closed(closed(session))) };
+                self.notice(&event);
+                Ok(Some(Next::Event(event)))
+            }
+            standing = session.settled() => match standing {
+                Standing::Waiting(questions) => Ok(Some(Next::End(Err(RunError::Waiting(questions))))),
+                Standing::Closed(why) => Err(why.into()),
+                Standing::Idle => match self.look(session).await? {
+                    Some(ended) => {
+                        self.stage = Stage::Found(ended);
+                        Ok(None)
+                    }
+                    None => Ok(Some(events.try_next().map_or(Next::End(Err(RunError::Dropped)), Next::Event))),
+                },
+                Standing::Working => Ok(None),
+            },
+        }
+    }
+
+    async fn look(&mut self, session: &Session) -> Result<Option<RunEnded>, StoreError> {
+        recorded_end(self.store.as_ref(), session.id(), &mut self.awaited).await
+    }
+
+    /// Takes an event into account: the run that takes the message up, and its end.
+    fn notice(&mut self, event: &Event) {
+        let Event::Record(envelope) = event else { return };
+        match (&envelope.record, &self.awaited) {
+            (Record::MessageAccepted(accepted), Awaited::Message(id)) if accepted.message_id == *id => {
+                self.begins = Some(envelope.seq + 1);
+                if let Some(run) = envelope.run {
+                    self.awaited = Awaited::Run(run);
+                }
+            }
+            (Record::RunStarted(started), Awaited::Message(_)) if self.begins == Some(envelope.seq) => {
+                self.awaited = Awaited::Run(started.run);
+            }
+            (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => {
+                self.stage = Stage::Seen(ended.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn closed(session: &Session) -> SessionClosed {
+    match session.standing() {
+        Standing::Closed(why) => why,
+        Standing::Idle | Standing::Working | Standing::Waiting(_) => SessionClosed::Closed,
+    }
+}
