@@ -95,7 +95,7 @@ fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
     glass.press("half a line");
     glass.wait("the line", |screen| screen.lines().last() == Some("» half a line"));
     let_go(&bench);
-    glass.wait_for("Thereafter.");
+    glass.wait_for("› then this\nThereafter.");
     glass.wait("the line again", |screen| screen.lines().last() == Some("› half a line"));
     assert_eq!(bench.records("k", "RunStarted"), 2);
 }
