@@ -84,6 +84,9 @@ impl<W: Write> Screen<W> {
         match event {
             Event::Delta(delta) => {
                 if let DeltaBody::TextDelta { text } = &delta.body {
+                    if self.line == Line::Fresh {
+                        writeln!(self.out)?;
+                    }
                     self.line = Line::Begun;
                     write!(self.out, "{}", harmless_lines(text))?;
                 }
