@@ -72,7 +72,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
             },
             Happened::Touched(touch) => match touched(desk, talk, touch, left).await? {
                 Left::Chat => return Ok(Left::Chat),
-                still => left = still,
+                still @ (Left::Idle | Left::Stopped) => left = still,
             },
         }
     }
@@ -135,7 +135,7 @@ async fn ask_all(desk: &mut Desk, talk: &mut Conversation, questions: &[Question
     for asked in questions {
         match ask::ask(desk, talk, asked).await? {
             Asked::Answered => {}
-            other => return Ok(other),
+            asked @ (Asked::Stopped | Asked::Left) => return Ok(asked),
         }
     }
     Ok(Asked::Answered)
