@@ -122,18 +122,36 @@ fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
             Key::EndOfInput if desk.console.typed.is_empty() => return Ok(Some(Reply::Leave)),
             Key::Enter => {
                 let (before, after) = desk.console.typed.take();
-                let line = before + &after;
-                match slash::read(&line) {
-                    Meaning::Command(Slash::Stop, _) => return Ok(Some(Reply::Stop)),
-                    Meaning::Command(Slash::Quit, _) => return Ok(Some(Reply::Leave)),
-                    Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message if line.trim().is_empty() => {}
-                    Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => return Ok(Some(Reply::Line(line))),
+                if let Some(reply) = entered(before + &after) {
+                    return Ok(Some(reply));
                 }
             }
-            other => desk.console.typed.press(other),
+            Key::Char(_)
+            | Key::Newline
+            | Key::Backspace
+            | Key::Delete
+            | Key::WordBack
+            | Key::KillToStart
+            | Key::KillToEnd
+            | Key::Left
+            | Key::Right
+            | Key::Home
+            | Key::End
+            | Key::EndOfInput => desk.console.typed.press(key),
         }
     }
     Ok(None)
+}
+
+/// What a line means at a question; nothing when it is empty.
+fn entered(line: String) -> Option<Reply> {
+    match slash::read(&line) {
+        Meaning::Command(Slash::Stop, _) => Some(Reply::Stop),
+        Meaning::Command(Slash::Quit, _) => Some(Reply::Leave),
+        Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => {
+            Some(line).filter(|line| !line.trim().is_empty()).map(Reply::Line)
+        }
+    }
 }
 
 /// Gives the answer, and says what it means from now on.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use windlass::vocab::MessageId;
 
 use super::console::{self, Console, TerminalError, Typing};
 use super::gate::{Gate, Piece};
@@ -57,6 +58,8 @@ pub(crate) struct Desk {
     pub(crate) console: Console,
     pub(crate) pastes: Pastes,
     pub(crate) keys: Keys,
+    /// Messages typed here that had to wait.
+    pub(crate) queued: Vec<MessageId>,
     terminal: Terminal,
     signals: Signals,
     gate: Gate,
@@ -99,6 +102,7 @@ impl Desk {
             console: Console::new(look),
             pastes: Pastes::default(),
             keys: Keys::default(),
+            queued: Vec::new(),
             signals: Signals::new()?,
             terminal: Terminal::take()?,
             gate: Gate::default(),

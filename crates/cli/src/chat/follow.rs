@@ -1,10 +1,11 @@
 //! Following a run at the terminal: it is shown as it goes, what is typed steers it, what only a
 //! person can answer is asked.
 
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use windlass::vocab::QuestionAsked;
+use windlass::vocab::{MessageId, QuestionAsked};
 use windlass::{Event, Record, RunError, Sent, Standing};
 
 use super::ask::{self, Asked};
@@ -15,10 +16,14 @@ use super::gate::Piece;
 use super::keys::Key;
 use super::slash::{self, Meaning, Slash, When};
 use crate::commands::CommandError;
-use crate::screen::Motion;
+use crate::output::short_line;
+use crate::screen::{Motion, Screen};
 
 /// How often what moves is painted anew.
 const FRAME: Duration = Duration::from_millis(50);
+
+/// Characters of a message that waited, said again when its turn comes.
+const ECHO: usize = 200;
 
 /// Where following ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +72,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
             },
             Happened::Touched(touch) => match touched(desk, talk, touch, left).await? {
                 Left::Chat => return Ok(Left::Chat),
-                still => left = still,
+                still @ (Left::Idle | Left::Stopped) => left = still,
             },
         }
     }
@@ -98,25 +103,39 @@ fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), Co
     while let Some(event) = live.events.try_next() {
         events.push(event);
     }
-    let paint = |screen: &mut crate::screen::Screen<Vec<u8>>| {
-        for event in &events {
-            screen.event(event, now)?;
-            if let Event::Record(envelope) = event
-                && let Record::RunEnded(ended) = &envelope.record
-            {
-                screen.ended(ended)?;
+    let (prompt, queued) = (desk.prompt(), &desk.queued);
+    Ok(desk.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, (prompt, queued))))?)
+}
+
+fn paint(
+    screen: &mut Screen<Vec<u8>>,
+    event: &Event,
+    now: u64,
+    (prompt, queued): (&str, &[MessageId]),
+) -> io::Result<()> {
+    let Event::Record(envelope) = event else { return screen.event(event, now) };
+    match &envelope.record {
+        Record::MessageAccepted(message) => {
+            // What is taken up at once was typed right above; what waited is said again over its answer.
+            if queued.contains(&message.message_id) {
+                screen.pause()?;
+                writeln!(screen.out(), "{prompt}{}", short_line(&message.text, ECHO))?;
             }
+            Ok(())
         }
-        Ok(())
-    };
-    Ok(desk.console.show(paint)?)
+        Record::RunEnded(ended) => {
+            screen.event(event, now)?;
+            screen.ended(ended)
+        }
+        _ => screen.event(event, now),
+    }
 }
 
 async fn ask_all(desk: &mut Desk, talk: &mut Conversation, questions: &[QuestionAsked]) -> Result<Asked, CommandError> {
     for asked in questions {
         match ask::ask(desk, talk, asked).await? {
             Asked::Answered => {}
-            other => return Ok(other),
+            asked @ (Asked::Stopped | Asked::Left) => return Ok(asked),
         }
     }
     Ok(Asked::Answered)
@@ -203,9 +222,12 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
         Meaning::Message => {
             let whole = desk.pastes.put_back(&line);
             desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
-            match talk.say(whole).await?.0 {
-                Sent::TakenUp(_) | Sent::Known(_) => "the model reads this at its next step\n".to_owned(),
-                Sent::Queued => "this waits until the run is done (/stop drops it)\n".to_owned(),
+            match talk.say(whole).await? {
+                (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
+                (Sent::Queued, id) => {
+                    desk.queued.push(id);
+                    "this waits until the run is done (/stop drops it)\n".to_owned()
+                }
             }
         }
     };

@@ -81,10 +81,10 @@ fn new_begins_another_session_and_sessions_goes_back() {
     let mut glass = chat(&bench);
     say(&mut glass, "first words", "Aye.");
     say(&mut glass, "/new", "New session started.");
-    say(&mut glass, "other words", "› other words\nAye.");
+    say(&mut glass, "other words", "› other words\n\nAye.");
     assert_eq!(bench.last_request("user"), ["other words"]);
     say(&mut glass, "/sessions k", "session k: first words");
-    say(&mut glass, "back again", "› back again\nAye.");
+    say(&mut glass, "back again", "› back again\n\nAye.");
     assert_eq!(bench.last_request("user"), ["first words", "back again"]);
     assert_eq!(bench.keys().len(), 2);
 }
@@ -95,7 +95,7 @@ fn another_model_is_taken_for_the_next_run() {
     let mut glass = chat(&bench);
     say(&mut glass, "hello", "Aye.");
     say(&mut glass, "/model bigger", "bigger from the next run on");
-    say(&mut glass, "hello again", "› hello again\nAye.");
+    say(&mut glass, "hello again", "› hello again\n\nAye.");
     let models: Vec<String> = bench
         .server
         .requests()
