@@ -29,7 +29,7 @@ pub enum OutputError {
     /// The run ended in another way than with its output.
     #[error("the run ended without its output ({reason:?}): {answer}")]
     #[non_exhaustive]
-    None {
+    Missing {
         /// How it ended.
         reason: EndReason,
         /// What it said.
@@ -59,7 +59,7 @@ pub(crate) fn expected<T: Output>() -> Option<Expected> {
 
 /// The output of a run that ended.
 pub(crate) fn output_of<T: Output>(ended: &RunEnded) -> Result<T, OutputError> {
-    let missing = || OutputError::None { reason: ended.reason, answer: ended.answer.clone() };
+    let missing = || OutputError::Missing { reason: ended.reason, answer: ended.answer.clone() };
     let read = if is_words::<T>() {
         let said = match ended.reason {
             EndReason::Completed | EndReason::Asked | EndReason::Conversed => Ok(ended.answer.clone()),

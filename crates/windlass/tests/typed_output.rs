@@ -103,7 +103,7 @@ async fn a_model_that_never_fits_fails_the_run_with_what_was_wrong() {
     let ended = agent.run("s", "Monday?").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 3));
     let error = agent.output(&ended).expect_err("no output");
-    assert!(matches!(error, OutputError::None { reason: EndReason::Failed, .. }), "{error:?}");
+    assert!(matches!(error, OutputError::Missing { reason: EndReason::Failed, .. }), "{error:?}");
     assert!(error.to_string().contains("\"warmest\" is a required property"), "{error}");
 }
 

@@ -249,6 +249,7 @@ mod tests {
             history = { consolidated = { messages = 100 } }
             approval_wait_ms = 5
             tool_timeout_ms = 6
+            output_corrections = 1
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");
