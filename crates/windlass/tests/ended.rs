@@ -70,6 +70,7 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         deadline: None,
         attendance: Attendance::Unattended,
         retry_of: retry_of.map(RunId),
+        output: None,
     }
     .into()
 }
@@ -82,6 +83,7 @@ fn ended(answer: &str) -> Record {
         tools: Default::default(),
         turns: 1,
         usage: Usage::default(),
+        output: None,
     }
     .into()
 }
