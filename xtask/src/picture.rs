@@ -1,12 +1,12 @@
-//! `cargo xtask picture`: plays `windlass demo` at a terminal of its own and draws what it showed as
-//! `docs/demo.svg`, an animation without scripts.
+//! `cargo xtask picture`: plays the first run, `windlass` without a model, at a terminal of its own and draws
+//! what it showed as `docs/demo.svg`, an animation without scripts.
 //!
 //! The protocol: record bytes with their times → a screen per moment ([`record`]) → rows of coloured
 //! pieces → frames side by side in one drawing, of which a window shows one at a time ([`draw`]).
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Plays the demo and keeps a frame for every moment that looked different.
+/// Plays the first run and keeps a frame for every moment that looked different.
 fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
     let trouble = |error: rustix::io::Errno| format!("no terminal: {error}");
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
@@ -61,7 +61,6 @@ fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
     let end = || -> Result<OwnedFd, String> { ioctl_tiocgptpeer(&person, flags).map_err(trouble) };
     let home = std::env::temp_dir().join(format!("windlass-picture-{}", std::process::id()));
     let mut child = Command::new(windlass)
-        .arg("demo")
         .env_clear()
         .envs([("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")])
         .env("HOME", &home)
@@ -75,16 +74,23 @@ fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
     let status = child.wait().map_err(|error| error.to_string())?;
     // The folder was ours alone.
     let _ = fs::remove_dir_all(&home);
-    if status.success() { Ok(frames) } else { Err(format!("the demo ended with {status}")) }
+    if status.success() { Ok(frames) } else { Err(format!("the chat ended with {status}")) }
 }
 
 fn watch(mut person: File) -> Vec<Frame> {
     let (begun, mut screen) = (Instant::now(), Parser::new(ROWS, COLUMNS, 0));
     let mut frames: Vec<Frame> = Vec::new();
     let mut bytes = [0; 4096];
-    // Once the demo is gone, reading is an error.
+    // Once the chat is gone, reading is an error.
     while let Ok(read @ 1..) = person.read(&mut bytes) {
         screen.process(&bytes[..read]);
+        if is_over(screen.screen()) {
+            // Ctrl-D at the prompt leaves; what is said then is no part of the picture.
+            let _ = person.write_all(b"\x04");
+            frames.push(Frame { begins: begun.elapsed(), rows: rows(screen.screen()) });
+            while matches!(person.read(&mut bytes), Ok(1..)) {}
+            return frames;
+        }
         let (begins, rows) = (begun.elapsed(), rows(screen.screen()));
         match frames.last_mut() {
             Some(last) if last.rows == rows => {}
@@ -93,6 +99,13 @@ fn watch(mut person: File) -> Vec<Frame> {
         }
     }
     frames
+}
+
+/// Whether the job is done and the next message is asked for.
+fn is_over(screen: &Screen) -> bool {
+    let (row, _) = screen.cursor_position();
+    let asks = screen.cell(row, 0).is_some_and(|cell| cell.contents() == "›");
+    asks && screen.contents().contains("ollama pull")
 }
 
 /// The rows of a screen as SVG text.
@@ -153,13 +166,13 @@ fn draw(frames: &[Frame]) -> String {
     for (number, frame) in frames.iter().enumerate() {
         let (at, place) = (frame.begins.as_secs_f32() / whole * 100.0, width * number as f32);
         let _ = write!(steps, "{at:.2}%{{transform:translateX(-{place:.0}px)}}");
-        let _ = write!(strip, "<g transform=\"translate({place:.0})\">{}</g>\n", frame.rows);
+        let _ = writeln!(strip, "<g transform=\"translate({place:.0})\">{}</g>", frame.rows);
     }
     let last = width * frames.len().saturating_sub(1) as f32;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"ui-monospace,Menlo,Consolas,monospace\" \
-         font-size=\"14\" xml:space=\"preserve\">\n<title>windlass demo</title>\n\
+         font-size=\"14\" xml:space=\"preserve\">\n<title>windlass, first run</title>\n\
          <style>@keyframes play{{0%{{transform:translateX(0)}}{steps}100%{{transform:translateX(-{last:.0}px)}}}}\
          .strip{{animation:play {whole:.1}s steps(1,end) infinite}}</style>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#1e1e2e\"/>\n<g class=\"strip\">\n{strip}</g>\n</svg>\n"

@@ -199,3 +199,8 @@ fn own_guard() -> Option<windlass_tools::GuardProgram> {
     let program = INITIALISED.load(Ordering::Relaxed).then(std::env::current_exe)?.ok()?;
     Some(windlass_tools::GuardProgram { program, args: vec![GUARD_ARGUMENT.to_owned()] })
 }
+
+/// The program in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -11,6 +11,7 @@ pub(super) const DEMO_EXAMPLES: &str = "\
 Examples:
   windlass demo            seven screenshots are renamed after what is on them
   windlass demo --crash    the same, killed with SIGKILL in the middle and resumed
+  windlass demo --session shots & sleep 2; kill -9 $!; windlass resume shots
 
 The model is scripted and says so. The loop, the journal, the tools and the files are real.";
 
@@ -34,6 +35,9 @@ pub struct DemoArgs {
     /// Kill the demo in the middle and show how it goes on
     #[arg(long)]
     pub crash: bool,
+    /// The key of its session [default: a new one]
+    #[arg(long, value_name = "KEY", value_parser = super::name)]
+    pub session: Option<String>,
 }
 
 /// `windlass doctor`.

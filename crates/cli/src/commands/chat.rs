@@ -57,7 +57,7 @@ async fn show(job: Job, store: Arc<dyn Store>, look: Option<Look>) -> Done {
             demo::watch(job, store).await
         };
     };
-    let demo::Beginning { key, folder } = demo::begin()?;
+    let demo::Beginning { key, folder } = demo::begin(None)?;
     let job = Job { attendance: Attendance::Attended, ..demo::prepare(job.settings.place, &folder, job.env)? };
     let talk = Conversation::new(job, store, DEMO.into(), None, Some(key))?;
     chat::at_terminal(talk, look, Some(PROMPT)).await

@@ -42,20 +42,20 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done
     if !args.crash {
         return block_on(async {
             let store = agent::open_store(&place)?;
-            play(place, env, store).await
+            play(place, env, store, args.session.as_deref()).await
         });
     }
-    let Beginning { key, folder } = announced()?;
+    let Beginning { key, folder } = announced(args.session.as_deref())?;
     crash(place, env, &key, &folder)
 }
 
 /// The demo in place of what a job without a model would do.
 pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
-    play(job.settings.place, job.env, store).await
+    play(job.settings.place, job.env, store, None).await
 }
 
-fn announced() -> Result<Beginning, CommandError> {
-    let beginning = begin()?;
+fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
+    let beginning = begin(key)?;
     say("Demo: the model is scripted, and nothing leaves this machine.");
     say("The loop, the journal, the tools and the files are real.");
     say(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
@@ -70,10 +70,10 @@ pub(super) struct Beginning {
 
 /// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
 /// this key that was built from [`prepare`].
-pub(super) fn begin() -> Result<Beginning, CommandError> {
-    let (key, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
-    match Scratch::make(&parent, &key) {
-        Ok(scratch) => Ok(Beginning { key, folder: scratch.folder }),
+pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
+    let (name, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
+    match Scratch::make(&parent, &name) {
+        Ok(scratch) => Ok(Beginning { key: key.map_or(name, str::to_owned), folder: scratch.folder }),
         Err(error) => {
             let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
             Err(CommandError::new(Exit::Failed, text))
@@ -105,8 +105,15 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
     Ok(Job { settings, secrets, env, deadline: None, attendance: Attendance::Unattended, view })
 }
 
-async fn play(place: Place, env: Env, store: Arc<dyn Store>) -> Done {
-    let Beginning { key, folder } = announced()?;
+async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
+    if let Some(key) = key
+        && session::found(store.as_ref(), key).await?.is_some()
+    {
+        let quoted = follow::quoted(key);
+        let text = format!("there is a session `{key}` already; `windlass sessions rm {quoted}` deletes it");
+        return Err(CommandError::new(Exit::Usage, text));
+    }
+    let Beginning { key, folder } = announced(key)?;
     let mut job = prepare(place, &folder, env)?;
     let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
     let (session, mut events) = agent.session_followed(&key).await?;

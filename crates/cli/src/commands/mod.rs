@@ -79,7 +79,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         Command::Fork(args) => fork::run(data_dir, &args, env),
-        Command::Replay(args) => replay::replay(data_dir, &args, env),
+        Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }
 }
 

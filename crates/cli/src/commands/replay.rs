@@ -22,7 +22,7 @@ use crate::settings::{Env, Flags};
 /// The longest pause that is waited for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: Env) -> Done {
+pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> Done {
     let place = job::place(Flags { data_dir, ..Flags::default() }, env.clone())?;
     block_on(async {
         let store = agent::open_store(&place)?;
@@ -30,7 +30,7 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: Env) -> 
         if args.check {
             return check(store.as_ref(), &row).await;
         }
-        let view = if args.json { job::json_view() } else { job::answer_view(job::progress(&env)) };
+        let view = if args.json { job::json_view() } else { job::answer_view(job::progress(env)) };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
         tokio::select! {
             biased;

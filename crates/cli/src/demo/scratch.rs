@@ -24,9 +24,9 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A fresh one below `parent`, named after the session that will work in it.
-    pub(crate) fn make(parent: &Path, key: &str) -> io::Result<Self> {
-        let folder = parent.join(format!("windlass-{key}"));
+    /// A fresh one below `parent`.
+    pub(crate) fn make(parent: &Path, name: &str) -> io::Result<Self> {
+        let folder = parent.join(format!("windlass-{name}"));
         std::fs::create_dir(&folder)?;
         for (number, text) in (1..).zip(TEXTS) {
             std::fs::write(folder.join(format!("shot-{number}.png")), picture(number))?;

@@ -83,7 +83,9 @@ pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Op
 }
 
 pub(crate) fn nudged(nudge: &Nudged) -> String {
-    let why = if nudge.evidence.is_empty() { nudge_cause(nudge.why) } else { &nudge.evidence };
+    // What is wrong with a reply says it all.
+    let is_told = matches!(nudge.why, NudgeCause::Reply(_)) || nudge.evidence.is_empty();
+    let why = if is_told { nudge_cause(nudge.why) } else { &nudge.evidence };
     format!("sent on: {}", short_line(why, TEXT))
 }
 
