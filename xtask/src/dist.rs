@@ -46,28 +46,38 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
 }
 
-/// A static target where it is installed with a C compiler for it (SQLite and the cryptography need
-/// one); else the host's own.
+/// A static target where there is a C compiler for it (SQLite and the cryptography need one) and the
+/// toolchain has the target or can get it; else the host's own.
 fn choose(host: &str) -> String {
     let Some(musl) = host.ends_with("-linux-gnu").then(|| host.replace("-gnu", "-musl")) else {
         return host.to_owned();
     };
-    let installed = output("rustup", &["target", "list", "--installed"], None).unwrap_or_default();
-    let has_target = installed.lines().any(|line| line == musl);
     let has_compiler = Command::new("musl-gcc").arg("--version").output().is_ok_and(|output| output.status.success());
-    match (has_target, has_compiler) {
-        (true, true) => return musl,
-        (false, _) => println!("not static: `rustup target add {musl}` is missing"),
-        (true, false) => println!("not static: musl-gcc is missing (the package is called musl-tools)"),
+    if !has_compiler {
+        println!("not static: musl-gcc is missing (the package is called musl-tools)");
+    } else if let Err(why) = output("rustup", &["target", "add", &musl], None) {
+        println!("not static: the target {musl} is missing: {why}");
+    } else {
+        return musl;
     }
     host.to_owned()
+}
+
+/// Where sources were on the machine that builds is nobody's business.
+fn rustflags(root: &Path) -> String {
+    let home = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cargo = home("CARGO_HOME").or_else(|| Some(home("HOME")?.join(".cargo")));
+    let remapped = [(Some(root.to_owned()), "windlass"), (cargo, "cargo")];
+    let remap = |(from, to): (Option<PathBuf>, &str)| Some(format!("--remap-path-prefix={}={to}", from?.display()));
+    let given = std::env::var("RUSTFLAGS").ok();
+    given.into_iter().chain(remapped.into_iter().filter_map(remap)).collect::<Vec<_>>().join(" ")
 }
 
 fn build(root: &Path, target: &str) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words =
         ["build", "--profile", "dist", "--locked", "-p", "windlass-cli", "--bin", "windlass", "--target", target];
-    let status = Command::new(cargo).args(words).current_dir(root).status();
+    let status = Command::new(cargo).args(words).env("RUSTFLAGS", rustflags(root)).current_dir(root).status();
     match status {
         Ok(status) if status.success() => Ok(target_dir(root).join(target).join("dist").join("windlass")),
         Ok(status) => Err(format!("cargo build ended with {status}")),

@@ -9,6 +9,8 @@ mod support;
 #[cfg(target_os = "linux")]
 mod commands;
 #[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
 mod leaving;
 mod lines;
 #[cfg(target_os = "linux")]

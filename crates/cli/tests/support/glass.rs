@@ -59,6 +59,11 @@ impl Glass {
         lines.join("\n").trim_end().to_owned()
     }
 
+    /// Everything that was written to the screen, colours and movements included.
+    pub(crate) fn written(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
     /// Waits until the screen is as wanted.
     pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&str) -> bool) {
         let begun = Instant::now();
