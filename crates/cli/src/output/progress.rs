@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use windlass_vocab::{CallFinished, CallId, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record};
+use windlass_vocab::{
+    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
+};
 
 use super::wording::{self, TEXT, first_line, show_call, took};
 use super::{Stream, harmless_line, short_line};
@@ -43,6 +45,11 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// Takes in what was asked for; the line comes with the result.
+    pub fn recall(&mut self, call: &CallRequested) {
+        self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
+    }
+
     /// Shows one line.
     pub fn line(&mut self, text: &str) {
         self.print(Weight::Plain, text);
@@ -50,9 +57,7 @@ impl<W: Write> Progress<W> {
 
     fn record(&mut self, envelope: &Envelope) {
         match &envelope.record {
-            Record::CallRequested(call) => {
-                self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
-            }
+            Record::CallRequested(call) => self.recall(call),
             Record::CallStarted(call) => {
                 if let (Some(shown), Some(arguments)) = (self.calls.get_mut(&call.call), &call.arguments) {
                     let name = shown.split('(').next().unwrap_or_default();
