@@ -15,6 +15,7 @@ use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
 use crate::output::harmless_lines;
+use crate::settings::user_file_for_people;
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +168,7 @@ async fn settle(
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, always, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        (true, true, Some(rule), QuestionKind::Approval { .. }) => lasting(rule),
+        (true, true, Some(rule), QuestionKind::Approval { .. }) => lasting(rule, &user_file_for_people(&talk.job.env)),
         (true, ..) => String::new(),
     };
     desk.console.whisper(&text)?;
@@ -175,9 +176,7 @@ async fn settle(
 }
 
 /// What makes a rule last longer than the session.
-fn lasting(rule: &str) -> String {
+fn lasting(rule: &str, file: &str) -> String {
     let rule = serde_json::Value::String(harmless_lines(rule));
-    format!(
-        "allowed for this session; to allow it always, put this in your windlass.toml:\n  [permissions]\n  allow = [{rule}]\n"
-    )
+    format!("allowed for this session; to allow it always, put this in {file}:\n  [permissions]\n  allow = [{rule}]\n")
 }
