@@ -156,8 +156,8 @@ fn text_beside_calls_is_progress_and_the_answer_is_not() {
 fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     let nudge =
         || event(Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: String::new(), text: "go on".into() });
-    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2msent on: the reply was empty\u{1b}[0m\n");
-    assert_eq!(shown(Stream::Piped, &[nudge()]), "sent on: the reply was empty\n");
+    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2mnudged the model: the reply was empty\u{1b}[0m\n");
+    assert_eq!(shown(Stream::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
 #[test]
