@@ -52,7 +52,7 @@ fn a_server_elsewhere_and_commands_stand_only_in_ones_own_file() {
     let own = read_back(&full(Whose::User));
     assert_eq!(own.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(), Some("https://far.example/v1"));
     assert_eq!(
-        own.permissions.allow.iter().map(|rule| rule.value.as_str()).collect::<Vec<_>>(),
+        own.permissions.allow.iter().map(|rule| rule.value.to_string()).collect::<Vec<_>>(),
         ["run_command(cargo *)"]
     );
     let project = read_back(&full(Whose::Project));
