@@ -28,7 +28,7 @@ pub(crate) enum Deed {
 
 /// Said to whoever wants a model where only the demo is.
 const NO_SERVER: &str =
-    "there is no server to ask for a model: connect one and start windlass again (`windlass doctor` says how)\n";
+    "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
 
 /// Does it.
 pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Deed, CommandError> {

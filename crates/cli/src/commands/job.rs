@@ -106,7 +106,8 @@ fn make_data_dir(place: &Place) -> Result<(), CommandError> {
 
 /// A terminal that can't write over what it wrote gets whole lines, as a file does.
 fn progress_stream(env: &Env) -> Stream {
-    if env.raw("TERM").is_some_and(|term| term == "dumb") { Stream::Piped } else { stream(&io::stderr()) }
+    let plain = env.raw("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if plain { Stream::Piped } else { stream(&io::stderr()) }
 }
 
 pub(super) fn stream(end: &impl IsTerminal) -> Stream {
