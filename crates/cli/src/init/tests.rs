@@ -67,9 +67,17 @@ fn answered(lines: &str) -> (Draft, String) {
 }
 
 #[test]
-fn an_empty_line_or_the_end_of_input_takes_what_was_found() {
+fn an_empty_line_takes_what_was_found() {
     assert_eq!(answered("\n\n\n\n").0, draft(Whose::Project));
-    assert_eq!(answered("").0, draft(Whose::Project));
+}
+
+#[test]
+fn whoever_ends_the_input_gets_nothing_written() {
+    for lines in ["", "1\n", "3", "\n\n\n"] {
+        let mut person = Person { keyboard: lines.as_bytes(), screen: Vec::new() };
+        let left = ask(&draft(Whose::Project), Some("/u/windlass.toml"), &mut person).expect_err("left");
+        assert_eq!(left.kind(), std::io::ErrorKind::UnexpectedEof, "{lines:?}");
+    }
 }
 
 #[test]
