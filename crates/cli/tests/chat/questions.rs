@@ -172,6 +172,7 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     let mut glass = Glass::chat(&bench, &["--resume", "k"]);
     glass.wait_for("› go\n");
     answer(&mut glass, "s");
+    glass.wait_for("allowed for this session: run_command(echo x >> log)");
     glass.wait_for("Aye.");
     let ran = glass.text().matches("• run_command(command=echo x >> log)").count();
     assert_eq!(ran, 2, "a call asked for before is named too: {}", glass.text());
