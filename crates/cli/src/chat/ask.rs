@@ -14,7 +14,8 @@ use super::slash::{self, Meaning, Slash};
 use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
-use crate::output::harmless_lines;
+use crate::output::{harmless_line, harmless_lines};
+use crate::settings::user_file_for_people;
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,13 +162,19 @@ async fn settle(
     asked: &QuestionAsked,
     answer: Answer,
 ) -> Result<Asked, CommandError> {
-    let always = answer.option == QuestionOption::Always;
+    let option = answer.option;
     let Some(live) = talk.live() else { return Ok(Asked::Answered) };
     let taken = live.session.answer(asked.question, answer).await.map_err(RunError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-    let text = match (taken, always, rule, &asked.kind) {
+    let text = match (taken, option, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        (true, true, Some(rule), QuestionKind::Approval { .. }) => lasting(rule),
+        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
+            lasting(rule, &user_file_for_people(&talk.job.env))
+        }
+        // A rule may cover more than the call that was asked about.
+        (true, QuestionOption::Session, Some(rule), QuestionKind::Approval { .. }) => {
+            format!("allowed for this session: {}\n", harmless_line(rule))
+        }
         (true, ..) => String::new(),
     };
     desk.console.whisper(&text)?;
@@ -175,9 +182,7 @@ async fn settle(
 }
 
 /// What makes a rule last longer than the session.
-fn lasting(rule: &str) -> String {
+fn lasting(rule: &str, file: &str) -> String {
     let rule = serde_json::Value::String(harmless_lines(rule));
-    format!(
-        "allowed for this session; to allow it always, put this in your windlass.toml:\n  [permissions]\n  allow = [{rule}]\n"
-    )
+    format!("allowed for this session; to allow it always, put this in {file}:\n  [permissions]\n  allow = [{rule}]\n")
 }

@@ -100,7 +100,16 @@ impl Console {
         })
     }
 
-    /// The same, less loud.
+    /// A text of ours that may be longer than a row.
+    pub(crate) fn tell(&mut self, text: &str) -> Result<(), TerminalError> {
+        self.show(|screen| {
+            screen.pause()?;
+            screen.notice(text)?;
+            screen.pause()
+        })
+    }
+
+    /// Lines of ours, less loud.
     pub(crate) fn whisper(&mut self, text: &str) -> Result<(), TerminalError> {
         let text = dimmed(text, self.look.colour);
         self.print(&text)

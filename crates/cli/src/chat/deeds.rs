@@ -26,6 +26,10 @@ pub(crate) enum Deed {
     Leave,
 }
 
+/// Said to whoever wants a model where only the demo is.
+const NO_SERVER: &str =
+    "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
+
 /// Does it.
 pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Deed, CommandError> {
     match command {
@@ -40,6 +44,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<D
         Slash::Status => status(talk).await.map(Deed::Tell),
         Slash::Cost => Ok(Deed::Tell(cost::report(&talk.records().await?))),
         Slash::Model(None) => Ok(Deed::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
+        Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Deed::Tell(NO_SERVER.into())),
         Slash::Model(Some(name)) => {
             talk.use_model(&name);
             Ok(Deed::Tell(format!("{} from the next run on\n", harmless_line(&name))))

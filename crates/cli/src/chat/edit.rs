@@ -1,10 +1,11 @@
 //! Editing the arguments of a call before it runs: in $VISUAL or $EDITOR where one is set, else at
-//! the prompt. What does not fit the tool is said and can be mended.
+//! the prompt. What does not fit the tool is said and can be mended; who empties it, or hands back
+//! what was refused, has given up and is asked again.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use serde_json::Value;
 use windlass::tools::{Offer, Permissions};
@@ -17,7 +18,7 @@ use super::conversation::Conversation;
 use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::CommandError;
-use crate::output::harmless_lines;
+use crate::output::{harmless_line, harmless_lines};
 
 /// The answer with the arguments the person wrote; `None` when they gave up.
 pub(crate) async fn edited(
@@ -29,8 +30,13 @@ pub(crate) async fn edited(
     let Some((request, offer)) = request(talk, call).await? else { return Ok(None) };
     let form = Form::of(&request.arguments);
     let mut text = form.text(&request.arguments);
+    let mut tried = Tried::Nothing;
     loop {
         let Some(written) = write(desk, talk, &text).await? else { return Ok(None) };
+        if tried.is_given_up(&text, &written) {
+            desk.console.whisper("nothing is changed\n")?;
+            return Ok(None);
+        }
         match form.arguments(&written).and_then(|arguments| check(&offer, &request.name, arguments)) {
             Ok(arguments) => {
                 return Ok(Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }));
@@ -39,8 +45,23 @@ pub(crate) async fn edited(
                 let problem = harmless_lines(&problem);
                 desk.console.print(&format!("{problem}\n"))?;
                 text = written;
+                tried = Tried::Refused;
             }
         }
+    }
+}
+
+/// Whether the text that is edited was refused before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    Nothing,
+    Refused,
+}
+
+impl Tried {
+    /// Without this an editor that writes the same whenever it is opened would be opened for ever.
+    fn is_given_up(self, given: &str, written: &str) -> bool {
+        written.trim().is_empty() || (self == Self::Refused && written == given)
     }
 }
 
@@ -117,7 +138,12 @@ async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Optio
         let written = in_editor(desk, program, text, &talk.job.settings.place.data_dir.value);
         desk.begin_typing()?;
         match written {
-            Ok(written) => return Ok(written),
+            Ok(Edited::Written(written)) => return Ok(Some(written)),
+            Ok(Edited::Failed(status)) => {
+                let program = harmless_line(program);
+                desk.console.whisper(&format!("{program} failed ({status}): nothing is changed\n"))?;
+                return Ok(None);
+            }
             Err(error) => desk.console.print(&format!("{program}: {error}\n"))?,
         }
     }
@@ -130,7 +156,13 @@ async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Optio
     })
 }
 
-fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::io::Result<Option<String>> {
+/// How an editor was left.
+enum Edited {
+    Written(String),
+    Failed(ExitStatus),
+}
+
+fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::io::Result<Edited> {
     let path = folder.join(format!("edit-{}.json", uuid::Uuid::now_v7().simple()));
     let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| {
@@ -138,7 +170,7 @@ fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{program} \"$1\""), "sh"]).arg(&path);
         let left = desk.lend(command)?;
-        if left.success() { std::fs::read_to_string(&path).map(Some) } else { Ok(None) }
+        if left.success() { std::fs::read_to_string(&path).map(Edited::Written) } else { Ok(Edited::Failed(left)) }
     });
     let _ = std::fs::remove_file(&path);
     written
@@ -149,7 +181,16 @@ mod tests {
     use serde_json::json;
     use windlass::vocab::Json;
 
-    use super::Form;
+    use super::{Form, Tried};
+
+    // proves T8: an editor that goes wrong ends the editing
+    #[test]
+    fn emptied_or_refused_and_unchanged_is_given_up() {
+        assert!(Tried::Nothing.is_given_up("ls", " \n"));
+        assert!(Tried::Refused.is_given_up("{}", "{}"));
+        assert!(!Tried::Nothing.is_given_up("ls", "ls"), "run as it is");
+        assert!(!Tried::Refused.is_given_up("{}", "{\"a\": 1}"));
+    }
 
     // proves T8: edit and run
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use windlass::vocab::{MessageId, QuestionAsked};
+use windlass::vocab::{CallRequested, MessageId, QuestionAsked};
 use windlass::{Event, Record, RunError, Sent, Standing};
 
 use super::ask::{self, Asked};
@@ -15,7 +15,7 @@ use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::keys::Key;
 use super::slash::{self, Meaning, Slash, When};
-use crate::commands::CommandError;
+use crate::commands::{CommandError, recall};
 use crate::output::short_line;
 use crate::screen::{Motion, Screen};
 
@@ -58,7 +58,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         match next(desk, talk, &mut frames).await {
-            Happened::Event(event) => show(desk, talk, event)?,
+            Happened::Event(event) => show(desk, talk, event).await?,
             Happened::Frame => {
                 let now = now(talk);
                 desk.console.show(|screen| screen.tick(now))?;
@@ -96,31 +96,50 @@ fn now(talk: &Conversation) -> u64 {
 }
 
 /// Shows an event and all that came with it: many words are one write.
-fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
+async fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
     let now = now(talk);
     let Some(live) = talk.live() else { return Ok(()) };
+    let session = live.session.id();
     let mut events = vec![first];
     while let Some(event) = live.events.try_next() {
         events.push(event);
     }
-    let (prompt, queued) = (desk.prompt(), &desk.queued);
-    Ok(desk.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, (prompt, queued))))?)
+    let calls = if events.iter().any(goes_on) {
+        recall::calls_of_last_run(talk.store.as_ref(), session).await?
+    } else {
+        Vec::new()
+    };
+    let known = Known { prompt: desk.prompt(), queued: &desk.queued, calls: &calls };
+    Ok(desk.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, &known)))?)
 }
 
-fn paint(
-    screen: &mut Screen<Vec<u8>>,
-    event: &Event,
-    now: u64,
-    (prompt, queued): (&str, &[MessageId]),
-) -> io::Result<()> {
+fn goes_on(event: &Event) -> bool {
+    matches!(event, Event::Record(envelope) if matches!(envelope.record, Record::RunResumed(_)))
+}
+
+/// What an event does not say itself.
+struct Known<'a> {
+    prompt: &'a str,
+    /// Messages that had to wait.
+    queued: &'a [MessageId],
+    /// What a run that goes on had asked for before.
+    calls: &'a [CallRequested],
+}
+
+fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &Known<'_>) -> io::Result<()> {
     let Event::Record(envelope) = event else { return screen.event(event, now) };
     match &envelope.record {
         Record::MessageAccepted(message) => {
             // What is taken up at once was typed right above; what waited is said again over its answer.
-            if queued.contains(&message.message_id) {
+            if known.queued.contains(&message.message_id) {
                 screen.pause()?;
-                writeln!(screen.out(), "{prompt}{}", short_line(&message.text, ECHO))?;
+                writeln!(screen.out(), "{}{}", known.prompt, short_line(&message.text, ECHO))?;
             }
+            Ok(())
+        }
+        Record::RunResumed(_) => {
+            screen.event(event, now)?;
+            known.calls.iter().for_each(|call| screen.recall(call));
             Ok(())
         }
         Record::RunEnded(ended) => {

@@ -174,7 +174,7 @@ async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
 /// A session that can't be had is said and left; the chat goes on.
 async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
     talk.close().await;
-    desk.console.print(&format!("{}\n", crate::output::harmless_lines(&error.message)))?;
+    desk.console.tell(&error.message)?;
     Ok(Left::Idle)
 }
 

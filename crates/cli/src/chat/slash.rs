@@ -96,8 +96,10 @@ pub(crate) fn help() -> String {
     let width = TABLE.iter().map(|entry| usage(entry).len()).max().unwrap_or(0);
     let mut text: String = TABLE.iter().map(|entry| format!("  {:<width$}  {}\n", usage(entry), entry.help)).collect();
     text.push_str(
-        "\n  Alt-Enter or \\ at the end of a line begins another line. What you type while a run works steers it.\n  \
-         @ and Tab complete the path of a file. Ctrl-C stops the run, twice leaves; Ctrl-D leaves.\n",
+        "\n  Alt-Enter or \\ at the end of a line begins another line.\n  \
+         What you type while a run works steers it.\n  \
+         @ and Tab complete the path of a file.\n  \
+         Ctrl-C stops the run, twice leaves; Ctrl-D leaves.\n",
     );
     text
 }

@@ -43,7 +43,7 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .whole_policy(settings.policy.clone())
         .workspace(&settings.place.workspace)
         .store(store, &settings.place.data_dir.value)
-        .permissions(permissions(&settings.permissions)?)
+        .permissions(permissions(&settings.permissions))
         .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
@@ -63,17 +63,14 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
     builder.build().map_err(CommandError::from)
 }
 
-fn permissions(given: &settings::Permissions) -> Result<Permissions, SettingsError> {
-    let rules = |rules: &[Sourced<String>]| -> Result<Vec<Rule>, SettingsError> {
-        let parse = |text: String| text.parse::<Rule>().map_err(|error| error.to_string());
-        rules.iter().map(|rule| rule.clone().try_map(parse).map(|rule| rule.value)).collect()
-    };
+fn permissions(given: &settings::Permissions) -> Permissions {
+    let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();
     let mode = match given.mode.value {
         args::Mode::Default => Mode::Default,
         args::Mode::Strict => Mode::Strict,
         args::Mode::Bypass => Mode::Bypass,
     };
-    Ok(Permissions { mode, allow: rules(&given.allow)?, ask: rules(&given.ask)?, deny: rules(&given.deny)? })
+    Permissions { mode, allow: rules(&given.allow), ask: rules(&given.ask), deny: rules(&given.deny) }
 }
 
 impl From<BuildError> for CommandError {

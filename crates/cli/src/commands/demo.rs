@@ -74,7 +74,10 @@ pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
     match Scratch::make(&parent, &name) {
         Ok(scratch) => Ok(Beginning { key: key.map_or(name, str::to_owned), folder: scratch.folder }),
         Err(error) => {
-            let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
+            let text = format!(
+                "no folder for the demo can be made in {}: {error}; set TMPDIR to a folder you can write to",
+                parent.display()
+            );
             Err(CommandError::new(Exit::Failed, text))
         }
     }
@@ -119,7 +122,7 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
     session.close().await;
     say(&format!("\nSee the files:   ls {}", folder.display()));
-    say(&format!("Every step:      windlass sessions show {key}"));
+    say(&format!("Every step:      windlass sessions show {}", follow::quoted(&key)));
     say("Now kill it:     windlass demo --crash");
     done
 }
@@ -189,14 +192,14 @@ fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
         say(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
         let (records, Count { renamed, left, .. }) = (before.len(), count);
         say(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
-        say(&format!("$ windlass resume {key}"));
+        say(&format!("$ windlass resume {}", follow::quoted(key)));
         let mut job = prepare(place, folder, env)?;
         let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
         let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
         let records = store.read(row.session, 0).await?;
         let count = Count::of(&records, folder).map_err(|error| unreadable(folder, &error))?;
         print(&told(&count))?;
-        say(&format!("\nEvery step:      windlass sessions show {key}"));
+        say(&format!("\nEvery step:      windlass sessions show {}", follow::quoted(key)));
         Ok(if count.is_right() { done } else { Exit::Failed })
     })
 }

@@ -9,7 +9,7 @@ use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, StopBy}
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
 use super::question::{choices, chosen, offered, shown};
-use super::{CommandError, Done, Job};
+use super::{CommandError, Done, Job, recall};
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 
@@ -34,6 +34,9 @@ async fn follow_and_ask(
     events: &mut Subscription,
     awaited: Awaited,
 ) -> Done {
+    for call in recall::calls_of_last_run(agent.runtime().outside().store.as_ref(), session.id()).await? {
+        job.view.recall(&call);
+    }
     loop {
         let mut shown = Ok(());
         let show = |event: &Event| {

@@ -34,7 +34,7 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done
             let mut person = Person { keyboard: io::stdin().lock(), screen: io::stderr() };
             let user_file = sources.user_file().map(|path| path.display().to_string());
             let asked = ask(&draft, user_file.as_deref(), &mut person);
-            draft = asked.map_err(|error| CommandError::new(Exit::Usage, format!("no answer: {error}")))?;
+            draft = asked.map_err(|error| unanswered(&error))?;
         }
         let path = path_of(draft.whose, &sources)?;
         refuse_to_overwrite(&path)?;
@@ -46,6 +46,13 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done
         let _ = writeln!(io::stderr(), "written; `windlass doctor` checks it");
         Ok(Exit::Done)
     })
+}
+
+fn unanswered(error: &io::Error) -> CommandError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => CommandError::new(Exit::Cancelled, "left; nothing is written"),
+        _ => CommandError::new(Exit::Usage, format!("no answer: {error}")),
+    }
 }
 
 /// What is configured already or runs here.

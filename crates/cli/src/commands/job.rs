@@ -96,9 +96,9 @@ fn make_data_dir(place: &Place) -> Result<(), CommandError> {
     let path = &place.data_dir.value;
     create_data_dir(path).map_err(|error| {
         let text = format!(
-            "{}: the data folder {} can't be made: {error}; give another with --data-dir",
-            place.data_dir.origin,
-            path.display()
+            "the data folder {} ({}) can't be made: {error}; give another with --data-dir",
+            path.display(),
+            place.data_dir.origin
         );
         CommandError::new(Exit::Store, text)
     })

@@ -12,6 +12,7 @@ mod init;
 mod job;
 mod man;
 pub(crate) mod question;
+pub(crate) mod recall;
 mod repeat;
 mod replay;
 mod resume;

@@ -74,7 +74,7 @@ async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Done 
         },
         Some(path) => {
             // Never over something that is there: an export is a copy to keep.
-            let file = File::create_new(path).map_err(|error| at_path(path, &error))?;
+            let file = File::create_new(path).map_err(|error| not_made(path, &error))?;
             if let Err(error) = export_into(store, row.session, file).await {
                 // Half a copy is none.
                 let _ = std::fs::remove_file(path);
@@ -89,6 +89,15 @@ async fn export_into(store: &dyn Store, session: SessionId, file: File) -> Resul
     let mut out = BufWriter::new(file);
     export(store, session, &mut out).await?;
     Ok(out.flush().and_then(|()| out.get_ref().sync_all()).map_err(ExportError::Write)?)
+}
+
+fn not_made(path: &Path, error: &io::Error) -> CommandError {
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        let text =
+            format!("{} is there already and is left as it is: name another file, or move it away", path.display());
+        return CommandError::new(Exit::Usage, text);
+    }
+    at_path(path, error)
 }
 
 fn at_path(path: &Path, error: &io::Error) -> CommandError {

@@ -1,5 +1,5 @@
-//! The few questions. Every one has an answer already, which an empty line takes; the end of input
-//! takes all that are left.
+//! The few questions. Every one has an answer already, which an empty line takes; whoever ends the
+//! input (Ctrl-D) wants none of it.
 
 use std::io::{self, BufRead, Write};
 
@@ -57,14 +57,13 @@ impl<In: BufRead, Out: Write> Person<In, Out> {
             write!(self.screen, "{question} [{usual}] ")?;
             self.screen.flush()?;
             let mut line = String::new();
-            let at_end = self.keyboard.read_line(&mut line)? == 0;
-            if at_end {
+            if self.keyboard.read_line(&mut line)? == 0 {
                 writeln!(self.screen)?;
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
             let text = if line.trim().is_empty() { usual } else { line.trim() };
             match read(text) {
                 Ok(answer) => return Ok(answer),
-                Err(problem) if at_end => return Err(io::Error::new(io::ErrorKind::InvalidInput, problem)),
                 Err(problem) => writeln!(self.screen, "  {problem}")?,
             }
         }

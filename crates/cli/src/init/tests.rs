@@ -52,7 +52,7 @@ fn a_server_elsewhere_and_commands_stand_only_in_ones_own_file() {
     let own = read_back(&full(Whose::User));
     assert_eq!(own.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(), Some("https://far.example/v1"));
     assert_eq!(
-        own.permissions.allow.iter().map(|rule| rule.value.as_str()).collect::<Vec<_>>(),
+        own.permissions.allow.iter().map(|rule| rule.value.to_string()).collect::<Vec<_>>(),
         ["run_command(cargo *)"]
     );
     let project = read_back(&full(Whose::Project));
@@ -67,9 +67,17 @@ fn answered(lines: &str) -> (Draft, String) {
 }
 
 #[test]
-fn an_empty_line_or_the_end_of_input_takes_what_was_found() {
+fn an_empty_line_takes_what_was_found() {
     assert_eq!(answered("\n\n\n\n").0, draft(Whose::Project));
-    assert_eq!(answered("").0, draft(Whose::Project));
+}
+
+#[test]
+fn whoever_ends_the_input_gets_nothing_written() {
+    for lines in ["", "1\n", "3", "\n\n\n"] {
+        let mut person = Person { keyboard: lines.as_bytes(), screen: Vec::new() };
+        let left = ask(&draft(Whose::Project), Some("/u/windlass.toml"), &mut person).expect_err("left");
+        assert_eq!(left.kind(), std::io::ErrorKind::UnexpectedEof, "{lines:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(crate) mod wording;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{Event, RunEnded};
+use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub use self::progress::Progress;
@@ -59,6 +59,14 @@ impl<Out: Write, Err: Write> View<Out, Err> {
                 line.push(b'\n');
                 unless_closed(out.write_all(&line).and_then(|()| out.flush()))
             }
+        }
+    }
+
+    /// Takes in a call that was asked for before the first event, so that its end can name it.
+    pub fn recall(&mut self, call: &CallRequested) {
+        match self {
+            Self::Answer { progress, .. } => progress.recall(call),
+            Self::Json { .. } => {}
         }
     }
 

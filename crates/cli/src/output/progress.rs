@@ -1,10 +1,12 @@
 //! Progress on standard error: one line per finished call, retry, nudge or question, and on a
-//! terminal one live line that shows what the model is writing.
+//! terminal one live line that shows what is awaited or what the model is writing.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use windlass_vocab::{CallFinished, CallId, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record};
+use windlass_vocab::{
+    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
+};
 
 use super::wording::{self, TEXT, first_line, show_call, took};
 use super::{Stream, harmless_line, short_line};
@@ -19,8 +21,17 @@ pub struct Progress<W: Write> {
     stream: Stream,
     /// Calls on the way, as they are shown.
     calls: BTreeMap<CallId, String>,
-    /// The end of what the model is writing; on a terminal it stands on the screen.
-    live: String,
+    live: Live,
+}
+
+/// The live line of a terminal.
+#[derive(Debug, PartialEq, Eq)]
+enum Live {
+    Away,
+    /// It says what is awaited.
+    Awaited,
+    /// It shows the end of what the model is writing.
+    Words(String),
 }
 
 #[derive(Clone, Copy)]
@@ -32,7 +43,7 @@ enum Weight {
 impl<W: Write> Progress<W> {
     /// Progress to `out`.
     pub fn new(out: W, stream: Stream) -> Self {
-        Self { out, stream, calls: BTreeMap::new(), live: String::new() }
+        Self { out, stream, calls: BTreeMap::new(), live: Live::Away }
     }
 
     /// Shows an event, if it is worth a line.
@@ -43,6 +54,11 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// Takes in what was asked for; the line comes with the result.
+    pub fn recall(&mut self, call: &CallRequested) {
+        self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
+    }
+
     /// Shows one line.
     pub fn line(&mut self, text: &str) {
         self.print(Weight::Plain, text);
@@ -50,15 +66,18 @@ impl<W: Write> Progress<W> {
 
     fn record(&mut self, envelope: &Envelope) {
         match &envelope.record {
-            Record::CallRequested(call) => {
-                self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
-            }
+            Record::CallRequested(call) => self.recall(call),
             Record::CallStarted(call) => {
                 if let (Some(shown), Some(arguments)) = (self.calls.get_mut(&call.call), &call.arguments) {
                     let name = shown.split('(').next().unwrap_or_default();
                     *shown = show_call(name, arguments);
                 }
+                if let Some(shown) = self.calls.get(&call.call) {
+                    let awaited = format!("running {shown}");
+                    self.await_it(&awaited);
+                }
             }
+            Record::TurnStarted(_) => self.await_it("waiting for the model"),
             Record::CallFinished(call) => self.finished(call),
             Record::AttemptFailed(attempt) => {
                 if let Some(line) = wording::attempt_failed(attempt, envelope) {
@@ -79,7 +98,6 @@ impl<W: Write> Progress<W> {
             | Record::MessageAccepted(_)
             | Record::RunStarted(_)
             | Record::ContextPinned(_)
-            | Record::TurnStarted(_)
             | Record::CallSettled(_)
             | Record::QuestionAnswered(_)
             | Record::PlanChanged(_)
@@ -126,19 +144,36 @@ impl<W: Write> Progress<W> {
             }
         };
         if self.stream == Stream::Terminal {
-            self.live.push_str(&harmless_line(text));
-            if let Some((start, _)) = self.live.char_indices().rev().nth(LIVE - 1) {
-                self.live.drain(..start);
+            let mut words = match std::mem::replace(&mut self.live, Live::Away) {
+                Live::Words(words) => words,
+                Live::Away | Live::Awaited => String::new(),
+            };
+            words.push_str(&harmless_line(text));
+            if let Some((start, _)) = words.char_indices().rev().nth(LIVE - 1) {
+                words.drain(..start);
             }
-            // Without wrapping (?7l): a second row would stay behind when the line is erased.
-            let _ = write!(self.out, "\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{}\u{1b}[0m\u{1b}[?7h", self.live);
-            let _ = self.out.flush();
+            self.write_live(&words);
+            self.live = Live::Words(words);
         }
     }
 
+    /// Without it nothing would tell a slow model from a process that hangs.
+    fn await_it(&mut self, what: &str) {
+        if self.stream == Stream::Terminal {
+            self.write_live(&harmless_line(what));
+            self.live = Live::Awaited;
+        }
+    }
+
+    fn write_live(&mut self, text: &str) {
+        // Without wrapping (?7l): a second row would stay behind when the line is erased.
+        let _ = write!(self.out, "\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
+        let _ = self.out.flush();
+    }
+
     fn erase_live(&mut self) {
-        if !self.live.is_empty() {
-            self.live.clear();
+        if self.live != Live::Away {
+            self.live = Live::Away;
             let _ = write!(self.out, "\r\u{1b}[K");
             let _ = self.out.flush();
         }

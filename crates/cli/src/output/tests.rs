@@ -3,9 +3,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, Delta, DeltaBody, EffectClass, EndReason,
-    Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, Nudge, NudgeCause, Nudged,
-    OutcomeKind, Part, Record, RunEnded, RunId, StopReason, TurnId, Usage, Verdict,
+    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, CallStarted, Delta, DeltaBody, EffectClass,
+    EndReason, Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, Nudge, NudgeCause,
+    Nudged, OutcomeKind, Part, Record, RunEnded, RunId, StopReason, TurnId, TurnMode, TurnStarted, Usage, Verdict,
 };
 
 use super::{Progress, Stream, View};
@@ -156,8 +156,8 @@ fn text_beside_calls_is_progress_and_the_answer_is_not() {
 fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     let nudge =
         || event(Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: String::new(), text: "go on".into() });
-    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2msent on: the reply was empty\u{1b}[0m\n");
-    assert_eq!(shown(Stream::Piped, &[nudge()]), "sent on: the reply was empty\n");
+    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2mnudged the model: the reply was empty\u{1b}[0m\n");
+    assert_eq!(shown(Stream::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
 #[test]
@@ -169,6 +169,21 @@ fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
     assert_eq!(live, line("hel") + &line("hello") + "\r\u{1b}[K");
     let long = shown(Stream::Terminal, &[text_delta(&"ü".repeat(500))]);
     assert_eq!(long.matches('ü').count(), 70);
+}
+
+#[test]
+fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
+    let turn = || event(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools });
+    let id = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+    let started = event(CallStarted { call: id, arguments: None });
+    let events = [turn(), text_delta("hm"), requested(0, "local.todo", "{}"), started];
+    assert_eq!(shown(Stream::Piped, &events), "");
+    let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
+    assert_eq!(shown(Stream::Terminal, &events), line("waiting for the model") + &line("hm") + &line("running todo()"));
+    assert!(
+        shown(Stream::Terminal, &[turn(), finished(0, OutcomeKind::Ok, "", 1)])
+            .ends_with("\r\u{1b}[Kcall 1.1.0 1 ms\n")
+    );
 }
 
 // proves X4 at the terminal: what a model or a tool writes is shown, never obeyed

@@ -86,7 +86,7 @@ pub(crate) fn nudged(nudge: &Nudged) -> String {
     // What is wrong with a reply says it all.
     let is_told = matches!(nudge.why, NudgeCause::Reply(_)) || nudge.evidence.is_empty();
     let why = if is_told { nudge_cause(nudge.why) } else { &nudge.evidence };
-    format!("sent on: {}", short_line(why, TEXT))
+    format!("nudged the model: {}", short_line(why, TEXT))
 }
 
 const fn nudge_cause(cause: NudgeCause) -> &'static str {

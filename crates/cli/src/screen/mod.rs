@@ -35,7 +35,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{DeltaBody, EndReason, Event, RunEnded};
+use windlass_vocab::{CallRequested, DeltaBody, EndReason, Event, RunEnded};
 
 use self::answer::{Answer, Shown};
 use self::awaited::Awaited;
@@ -139,6 +139,12 @@ impl<W: Write> Screen<W> {
     pub fn tick(&mut self, now_ms: u64) -> io::Result<()> {
         self.now = now_ms;
         self.paint_if_due(REPAINT_MS.min(SPINNER_MS))
+    }
+
+    /// Takes in a call that was asked for before the first event of a run that goes on. Call it once
+    /// the screen knows that the run does.
+    pub fn recall(&mut self, call: &CallRequested) {
+        self.calls.requested(call);
     }
 
     /// Takes the live region away, so that others may write. A paragraph that was growing stays as

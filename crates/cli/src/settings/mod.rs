@@ -33,8 +33,8 @@ pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
-pub(crate) use self::sources::FILE_NAME;
 pub use self::sources::Sources;
+pub(crate) use self::sources::{FILE_NAME, user_file_for_people};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".

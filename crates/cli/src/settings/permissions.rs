@@ -4,6 +4,7 @@
 //! tighten: forbid more, ask more, be stricter than the person's own settings.
 
 use toml::Spanned;
+use windlass::tools::Rule;
 
 use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
 use crate::args::Mode;
@@ -14,11 +15,11 @@ pub struct Permissions {
     /// How calls are judged that no rule names.
     pub mode: Sourced<Mode>,
     /// Rules that allow.
-    pub allow: Vec<Sourced<String>>,
+    pub allow: Vec<Sourced<Rule>>,
     /// Rules that ask.
-    pub ask: Vec<Sourced<String>>,
+    pub ask: Vec<Sourced<Rule>>,
     /// Rules that forbid.
-    pub deny: Vec<Sourced<String>>,
+    pub deny: Vec<Sourced<Rule>>,
 }
 
 pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
@@ -30,23 +31,30 @@ pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsErro
         return Err(sources.untrusted("a rule that allows calls", file.origin(rule)));
     }
     let mode = mode(sources)?;
-    let flags = |name: &'static str, rules: &[String]| -> Vec<Sourced<String>> {
-        rules.iter().map(|rule| Sourced::new(rule.clone(), Origin::Flag(name))).collect()
+    let flags = |name: &'static str, rules: &[String]| {
+        rules.iter().map(|rule| parsed(Sourced::new(rule.clone(), Origin::Flag(name)))).collect::<Result<Vec<_>, _>>()
     };
     let mut permissions = Permissions {
         mode,
-        allow: flags("--allow", &given.allow),
+        allow: flags("--allow", &given.allow)?,
         ask: Vec::new(),
-        deny: flags("--deny", &given.deny),
+        deny: flags("--deny", &given.deny)?,
     };
     for file in [project, user].into_iter().flatten() {
         let rules = &file.settings.permissions;
-        let placed = |rule: &Spanned<String>| Sourced::new(rule.get_ref().clone(), file.origin(rule));
-        permissions.allow.extend(rules.allow.iter().map(placed));
-        permissions.ask.extend(rules.ask.iter().map(placed));
-        permissions.deny.extend(rules.deny.iter().map(placed));
+        let placed = |rules: &[Spanned<String>]| {
+            let placed = |rule: &Spanned<String>| parsed(Sourced::new(rule.get_ref().clone(), file.origin(rule)));
+            rules.iter().map(placed).collect::<Result<Vec<_>, _>>()
+        };
+        permissions.allow.extend(placed(&rules.allow)?);
+        permissions.ask.extend(placed(&rules.ask)?);
+        permissions.deny.extend(placed(&rules.deny)?);
     }
     Ok(permissions)
+}
+
+fn parsed(rule: Sourced<String>) -> Result<Sourced<Rule>, SettingsError> {
+    rule.try_map(|text| text.parse::<Rule>())
 }
 
 fn mode(sources: &Sources) -> Result<Sourced<Mode>, SettingsError> {

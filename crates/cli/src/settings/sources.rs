@@ -49,12 +49,6 @@ impl Sources {
         user_file(&self.env)
     }
 
-    /// Where the user's file is or would be, for people.
-    pub(super) fn user_file_for_people(&self) -> String {
-        user_file(&self.env)
-            .map_or_else(|| format!("~/.config/windlass/{FILE_NAME}"), |path| path.display().to_string())
-    }
-
     /// Whether the user's file says that the project's file may be followed in everything.
     pub(crate) fn trusts_project(&self) -> bool {
         let trusted = self.user.as_ref().and_then(|file| file.settings.trusted.as_ref());
@@ -69,8 +63,13 @@ impl Sources {
     /// The refusal of something that only a trusted project may set.
     pub(super) fn untrusted(&self, setting: &'static str, origin: Origin) -> SettingsError {
         let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
-        SettingsError::Untrusted { origin, setting, folder, user_file: self.user_file_for_people() }
+        SettingsError::Untrusted { origin, setting, folder, user_file: user_file_for_people(&self.env) }
     }
+}
+
+/// Where the user's file is or would be, for people.
+pub(crate) fn user_file_for_people(env: &Env) -> String {
+    user_file(env).map_or_else(|| format!("~/.config/windlass/{FILE_NAME}"), |path| path.display().to_string())
 }
 
 /// `path` with `~` at its start replaced.
@@ -125,7 +124,10 @@ fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError
     // Asked before opening: opening a pipe would wait for its writer.
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A home that is no folder (/dev/null, for some services) holds no file either.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(unreadable(&error)),
     };
     if !metadata.is_file() {

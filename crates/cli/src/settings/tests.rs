@@ -180,6 +180,15 @@ fn rules_add_up_with_their_origins() {
     assert_eq!(permissions.mode.value, Mode::Strict);
 }
 
+// proves T8: a rule that protects nothing is found before a run, by doctor too
+#[test]
+fn what_is_no_rule_is_refused_where_it_stands() {
+    let text = Given::usable().project("[permissions]\ndeny = ['run_command(']").error();
+    assert!(text.starts_with("/p/windlass.toml:2:9: `run_command(` is no rule"), "{text}");
+    let text = Given::usable().flags(|flags| flags.allow = vec!["foo(".into()]).error();
+    assert!(text.starts_with("--allow: `foo(` is no rule"), "{text}");
+}
+
 // proves X2: what comes with a project can't loosen anything before its folder is trusted
 #[test]
 fn a_project_that_is_not_trusted_can_only_tighten() {

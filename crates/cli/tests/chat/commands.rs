@@ -42,8 +42,10 @@ fn help_lists_every_command() {
   /thinking        show thinking whole, or folded
   /quit            leave; everything is kept
 
-  Alt-Enter or \\ at the end of a line begins another line. What you type while a run works steers it.
-  @ and Tab complete the path of a file. Ctrl-C stops the run, twice leaves; Ctrl-D leaves.
+  Alt-Enter or \\ at the end of a line begins another line.
+  What you type while a run works steers it.
+  @ and Tab complete the path of a file.
+  Ctrl-C stops the run, twice leaves; Ctrl-D leaves.
 ›";
     assert_eq!(list, expected, "{shown}");
 }

@@ -107,6 +107,25 @@ fn arguments_are_edited_in_the_persons_editor_until_they_fit() {
     assert_eq!((bench.read("book").as_deref(), bench.read("log")), (Some("x\n"), None));
 }
 
+// proves T8: an editor that goes wrong leaves the question, and says so
+#[test]
+fn an_editor_that_fails_or_empties_the_text_changes_nothing() {
+    for (editor, said) in [("false", "false failed (exit status: 1)"), (": >", "nothing is changed")] {
+        let bench = bench("echo x >> log");
+        let mut command = bench.command(&["--session", "k"]);
+        command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("WINDLASS_TEST_CLOCK", "1").env("EDITOR", editor);
+        let mut glass = Glass::start(command);
+        glass.wait_for_prompt();
+        glass.say("go");
+        answer(&mut glass, "e");
+        glass.wait_for(said);
+        answer(&mut glass, "n");
+        answer(&mut glass, "n");
+        glass.wait_for("Aye.");
+        assert_eq!(bench.read("log"), None, "{editor}");
+    }
+}
+
 // proves L8: a stop is seen while a person is being asked
 #[test]
 fn a_stop_at_a_question_stops_the_run_and_nothing_ran() {
@@ -153,7 +172,10 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     let mut glass = Glass::chat(&bench, &["--resume", "k"]);
     glass.wait_for("› go\n");
     answer(&mut glass, "s");
+    glass.wait_for("allowed for this session: run_command(echo x >> log)");
     glass.wait_for("Aye.");
+    let ran = glass.text().matches("• run_command(command=echo x >> log)").count();
+    assert_eq!(ran, 2, "a call asked for before is named too: {}", glass.text());
     assert_eq!(bench.read("log").as_deref(), Some("x\nx\n"));
     bench.assert_whole("asked again");
 }

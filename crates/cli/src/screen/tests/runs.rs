@@ -224,7 +224,7 @@ fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     stage.shows(
         "\
 going on with an unfinished run
-sent on: the reply was empty
+nudged the model: the reply was empty
 taken up: and the tests too
   [x] a
   [▸] b

@@ -143,3 +143,12 @@ fn the_data_folder_is_made_for_its_owner_alone() {
     create_data_dir(&path).expect("it may be there already");
     assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o700);
 }
+
+// A service's home may be /dev/null.
+#[test]
+fn a_home_that_is_no_folder_has_no_file() {
+    let home = Home::new();
+    let env = [("HOME", home.write("nobody", ""))].into_iter().collect();
+    let sources = Sources::gather(Flags::default(), env, home.root.join("me/project")).expect("gathered");
+    assert!(sources.user.is_none());
+}
