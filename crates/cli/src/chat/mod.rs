@@ -36,10 +36,9 @@ use self::follow::{Left, follow};
 use self::line::{Line, joined};
 pub(crate) use self::plain::{by_lines, is_spoken_to};
 use self::slash::Meaning;
-use crate::commands::follow::quoted;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
-use crate::output::{harmless_line, short_line};
+use crate::output::{harmless_line, harmless_lines, quoted, short_line};
 use crate::screen::{Colour, Glyphs, Look, Motion};
 use crate::settings::Env;
 
@@ -174,7 +173,7 @@ async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
 /// A session that can't be had is said and left; the chat goes on.
 async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
     talk.close().await;
-    desk.console.print(&format!("{}\n", crate::output::harmless_lines(&error.message)))?;
+    desk.console.print(&format!("{}\n", harmless_lines(&error.message)))?;
     Ok(Left::Idle)
 }
 

@@ -5,7 +5,7 @@
 //! counts in the journal and on the disk what was done how often.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,13 +17,13 @@ use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
 use windlass::{Agent, Awaited, Event, RunError, Sent, Session};
 use windlass_machine::preset;
 
-use super::sessions::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{DemoArgs, Mode};
 use crate::demo::{Count, PROMPT, Scratch};
 use crate::exit::Exit;
 use crate::models::DEMO;
-use crate::output::{Progress, View};
+use crate::output::{Progress, View, quoted};
 use crate::secrets;
 use crate::settings::{Env, Flags, Origin, Permissions, Place, Settings, Sourced};
 
@@ -56,9 +56,9 @@ pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
 
 fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
     let beginning = begin(key)?;
-    say("Demo: the model is scripted, and nothing leaves this machine.");
-    say("The loop, the journal, the tools and the files are real.");
-    say(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
+    tell("Demo: the model is scripted, and nothing leaves this machine.");
+    tell("The loop, the journal, the tools and the files are real.");
+    tell(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
     Ok(beginning)
 }
 
@@ -79,12 +79,6 @@ pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
             Err(CommandError::new(Exit::Failed, text))
         }
     }
-}
-
-/// For people; what scripts want is on standard output.
-fn say(text: &str) {
-    // Nobody is left to tell when standard error is gone.
-    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Everything the demo needs, whatever is configured for real runs.
@@ -109,8 +103,7 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     if let Some(key) = key
         && session::found(store.as_ref(), key).await?.is_some()
     {
-        let quoted = follow::quoted(key);
-        let text = format!("there is a session `{key}` already; `windlass sessions rm {quoted}` deletes it");
+        let text = format!("there is a session `{key}` already; `windlass sessions rm {}` deletes it", quoted(key));
         return Err(CommandError::new(Exit::Usage, text));
     }
     let Beginning { key, folder } = announced(key)?;
@@ -120,9 +113,9 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     let awaited = send(&session).await?;
     let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
     session.close().await;
-    say(&format!("\nSee the files:   ls {}", folder.display()));
-    say(&format!("Every step:      windlass sessions show {key}"));
-    say("Now kill it:     windlass demo --crash");
+    tell(&format!("\nSee the files:   ls {}", folder.display()));
+    tell(&format!("Every step:      windlass sessions show {key}"));
+    tell("Now kill it:     windlass demo --crash");
     done
 }
 
@@ -188,17 +181,17 @@ fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
         let row = session::by_key(store.as_ref(), key).await?;
         let before = store.read(row.session, 0).await?;
         let count = Count::of(&before, folder).map_err(|error| unreadable(folder, &error))?;
-        say(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+        tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
         let (records, Count { renamed, left, .. }) = (before.len(), count);
-        say(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
-        say(&format!("$ windlass resume {key}"));
+        tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
+        tell(&format!("$ windlass resume {key}"));
         let mut job = prepare(place, folder, env)?;
         let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
         let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
         let records = store.read(row.session, 0).await?;
         let count = Count::of(&records, folder).map_err(|error| unreadable(folder, &error))?;
         print(&told(&count))?;
-        say(&format!("\nEvery step:      windlass sessions show {key}"));
+        tell(&format!("\nEvery step:      windlass sessions show {key}"));
         Ok(if count.is_right() { done } else { Exit::Failed })
     })
 }

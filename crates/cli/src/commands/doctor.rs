@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use windlass::tools::Secrets;
 
-use super::sessions::print;
+use super::streams::print;
 use super::{CommandError, Done, block_on, job};
 use crate::args::{DoctorArgs, VERSION};
 use crate::crash;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::sessions::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, block_on, job};
 use crate::args::InitArgs;
 use crate::crash;
@@ -42,8 +42,7 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done
         SettingsFile::parse(&path, draft.whose, &text)?;
         write(&path, draft.whose, &text).map_err(|error| at(&path, &error))?;
         print(&format!("{}\n", path.display()))?;
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "written; `windlass doctor` checks it");
+        tell("written; `windlass doctor` checks it");
         Ok(Exit::Done)
     })
 }

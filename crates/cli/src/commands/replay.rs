@@ -11,8 +11,8 @@ use windlass::machine::{self, Difference, Replayed};
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{AnsweredBy, Envelope, QuestionAnswered, QuestionAsked, QuestionOption, Record};
 
-use super::sessions::print;
-use super::{Done, agent, block_on, follow, job, question, session};
+use super::streams::{output_failed, print};
+use super::{Done, agent, block_on, job, question, session};
 use crate::args::ReplayArgs;
 use crate::crash;
 use crate::exit::Exit;
@@ -58,7 +58,7 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
         if let (Record::Unknown(unknown), None) = (&envelope.record, &newer) {
             newer = Some((envelope.seq, unknown.kind.clone()));
         }
-        show_record(&mut view, envelope).map_err(|error| follow::output_failed(&error))?;
+        show_record(&mut view, envelope).map_err(|error| output_failed(&error))?;
     }
     if let Some((seq, kind)) = newer {
         note(&mut view, &format!("windlass: record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));

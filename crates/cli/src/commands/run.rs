@@ -1,17 +1,19 @@
 //! `windlass run`: one request, its answer on standard output. The same line again after a crash goes
 //! on where it was.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::MessageId;
 use windlass::{Awaited, RunError, Sent};
 
+use super::streams::tell;
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
 use crate::args::{RunArgs, flags};
 use crate::exit::Exit;
 use crate::models::{Otherwise, Wish};
+use crate::output::quoted;
 use crate::prompt::{self, Input};
 use crate::settings::Env;
 
@@ -63,9 +65,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
 /// A run that failed stays failed for its message.
 fn say_it_is_known(exit: Exit, key: &str) -> Exit {
     if exit == Exit::Failed {
-        let key = follow::quoted(key);
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "windlass: this message was sent before; `windlass retry {key}` tries it again");
+        let key = quoted(key);
+        tell(&format!("windlass: this message was sent before; `windlass retry {key}` tries it again"));
     }
     exit
 }

@@ -14,6 +14,7 @@ use windlass_vocab::{Event, RunEnded};
 
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub use self::progress::Progress;
+pub(crate) use self::wording::quoted;
 use self::wording::{answer, explanation};
 
 /// What a stream is connected to.
