@@ -23,7 +23,7 @@ use crate::args::{DemoArgs, Mode};
 use crate::demo::{Count, PROMPT, Scratch};
 use crate::exit::Exit;
 use crate::models::DEMO;
-use crate::output::{Progress, View, quoted};
+use crate::output::quoted;
 use crate::secrets;
 use crate::settings::{Env, Flags, Origin, Permissions, Place, Settings, Sourced};
 
@@ -93,9 +93,7 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
         notices: Vec::new(),
     };
-    let progress = Progress::new(io::stderr(), job::stream(&io::stderr()));
-    let view = View::Answer { out: io::stdout(), stream: job::stream(&io::stdout()), progress };
-    let secrets = secrets::known(&env, None);
+    let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));
     Ok(Job { settings, secrets, env, deadline: None, attendance: Attendance::Unattended, view })
 }
 

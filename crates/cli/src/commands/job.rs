@@ -38,11 +38,10 @@ impl Job {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
-        let mut progress = progress(&sources.env);
+        let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
         for notice in &settings.notices {
-            progress.line(&format!("windlass: {notice}"));
+            view.notice(notice);
         }
-        let view = if common.json { json_view() } else { answer_view(progress) };
         Ok(Self {
             secrets: secrets::known(&sources.env, settings.api_key()),
             settings,
@@ -64,18 +63,14 @@ impl Job {
     }
 }
 
-/// Progress on standard error.
-pub(super) fn progress(env: &Env) -> Progress<Stderr> {
-    Progress::new(io::stderr(), progress_stream(env))
-}
-
 /// Every event on standard output.
 pub(super) fn json_view() -> View<Stdout, Stderr> {
     View::Json { out: io::stdout(), err: io::stderr() }
 }
 
-/// The answer on standard output.
-pub(super) fn answer_view(progress: Progress<Stderr>) -> View<Stdout, Stderr> {
+/// The answer on standard output, progress on standard error.
+pub(super) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
+    let progress = Progress::new(io::stderr(), progress_stream(env));
     View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
@@ -109,7 +104,7 @@ fn progress_stream(env: &Env) -> Stream {
     if env.raw("TERM").is_some_and(|term| term == "dumb") { Stream::Piped } else { stream(&io::stderr()) }
 }
 
-pub(super) fn stream(end: &impl IsTerminal) -> Stream {
+fn stream(end: &impl IsTerminal) -> Stream {
     if end.is_terminal() { Stream::Terminal } else { Stream::Piped }
 }
 
