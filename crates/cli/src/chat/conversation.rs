@@ -54,7 +54,7 @@ impl Conversation {
         key: Option<String>,
     ) -> Result<Self, CommandError> {
         let agent = agent::build(&job, Arc::clone(&store), &model)?;
-        let key = known.map(|row| row.key).or(key).unwrap_or_else(fresh_key);
+        let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
         Ok(Self { job, store, model, key, agent, live: None, fitted: Fitted::Yes })
     }
 
@@ -145,7 +145,7 @@ impl Conversation {
     /// Begins a new session.
     pub(crate) async fn begin_new(&mut self) {
         self.close().await;
-        self.key = fresh_key();
+        self.key = session::fresh_key("chat");
     }
 
     /// Goes to another session of this folder.
@@ -172,9 +172,4 @@ fn said(envelope: &Envelope) -> Option<&str> {
         Record::MessageAccepted(message) => Some(&message.text),
         _ => None,
     }
-}
-
-fn fresh_key() -> String {
-    let id = uuid::Uuid::now_v7().simple().to_string();
-    format!("chat-{}", &id[id.len() - 12..])
 }

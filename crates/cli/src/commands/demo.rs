@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rustix::process::{Signal, getpid, kill_process};
 use windlass::store::Store;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, Awaited, Event, RunError, Sent, Session};
+use windlass::{Agent, Awaited, Event, RunError, Session};
 use windlass_machine::preset;
 
 use super::streams::{print, tell};
@@ -71,7 +71,7 @@ pub(super) struct Beginning {
 /// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
 /// this key that was built from [`prepare`].
 pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
-    let (name, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
+    let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
     match Scratch::make(&parent, &name) {
         Ok(scratch) => Ok(Beginning { key: key.map_or(name, str::to_owned), folder: scratch.folder }),
         Err(error) => {
@@ -119,10 +119,8 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
 
 async fn send(session: &Session) -> Result<Awaited, CommandError> {
     let id = MessageId::from("demo");
-    Ok(match session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)? {
-        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-        Sent::Queued => Awaited::Message(id),
-    })
+    let sent = session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)?;
+    Ok(Awaited::after(sent, id))
 }
 
 /// The other process: does the job in the current folder until it kills itself.

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Stderr, Stdout};
 use std::time::Duration;
 
-use windlass_vocab::Attendance;
+use windlass_vocab::{Attendance, ModelName};
 
 use super::CommandError;
 use crate::args::CommonFlags;
@@ -53,13 +53,12 @@ impl Job {
     }
 
     /// Chooses the model, and tells the person what nobody named.
-    pub(crate) async fn choose(&mut self, wish: Wish) -> Result<(), CommandError> {
+    pub(crate) async fn choose(&mut self, wish: Wish) -> Result<ModelName, CommandError> {
         let chosen = models::choose(&self.settings, wish, &crash::local_servers()).await?;
         for notice in &chosen.notices {
             self.view.notice(notice);
         }
-        chosen.settle(&mut self.settings);
-        Ok(())
+        Ok(chosen.settle(&mut self.settings))
     }
 }
 

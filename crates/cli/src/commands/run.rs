@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::MessageId;
-use windlass::{Awaited, RunError, Sent};
+use windlass::{Awaited, RunError};
 
 use super::streams::tell;
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
@@ -46,16 +46,13 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             Some(row) => session::model_of(store.as_ref(), row.session).await?,
             None => None,
         };
-        job.choose(Wish::new(session, Otherwise::Refuse)).await?;
-        let model = job.settings.model()?.clone();
+        let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
         let (session, mut events) = agent.session_followed(&key).await?;
-        let awaited = match session.send(message_id.clone(), prompt).await.map_err(RunError::from)? {
-            Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-            Sent::Queued => Awaited::Message(message_id),
-        };
+        let sent = session.send(message_id.clone(), prompt).await.map_err(RunError::from)?;
+        let awaited = Awaited::after(sent, message_id);
         let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
         session.close().await;
         done
@@ -98,7 +95,7 @@ async fn place_in_line(
         }
         (None, _) => match repeat::unfinished_in(store, &job.settings.place.workspace, prompt).await? {
             Some((row, id)) => Ok((row.key, id)),
-            None => Ok((format!("run-{}", &fresh.0[fresh.0.len() - 12..]), fresh)),
+            None => Ok((session::fresh_key("run"), fresh)),
         },
     }
 }

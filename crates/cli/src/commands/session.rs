@@ -49,6 +49,12 @@ pub(crate) async fn found(store: &dyn Store, key: &str) -> Result<Option<Session
     })
 }
 
+/// The key of a new session that nobody named; `what` it is for stands before its random end.
+pub(crate) fn fresh_key(what: &str) -> String {
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    format!("{what}-{}", &id[id.len() - 12..])
+}
+
 /// The place with the folder the session was begun in: it works there, wherever the command is typed.
 /// `named` is the folder the person asked for.
 pub(super) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> Result<Place, CommandError> {
