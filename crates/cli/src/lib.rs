@@ -21,6 +21,7 @@ pub mod prompt;
 pub mod screen;
 pub mod secrets;
 pub mod settings;
+mod tty;
 
 use std::process::ExitCode;
 

@@ -39,8 +39,9 @@ use self::slash::Meaning;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, quoted, short_line};
-use crate::screen::{Colour, Glyphs, Look, Motion};
+use crate::screen::{Glyphs, Look, Motion};
 use crate::settings::Env;
+use crate::tty;
 
 /// Two Ctrl-C within this time leave, though the first one was for the run.
 const TWICE: Duration = Duration::from_secs(2);
@@ -53,17 +54,11 @@ The loop, the journal, the tools and the files are real; nothing leaves this mac
 
 /// What the terminal can do; `None` where there is none to talk at.
 pub(crate) fn look(env: &Env) -> Option<Look> {
-    let terminal = env.raw("TERM").and_then(|term| term.to_str()).unwrap_or_default();
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() || matches!(terminal, "" | "dumb" | "cons25" | "emacs")
-    {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() || tty::is_dumb(env) {
         return None;
     }
-    let (width, height) = terminal::size(io::stdout()).unwrap_or((80, 24));
-    let colour = if env.raw("NO_COLOR").is_some() { Colour::None } else { Colour::Ansi };
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env.raw(name)?.to_str());
-    let utf8 = locale.is_some_and(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"));
-    let glyphs = if utf8 { Glyphs::Unicode } else { Glyphs::Ascii };
-    Some(Look { width, height, colour, motion: Motion::Repaint, glyphs })
+    let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
+    Some(Look { width, height, colour: tty::colour(env), motion: Motion::Repaint, glyphs: tty::glyphs(env) })
 }
 
 /// Talks at a terminal until the person leaves. `opening` is what they would say first.

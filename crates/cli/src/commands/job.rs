@@ -13,6 +13,7 @@ use crate::models::{self, Wish};
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
 use crate::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
+use crate::tty;
 
 /// Everything a run is given from outside.
 #[derive(Debug)]
@@ -100,7 +101,7 @@ fn make_data_dir(place: &Place) -> Result<(), CommandError> {
 
 /// A terminal that can't write over what it wrote gets whole lines, as a file does.
 fn progress_stream(env: &Env) -> Stream {
-    if env.raw("TERM").is_some_and(|term| term == "dumb") { Stream::Piped } else { stream(&io::stderr()) }
+    if tty::is_dumb(env) { Stream::Piped } else { stream(&io::stderr()) }
 }
 
 fn stream(end: &impl IsTerminal) -> Stream {
