@@ -1,6 +1,7 @@
 //! The session that is talked with: opened with its first message, so that looking in leaves no
 //! trace; given a title; exchanged for another.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,6 +61,11 @@ impl Conversation {
 
     pub(crate) fn agent(&self) -> &Agent {
         &self.agent
+    }
+
+    /// Text without the secrets in it, as the journal has it (X1).
+    pub(crate) fn scrubbed<'text>(&self, text: &'text str) -> Cow<'text, str> {
+        self.agent.runtime().outside().secrets.scrub(text)
     }
 
     /// What the store knows of the session.

@@ -6,8 +6,8 @@ use windlass::vocab::StopBy;
 use windlass::{RunError, Standing};
 
 use super::conversation::Conversation;
+use super::cost;
 use super::slash::{self, Slash};
-use super::{cost, recap};
 use crate::commands::{self, CommandError, session, sessions};
 use crate::output::{harmless_line, short_line};
 
@@ -136,12 +136,7 @@ fn moved(row: &SessionRow) -> String {
 
 async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Deed, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Deed::Tell("there is nothing to fork yet\n".into())) };
-    let copy = commands::fork::fork(talk.store.as_ref(), row.session, at, None).await?;
+    let copy = commands::fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
     Ok(Deed::Moved(moved(&copy)))
-}
-
-/// What was said before in the session, to be shown when it is taken up.
-pub(crate) async fn said_before(talk: &Conversation, prompt: &str) -> Result<String, CommandError> {
-    Ok(recap::recap(&talk.records().await?, prompt))
 }

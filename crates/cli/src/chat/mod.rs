@@ -35,6 +35,7 @@ use self::desk::Desk;
 use self::follow::{Left, follow};
 use self::line::{Line, joined};
 pub(crate) use self::plain::{by_lines, is_spoken_to};
+use self::recap::recap;
 use self::slash::Meaning;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
@@ -122,14 +123,14 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
         }
         Meaning::Message => {
             let whole = desk.pastes.put_back(line);
-            desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
+            desk.keep(&talk.scrubbed(&whole));
             return match talk.say(whole).await {
                 Ok(_) => followed(desk, talk).await,
                 Err(error) => survive(desk, talk, error).await,
             };
         }
     };
-    desk.keep(&talk.agent().runtime().outside().secrets.scrub(line));
+    desk.keep(&talk.scrubbed(line));
     match deeds::perform(talk, command).await {
         Ok(deed) => after(desk, talk, deed).await,
         Err(error) => survive(desk, talk, error).await,
@@ -175,7 +176,7 @@ async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) 
 /// Shows what was said before in the session, and goes on with a run that was left.
 async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Left::Idle) };
-    let before = deeds::said_before(talk, desk.prompt()).await?;
+    let before = recap(&talk.records().await?, desk.prompt());
     desk.console.whisper(&before)?;
     let waits = !talk.store.waiting(row.session).await?.is_empty();
     if !session::is_open(&row) && !waits {

@@ -22,7 +22,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
     block_on(async {
         let store = agent::open_store(&place)?;
         let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
-        let forked = fork(store.as_ref(), origin.session, args.at, args.new_key.as_deref()).await?;
+        let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;
         let hint = hint(store.as_ref(), &origin, &forked).await?;
         tell(&harmless_lines(&hint));
@@ -34,14 +34,13 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
 /// one made from the old.
 pub(crate) async fn fork(
     store: &dyn Store,
-    origin: SessionId,
+    origin: &SessionRow,
     at: Option<u64>,
     new_key: Option<&str>,
 ) -> Result<SessionRow, CommandError> {
-    let row = store.row(origin).await?.ok_or(StoreError::Missing)?;
     let forked = match new_key {
-        Some(key) => runtime::fork(store, origin, at, key, SystemClock.now()).await?,
-        None => under_a_free_key(store, &row, at).await?,
+        Some(key) => runtime::fork(store, origin.session, at, key, SystemClock.now()).await?,
+        None => under_a_free_key(store, origin, at).await?,
     };
     Ok(store.row(forked).await?.ok_or(StoreError::Missing)?)
 }
