@@ -101,10 +101,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),
-        (
-            "rules",
-            format!("{}, permissions: {:?}", settings.policy.preset, settings.permissions.mode.value).to_lowercase(),
-        ),
+        ("rules", format!("{}, permissions: {}", settings.policy.preset, settings.permissions.mode.value)),
         ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
     ];
     Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())

@@ -20,7 +20,7 @@ use windlass_machine::preset;
 use super::streams::{print, tell};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{DemoArgs, Mode};
-use crate::demo::{Count, PROMPT, Scratch};
+use crate::demo::{Count, PROMPT, make_scratch};
 use crate::exit::Exit;
 use crate::models::DEMO;
 use crate::output::quoted;
@@ -72,13 +72,11 @@ pub(super) struct Beginning {
 /// this key that was built from [`prepare`].
 pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
     let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
-    match Scratch::make(&parent, &name) {
-        Ok(scratch) => Ok(Beginning { key: key.map_or(name, str::to_owned), folder: scratch.folder }),
-        Err(error) => {
-            let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
-            Err(CommandError::new(Exit::Failed, text))
-        }
-    }
+    let folder = make_scratch(&parent, &name).map_err(|error| {
+        let text = format!("no folder for the demo can be made in {}: {error}; set TMPDIR", parent.display());
+        CommandError::new(Exit::Failed, text)
+    })?;
+    Ok(Beginning { key: key.map_or(name, str::to_owned), folder })
 }
 
 /// Everything the demo needs, whatever is configured for real runs.

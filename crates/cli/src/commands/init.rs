@@ -57,10 +57,8 @@ async fn found(sources: &Sources, whose: Whose) -> Result<Draft, CommandError> {
         // Something is named that does not answer yet; it is written down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
-    let server = endpoint.filter(|endpoint| endpoint.base_url.value != crate::settings::OPENAI).map(|endpoint| {
-        let address = endpoint.base_url.value.clone();
-        if endpoint.is_here() { Server::Here(address) } else { Server::Elsewhere(address) }
-    });
+    let address = endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != crate::settings::OPENAI);
+    let server = address.map(|address| Server::at(&address));
     Ok(Draft { whose, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 

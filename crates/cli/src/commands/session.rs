@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::settings::Place;
 
 /// Whose sessions the command line works on.
-pub(super) const OWNER: &str = "local";
+pub(crate) const OWNER: &str = "local";
 
 /// This folder's sessions, the last used first.
 pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
