@@ -18,6 +18,8 @@ mod init;
 mod models;
 pub mod output;
 pub mod prompt;
+#[cfg(test)]
+mod sample;
 pub mod screen;
 pub mod secrets;
 pub mod settings;
