@@ -154,12 +154,6 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Shows a line of ours.
-    pub fn notice(&mut self, text: &str) -> io::Result<()> {
-        self.say(Style::DIM, text);
-        self.paint()
-    }
-
     /// Shows how a run ended: the answer, if it was not shown yet, and why there is none.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         self.close_run();

@@ -244,13 +244,6 @@ fn pausing_does_not_part_what_belongs_together() {
 }
 
 #[test]
-fn a_notice_stands_above_the_live_line() {
-    let mut stage = Stage::new(LOOK);
-    stage.record(turn_started()).screen.notice("a notice of ours\nin two lines").expect("shown");
-    stage.shows("a notice of ours\nin two lines\n⠋ waiting for the model");
-}
-
-#[test]
 fn a_dumb_terminal_gets_finished_lines_and_no_sequence_at_all() {
     let mut stage = Stage::new(Look { glyphs: Glyphs::Ascii, ..STILL });
     stage.record(turn_started()).wait(5_000).think("hm").wait(500).text("Some *text*\n\nand").wait(50);
