@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::cargo::{cargo, target_dir};
+
 /// The largest binary that is released, in bytes.
 const LARGEST: u64 = 25_000_000;
 
@@ -74,19 +76,10 @@ fn rustflags(root: &Path) -> String {
 }
 
 fn build(root: &Path, target: &str) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words =
         ["build", "--profile", "dist", "--locked", "-p", "windlass-cli", "--bin", "windlass", "--target", target];
-    let status = Command::new(cargo).args(words).env("RUSTFLAGS", rustflags(root)).current_dir(root).status();
-    match status {
-        Ok(status) if status.success() => Ok(target_dir(root).join(target).join("dist").join("windlass")),
-        Ok(status) => Err(format!("cargo build ended with {status}")),
-        Err(error) => Err(format!("cargo can't be started: {error}")),
-    }
-}
-
-fn target_dir(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+    cargo(root, &words, &[("RUSTFLAGS", &rustflags(root))])?;
+    Ok(target_dir(root).join(target).join("dist").join("windlass"))
 }
 
 /// The number in `windlass 0.1.0 (commit day)`.

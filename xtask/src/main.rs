@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands, one row of [`COMMANDS`] and one file each.
 
 mod bench;
+mod cargo;
 mod dist;
 mod picture;
 mod test;

@@ -17,6 +17,8 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use vt100::{Cell, Color, Parser, Screen};
 
+use crate::cargo::{cargo, target_dir};
+
 const ROWS: NonZero<u16> = NonZero::new(30).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(92).unwrap();
 /// Frames closer together than this are one.
@@ -37,13 +39,8 @@ struct Frame {
 }
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(BUILD).current_dir(root).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("the binary can't be built".into());
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
-    let frames = record(&target.join("release/windlass"))?;
+    cargo(root, BUILD, &[])?;
+    let frames = record(&target_dir(root).join("release/windlass"))?;
     let picture = root.join("docs/demo.svg");
     fs::write(&picture, draw(&frames)).map_err(|error| format!("{}: {error}", picture.display()))?;
     println!("{} frames in {}", frames.len(), picture.display());

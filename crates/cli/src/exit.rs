@@ -71,23 +71,13 @@ impl From<Exit> for ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use windlass_vocab::{EndReason, Failure, FailureClass, RunEnded, Usage};
+    use windlass_vocab::{EndReason, Failure, FailureClass};
 
     use super::Exit;
+    use crate::sample::ended;
 
     fn code(reason: EndReason, failure: Option<Failure>) -> u8 {
-        let ended = RunEnded {
-            reason,
-            answer: String::new(),
-            failure,
-            tools: BTreeSet::new(),
-            turns: 1,
-            output: None,
-            usage: Usage::default(),
-        };
-        Exit::from(&ended).code()
+        Exit::from(&ended(reason, "", failure)).code()
     }
 
     // proves L3 at the command line: each end has its exit code

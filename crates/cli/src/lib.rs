@@ -18,11 +18,13 @@ mod init;
 mod models;
 pub mod output;
 pub mod prompt;
+#[cfg(test)]
+mod sample;
 pub mod screen;
 pub mod secrets;
 pub mod settings;
+mod tty;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -47,8 +49,7 @@ pub fn main() -> ExitCode {
     let exit = match commands::dispatch(cli, env) {
         Ok(exit) => exit,
         Err(error) => {
-            // Nobody is left to tell when standard error is gone.
-            let _ = writeln!(std::io::stderr(), "windlass: {}", output::harmless_lines(&error.message));
+            commands::streams::tell(&format!("windlass: {}", output::harmless_lines(&error.message)));
             error.exit
         }
     };

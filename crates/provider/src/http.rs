@@ -4,7 +4,6 @@
 //! settings from the environment, only its configuration; and it never panics for want of a TLS
 //! provider, because it brings its own. Trust in certificates comes from the system's store, or from
 //! the bundled list where the system has none, and is loaded only when an `https` address is used.
-
 //!
 //! It stands on hyper directly: what it keeps per connection can then be bounded, which counts when a
 //! thousand sessions stream at once.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 use windlass_machine::State;
-use windlass_runtime::{OpenError, Opening, Runtime, Sent, Session, SessionClosed, Subscription};
+use windlass_runtime::{OpenError, Opening, Runtime, Session, SessionClosed, Subscription};
 use windlass_store::{Store, StoreError};
 use windlass_vocab::{Event, MessageId, QuestionAsked, RunEnded, RunId, SessionId};
 
@@ -199,8 +199,5 @@ impl<D, O: Output> Agent<D, O> {
 
 /// Says something, and what is then awaited.
 async fn awaited(session: &Session, message_id: MessageId, prompt: &str) -> Result<Awaited, SessionClosed> {
-    Ok(match session.send(message_id.clone(), prompt).await? {
-        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-        Sent::Queued => Awaited::Message(message_id),
-    })
+    Ok(Awaited::after(session.send(message_id.clone(), prompt).await?, message_id))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use windlass_runtime::Sent;
 use windlass_store::{Backwards, Store, StoreError};
 use windlass_vocab::{Envelope, MessageId, Record, RunEnded, RunId, SessionId};
 
@@ -13,6 +14,17 @@ pub enum Awaited {
     Run(RunId),
     /// That of the run that takes this message up, or of the newest retry of that run.
     Message(MessageId),
+}
+
+impl Awaited {
+    /// What is awaited once a message was sent.
+    #[must_use]
+    pub fn after(sent: Sent, message: MessageId) -> Self {
+        match sent {
+            Sent::TakenUp(run) | Sent::Known(run) => Self::Run(run),
+            Sent::Queued => Self::Message(message),
+        }
+    }
 }
 
 /// The end that is awaited, if the session's journal has it, and its record. Once the run that a message

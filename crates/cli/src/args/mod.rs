@@ -3,6 +3,7 @@
 mod deadline;
 mod setup;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -309,6 +310,17 @@ pub enum Mode {
     Default,
     /// Every change is asked for.
     Strict,
+}
+
+/// As it is typed.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bypass => "bypass",
+            Self::Default => "default",
+            Self::Strict => "strict",
+        })
+    }
 }
 
 /// What a stored record outlives.

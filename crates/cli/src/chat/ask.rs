@@ -9,8 +9,8 @@ use windlass::vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption};
 use super::conversation::Conversation;
 use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
-use super::keys::Key;
 use super::slash::{self, Meaning, Slash};
+use super::typed::Pressed;
 use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
@@ -118,27 +118,14 @@ fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
         Piece::Paste(_) => return Ok(None),
     };
     for key in desk.keys.read(&bytes) {
-        match key {
-            Key::Interrupt => return Ok(Some(Reply::Stop)),
-            Key::EndOfInput if desk.console.typed.is_empty() => return Ok(Some(Reply::Leave)),
-            Key::Enter => {
-                let (before, after) = desk.console.typed.take();
-                if let Some(reply) = entered(before + &after) {
-                    return Ok(Some(reply));
-                }
-            }
-            Key::Char(_)
-            | Key::Newline
-            | Key::Backspace
-            | Key::Delete
-            | Key::WordBack
-            | Key::KillToStart
-            | Key::KillToEnd
-            | Key::Left
-            | Key::Right
-            | Key::Home
-            | Key::End
-            | Key::EndOfInput => desk.console.typed.press(key),
+        let reply = match desk.console.typed.press(key) {
+            Pressed::Edited => None,
+            Pressed::Interrupt => Some(Reply::Stop),
+            Pressed::Leave => Some(Reply::Leave),
+            Pressed::Entered(line) => entered(line),
+        };
+        if reply.is_some() {
+            return Ok(reply);
         }
     }
     Ok(None)

@@ -1,6 +1,7 @@
 //! The session that is talked with: opened with its first message, so that looking in leaves no
 //! trace; given a title; exchanged for another.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,12 +55,17 @@ impl Conversation {
         key: Option<String>,
     ) -> Result<Self, CommandError> {
         let agent = agent::build(&job, Arc::clone(&store), &model)?;
-        let key = known.map(|row| row.key).or(key).unwrap_or_else(fresh_key);
+        let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
         Ok(Self { job, store, model, key, agent, live: None, fitted: Fitted::Yes })
     }
 
     pub(crate) fn agent(&self) -> &Agent {
         &self.agent
+    }
+
+    /// Text without the secrets in it, as the journal has it (X1).
+    pub(crate) fn scrubbed<'text>(&self, text: &'text str) -> Cow<'text, str> {
+        self.agent.runtime().outside().secrets.scrub(text)
     }
 
     /// What the store knows of the session.
@@ -145,7 +151,7 @@ impl Conversation {
     /// Begins a new session.
     pub(crate) async fn begin_new(&mut self) {
         self.close().await;
-        self.key = fresh_key();
+        self.key = session::fresh_key("chat");
     }
 
     /// Goes to another session of this folder.
@@ -172,9 +178,4 @@ fn said(envelope: &Envelope) -> Option<&str> {
         Record::MessageAccepted(message) => Some(&message.text),
         _ => None,
     }
-}
-
-fn fresh_key() -> String {
-    let id = uuid::Uuid::now_v7().simple().to_string();
-    format!("chat-{}", &id[id.len() - 12..])
 }

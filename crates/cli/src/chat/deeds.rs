@@ -6,8 +6,8 @@ use windlass::vocab::StopBy;
 use windlass::{RunError, Standing};
 
 use super::conversation::Conversation;
+use super::cost;
 use super::slash::{self, Slash};
-use super::{cost, recap};
 use crate::commands::{self, CommandError, session, sessions};
 use crate::output::{harmless_line, short_line};
 
@@ -106,10 +106,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),
-        (
-            "rules",
-            format!("{}, permissions: {:?}", settings.policy.preset, settings.permissions.mode.value).to_lowercase(),
-        ),
+        ("rules", format!("{}, permissions: {}", settings.policy.preset, settings.permissions.mode.value)),
         ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
     ];
     Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())
@@ -141,12 +138,7 @@ fn moved(row: &SessionRow) -> String {
 
 async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Deed, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Deed::Tell("there is nothing to fork yet\n".into())) };
-    let copy = commands::fork::fork(talk.store.as_ref(), row.session, at, None).await?;
+    let copy = commands::fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
     Ok(Deed::Moved(moved(&copy)))
-}
-
-/// What was said before in the session, to be shown when it is taken up.
-pub(crate) async fn said_before(talk: &Conversation, prompt: &str) -> Result<String, CommandError> {
-    Ok(recap::recap(&talk.records().await?, prompt))
 }

@@ -12,8 +12,9 @@ use super::gate::{Gate, Piece};
 use super::keys::Keys;
 use super::line::{Aid, Line, LineEditor};
 use super::pastes::Pastes;
-use super::terminal::{self, Terminal};
+use super::terminal::Terminal;
 use crate::screen::{Colour, Look};
+use crate::tty;
 
 /// What the system says about the terminal or the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +143,7 @@ impl Desk {
 
     /// The window has another size, or has it again.
     pub(crate) fn resize(&mut self) -> Result<(), TerminalError> {
-        match terminal::size(io::stdout()) {
+        match tty::size() {
             Some(size) => self.console.resize(size),
             None => Ok(()),
         }

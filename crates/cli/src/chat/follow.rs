@@ -15,6 +15,7 @@ use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::keys::Key;
 use super::slash::{self, Meaning, Slash, When};
+use super::typed::Pressed;
 use crate::commands::{CommandError, recall};
 use crate::output::short_line;
 use crate::screen::{Motion, Screen};
@@ -199,30 +200,13 @@ async fn interrupted(talk: &mut Conversation, left: Left) -> Result<Left, Comman
 }
 
 async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left) -> Result<Left, CommandError> {
-    match key {
-        Key::Interrupt => return interrupted(talk, left).await,
-        Key::EndOfInput if desk.console.typed.is_empty() => return Ok(Left::Chat),
-        Key::EndOfInput => desk.console.typed.press(Key::Delete),
-        Key::Enter => {
-            let (before, after) = desk.console.typed.take();
-            let line = before + &after;
-            if !line.trim().is_empty() {
-                return said(desk, talk, line, left).await;
-            }
-        }
-        Key::Char(_)
-        | Key::Newline
-        | Key::Backspace
-        | Key::Delete
-        | Key::WordBack
-        | Key::KillToStart
-        | Key::KillToEnd
-        | Key::Left
-        | Key::Right
-        | Key::Home
-        | Key::End => desk.console.typed.press(key),
+    match desk.console.typed.press(key) {
+        Pressed::Edited => Ok(left),
+        Pressed::Interrupt => interrupted(talk, left).await,
+        Pressed::Leave => Ok(Left::Chat),
+        Pressed::Entered(line) if line.trim().is_empty() => Ok(left),
+        Pressed::Entered(line) => said(desk, talk, line, left).await,
     }
-    Ok(left)
 }
 
 /// A line typed while a run works: told to the chat, or to the run.
@@ -240,7 +224,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
         Meaning::Wrong(text) => format!("{text}\n"),
         Meaning::Message => {
             let whole = desk.pastes.put_back(&line);
-            desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
+            desk.keep(&talk.scrubbed(&whole));
             match talk.say(whole).await? {
                 (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
                 (Sent::Queued, id) => {

@@ -16,6 +16,7 @@ use rustyline::{
 };
 
 use super::complete;
+use super::console::dimmed;
 use crate::screen::Colour;
 
 /// A message longer than this is not kept in the history.
@@ -151,11 +152,7 @@ impl Hinter for Aid {
 
 impl Highlighter for Aid {
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        Cow::Owned(format!("\u{1b}[2m{hint}\u{1b}[0m"))
-    }
-
-    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
-        Cow::Borrowed(prompt)
+        Cow::Owned(dimmed(hint, self.colour))
     }
 }
 

@@ -35,13 +35,14 @@ use self::desk::Desk;
 use self::follow::{Left, follow};
 use self::line::{Line, joined};
 pub(crate) use self::plain::{by_lines, is_spoken_to};
+use self::recap::recap;
 use self::slash::Meaning;
-use crate::commands::follow::quoted;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
-use crate::output::{harmless_line, short_line};
-use crate::screen::{Colour, Glyphs, Look, Motion};
+use crate::output::{harmless_line, quoted, short_line};
+use crate::screen::{Glyphs, Look, Motion};
 use crate::settings::Env;
+use crate::tty;
 
 /// Two Ctrl-C within this time leave, though the first one was for the run.
 const TWICE: Duration = Duration::from_secs(2);
@@ -54,17 +55,11 @@ The loop, the journal, the tools and the files are real; nothing leaves this mac
 
 /// What the terminal can do; `None` where there is none to talk at.
 pub(crate) fn look(env: &Env) -> Option<Look> {
-    let terminal = env.raw("TERM").and_then(|term| term.to_str()).unwrap_or_default();
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() || matches!(terminal, "" | "dumb" | "cons25" | "emacs")
-    {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() || tty::is_dumb(env) {
         return None;
     }
-    let (width, height) = terminal::size(io::stdout()).unwrap_or((80, 24));
-    let colour = if env.raw("NO_COLOR").is_some() { Colour::None } else { Colour::Ansi };
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env.raw(name)?.to_str());
-    let utf8 = locale.is_some_and(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"));
-    let glyphs = if utf8 { Glyphs::Unicode } else { Glyphs::Ascii };
-    Some(Look { width, height, colour, motion: Motion::Repaint, glyphs })
+    let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
+    Some(Look { width, height, colour: tty::colour(env), motion: Motion::Repaint, glyphs: tty::glyphs(env) })
 }
 
 /// Talks at a terminal until the person leaves. `opening` is what they would say first.
@@ -128,14 +123,14 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
         }
         Meaning::Message => {
             let whole = desk.pastes.put_back(line);
-            desk.keep(&talk.agent().runtime().outside().secrets.scrub(&whole));
+            desk.keep(&talk.scrubbed(&whole));
             return match talk.say(whole).await {
                 Ok(_) => followed(desk, talk).await,
                 Err(error) => survive(desk, talk, error).await,
             };
         }
     };
-    desk.keep(&talk.agent().runtime().outside().secrets.scrub(line));
+    desk.keep(&talk.scrubbed(line));
     match deeds::perform(talk, command).await {
         Ok(deed) => after(desk, talk, deed).await,
         Err(error) => survive(desk, talk, error).await,
@@ -181,7 +176,7 @@ async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) 
 /// Shows what was said before in the session, and goes on with a run that was left.
 async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Left::Idle) };
-    let before = deeds::said_before(talk, desk.prompt()).await?;
+    let before = recap(&talk.records().await?, desk.prompt());
     desk.console.whisper(&before)?;
     let waits = !talk.store.waiting(row.session).await?.is_empty();
     if !session::is_open(&row) && !waits {

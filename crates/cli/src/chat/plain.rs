@@ -3,8 +3,8 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use windlass::Awaited;
 use windlass::vocab::RunId;
-use windlass::{Awaited, Sent};
 
 use super::conversation::Conversation;
 use super::deeds::{self, Deed};
@@ -64,11 +64,8 @@ enum Said {
 async fn said(talk: &mut Conversation, line: String) -> Result<Said, CommandError> {
     let command = match slash::read(&line) {
         Meaning::Message => {
-            let awaited = match talk.say(line).await? {
-                (Sent::TakenUp(run) | Sent::Known(run), _) => Awaited::Run(run),
-                (Sent::Queued, id) => Awaited::Message(id),
-            };
-            return Ok(Said::Heard(hear(talk, awaited).await?));
+            let (sent, id) = talk.say(line).await?;
+            return Ok(Said::Heard(hear(talk, Awaited::after(sent, id)).await?));
         }
         Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
         Meaning::Command(command, _) => command,

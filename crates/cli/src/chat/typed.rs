@@ -13,11 +13,20 @@ pub(crate) struct Typed {
     right: String,
 }
 
-impl Typed {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.left.is_empty() && self.right.is_empty()
-    }
+/// What a key came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pressed {
+    /// The line goes on.
+    Edited,
+    /// The line was sent; another begins.
+    Entered(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D where nothing is typed.
+    Leave,
+}
 
+impl Typed {
     /// What is before and after the cursor; the line is empty then.
     pub(crate) fn take(&mut self) -> (String, String) {
         (std::mem::take(&mut self.left), std::mem::take(&mut self.right))
@@ -29,12 +38,18 @@ impl Typed {
     }
 
     /// Does what a key says, where it is about the text.
-    pub(crate) fn press(&mut self, key: Key) {
+    pub(crate) fn press(&mut self, key: Key) -> Pressed {
         match key {
+            Key::Interrupt => return Pressed::Interrupt,
+            Key::EndOfInput if self.left.is_empty() && self.right.is_empty() => return Pressed::Leave,
+            Key::Enter => {
+                let (before, after) = self.take();
+                return Pressed::Entered(before + &after);
+            }
             Key::Char(c) => self.left.push(c),
             Key::Newline => self.left.push('\n'),
             Key::Backspace => drop(self.left.pop()),
-            Key::Delete => drop(first(&mut self.right)),
+            Key::Delete | Key::EndOfInput => drop(first(&mut self.right)),
             Key::WordBack => {
                 let kept = self.left.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
                 self.left.truncate(kept);
@@ -52,8 +67,8 @@ impl Typed {
                 self.right = std::mem::take(&mut self.left);
             }
             Key::End => self.left.push_str(&std::mem::take(&mut self.right)),
-            Key::Enter | Key::Interrupt | Key::EndOfInput => {}
         }
+        Pressed::Edited
     }
 
     /// The part around the cursor that fits `width` columns, and the cursor's column in it.
@@ -86,7 +101,7 @@ fn first(text: &mut String) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::Typed;
+    use super::{Pressed, Typed};
     use crate::chat::keys::Key;
 
     fn at_end(text: &str) -> Typed {
@@ -97,7 +112,9 @@ mod tests {
 
     fn typed(keys: &[Key]) -> (String, String) {
         let mut typed = at_end("one two");
-        keys.iter().for_each(|key| typed.press(*key));
+        for key in keys {
+            assert_eq!(typed.press(*key), Pressed::Edited, "{key:?}");
+        }
         typed.take()
     }
 
@@ -110,9 +127,19 @@ mod tests {
             (&[Key::WordBack, Key::WordBack], "", ""),
             (&[Key::Left, Key::KillToEnd, Key::Newline], "one tw\n", ""),
             (&[Key::Left, Key::KillToStart, Key::End], "o", ""),
+            (&[Key::Left, Key::EndOfInput], "one tw", ""),
         ] {
             assert_eq!(typed(keys), (left.to_owned(), right.to_owned()), "{keys:?}");
         }
+    }
+
+    #[test]
+    fn some_keys_are_not_about_the_text() {
+        let mut typed = at_end("one two");
+        typed.press(Key::Left);
+        assert_eq!(typed.press(Key::Interrupt), Pressed::Interrupt);
+        assert_eq!(typed.press(Key::Enter), Pressed::Entered("one two".into()));
+        assert_eq!((typed.press(Key::EndOfInput), typed), (Pressed::Leave, Typed::default()));
     }
 
     #[test]

@@ -34,8 +34,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
             Some(row) => session::model_of(store.as_ref(), row.session).await?,
             None => None,
         };
-        job.choose(Wish::new(session, Otherwise::Demo)).await?;
-        let model = job.settings.model()?.clone();
+        let model = job.choose(Wish::new(session, Otherwise::Demo)).await?;
         if model.as_str() == DEMO && !wanted {
             return show(job, store, look).await;
         }

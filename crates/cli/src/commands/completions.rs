@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use super::Done;
-use super::sessions::print;
+use super::streams::print;
 use crate::args::{Cli, CompletionsArgs};
 use crate::exit::Exit;
 

@@ -5,7 +5,7 @@
 //! counts in the journal and on the disk what was done how often.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,15 +14,16 @@ use std::sync::Arc;
 use rustix::process::{Signal, getpid, kill_process};
 use windlass::store::Store;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, Awaited, Event, RunError, Sent, Session};
+use windlass::{Agent, Awaited, Event, RunError, Session};
 use windlass_machine::preset;
 
-use super::sessions::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{DemoArgs, Mode};
-use crate::demo::{Count, PROMPT, Scratch};
+use crate::demo::{Count, PROMPT, make_scratch};
 use crate::exit::Exit;
 use crate::models::DEMO;
+use crate::output::quoted;
 use crate::secrets;
 use crate::settings::{Env, Flags, Origin, Permissions, Place, Settings, Sourced};
 
@@ -55,9 +56,9 @@ pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
 
 fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
     let beginning = begin(key)?;
-    say("Demo: the model is scripted, and nothing leaves this machine.");
-    say("The loop, the journal, the tools and the files are real.");
-    say(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
+    tell("Demo: the model is scripted, and nothing leaves this machine.");
+    tell("The loop, the journal, the tools and the files are real.");
+    tell(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
     Ok(beginning)
 }
 
@@ -70,23 +71,15 @@ pub(super) struct Beginning {
 /// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
 /// this key that was built from [`prepare`].
 pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
-    let (name, parent) = (format!("demo-{}", &uuid::Uuid::now_v7().simple().to_string()[20..]), std::env::temp_dir());
-    match Scratch::make(&parent, &name) {
-        Ok(scratch) => Ok(Beginning { key: key.map_or(name, str::to_owned), folder: scratch.folder }),
-        Err(error) => {
-            let text = format!(
-                "no folder for the demo can be made in {}: {error}; set TMPDIR to a folder you can write to",
-                parent.display()
-            );
-            Err(CommandError::new(Exit::Failed, text))
-        }
-    }
-}
-
-/// For people; what scripts want is on standard output.
-fn say(text: &str) {
-    // Nobody is left to tell when standard error is gone.
-    let _ = writeln!(io::stderr(), "{text}");
+    let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
+    let folder = make_scratch(&parent, &name).map_err(|error| {
+        let text = format!(
+            "no folder for the demo can be made in {}: {error}; set TMPDIR to a folder you can write to",
+            parent.display()
+        );
+        CommandError::new(Exit::Failed, text)
+    })?;
+    Ok(Beginning { key: key.map_or(name, str::to_owned), folder })
 }
 
 /// Everything the demo needs, whatever is configured for real runs.
@@ -101,8 +94,7 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
         notices: Vec::new(),
     };
-    let view = job::answer_view(job::progress(&env));
-    let secrets = secrets::known(&env, None);
+    let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));
     Ok(Job { settings, secrets, env, deadline: None, attendance: Attendance::Unattended, view })
 }
 
@@ -110,8 +102,7 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     if let Some(key) = key
         && session::found(store.as_ref(), key).await?.is_some()
     {
-        let quoted = follow::quoted(key);
-        let text = format!("there is a session `{key}` already; `windlass sessions rm {quoted}` deletes it");
+        let text = format!("there is a session `{key}` already; `windlass sessions rm {}` deletes it", quoted(key));
         return Err(CommandError::new(Exit::Usage, text));
     }
     let Beginning { key, folder } = announced(key)?;
@@ -121,18 +112,16 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     let awaited = send(&session).await?;
     let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
     session.close().await;
-    say(&format!("\nSee the files:   ls {}", folder.display()));
-    say(&format!("Every step:      windlass sessions show {}", follow::quoted(&key)));
-    say("Now kill it:     windlass demo --crash");
+    tell(&format!("\nSee the files:   ls {}", folder.display()));
+    tell(&format!("Every step:      windlass sessions show {}", quoted(&key)));
+    tell("Now kill it:     windlass demo --crash");
     done
 }
 
 async fn send(session: &Session) -> Result<Awaited, CommandError> {
     let id = MessageId::from("demo");
-    Ok(match session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)? {
-        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-        Sent::Queued => Awaited::Message(id),
-    })
+    let sent = session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)?;
+    Ok(Awaited::after(sent, id))
 }
 
 /// The other process: does the job in the current folder until it kills itself.
@@ -189,17 +178,17 @@ fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
         let row = session::by_key(store.as_ref(), key).await?;
         let before = store.read(row.session, 0).await?;
         let count = Count::of(&before, folder).map_err(|error| unreadable(folder, &error))?;
-        say(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+        tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
         let (records, Count { renamed, left, .. }) = (before.len(), count);
-        say(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
-        say(&format!("$ windlass resume {}", follow::quoted(key)));
+        tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
+        tell(&format!("$ windlass resume {}", quoted(key)));
         let mut job = prepare(place, folder, env)?;
         let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
         let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
         let records = store.read(row.session, 0).await?;
         let count = Count::of(&records, folder).map_err(|error| unreadable(folder, &error))?;
         print(&told(&count))?;
-        say(&format!("\nEvery step:      windlass sessions show {}", follow::quoted(key)));
+        tell(&format!("\nEvery step:      windlass sessions show {}", quoted(key)));
         Ok(if count.is_right() { done } else { Exit::Failed })
     })
 }

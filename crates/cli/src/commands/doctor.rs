@@ -7,24 +7,26 @@ use std::path::PathBuf;
 use serde_json::json;
 use windlass::tools::Secrets;
 
-use super::sessions::print;
+use super::streams::print;
 use super::{CommandError, Done, block_on, job};
 use crate::args::{DoctorArgs, VERSION};
 use crate::crash;
-use crate::doctor::{self, Check, State, Terminal};
+use crate::doctor::{self, Check, State};
 use crate::exit::Exit;
 use crate::models::{self, Otherwise, Wish};
 use crate::output::harmless_lines;
+use crate::screen::Colour;
 use crate::secrets;
 use crate::settings::{Env, Flags, Sources};
+use crate::tty;
 
 pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) -> Done {
-    let terminal = terminal(env);
-    let colour = terminal.size.is_some() && terminal.no_colour.is_none();
+    let size = io::stdout().is_terminal().then(|| tty::size().unwrap_or(tty::USUAL_SIZE));
+    let colour = if size.is_some() { tty::colour(env) } else { Colour::None };
     block_on(async {
         let mut checks = examine(args.flags(data_dir), env.clone()).await;
-        checks.push(doctor::terminal(&terminal));
-        let text = if args.json { as_json(&checks) } else { as_text(&checks, Paint { colour }) };
+        checks.push(doctor::terminal(size, env));
+        let text = if args.json { as_json(&checks) } else { as_text(&checks, colour) };
         // No check shows a secret; this is for texts that come from elsewhere.
         let known = secrets::known(env, None).into_iter().map(|secret| (secret.name, secret.value));
         print(&Secrets::new(known).scrub(&text))?;
@@ -66,50 +68,30 @@ async fn configured(sources: &Sources) -> Vec<Check> {
     checks
 }
 
-fn terminal(env: &Env) -> Terminal {
-    let text = |name: &str| env.raw(name).map(|value| value.to_string_lossy().into_owned());
-    let size = io::stdout().is_terminal().then(|| {
-        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-        // A terminal that does not know its size is taken for the usual one.
-        size.map(|size| (size.ws_col, size.ws_row)).filter(|(columns, _)| *columns > 0).unwrap_or((80, 24))
-    });
-    Terminal {
-        size,
-        term: text("TERM"),
-        no_colour: text("NO_COLOR"),
-        locale: text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")),
-    }
-}
-
 fn as_json(checks: &[Check]) -> String {
     let failed = checks.iter().any(|check| check.state == State::Fail);
     let report = json!({ "version": VERSION, "ok": !failed, "checks": checks });
     format!("{report}\n")
 }
 
-/// Whether states are coloured.
-#[derive(Clone, Copy)]
-struct Paint {
-    colour: bool,
-}
-
-impl Paint {
-    fn state(self, state: State) -> String {
-        let word = format!("{:<4}", state.word());
-        let code = match state {
-            State::Ok => 32,
-            State::Warn => 33,
-            State::Fail => 31,
-        };
-        if self.colour { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word }
+fn painted(state: State, colour: Colour) -> String {
+    let word = format!("{:<4}", state.word());
+    let code = match state {
+        State::Ok => 32,
+        State::Warn => 33,
+        State::Fail => 31,
+    };
+    match colour {
+        Colour::None => word,
+        Colour::Ansi => format!("\u{1b}[{code}m{word}\u{1b}[0m"),
     }
 }
 
-fn as_text(checks: &[Check], paint: Paint) -> String {
+fn as_text(checks: &[Check], colour: Colour) -> String {
     const INDENT: &str = "                ";
     let mut text = format!("windlass {VERSION}\n");
     for check in checks {
-        text += &format!("{}  {:<8}  {}\n", paint.state(check.state), check.name, harmless_lines(&check.said));
+        text += &format!("{}  {:<8}  {}\n", painted(check.state, colour), check.name, harmless_lines(&check.said));
         for line in &check.details {
             text += &format!("{INDENT}{}\n", harmless_lines(line));
         }

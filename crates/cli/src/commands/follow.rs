@@ -9,9 +9,10 @@ use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, StopBy}
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
 use super::question::{choices, chosen, offered, shown};
+use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, recall};
 use crate::exit::Exit;
-use crate::output::harmless_lines;
+use crate::output::{harmless_lines, quoted};
 
 /// Follows until the run ends or waits for somebody who is not here.
 pub(crate) async fn follow(
@@ -53,10 +54,10 @@ async fn follow_and_ask(
             }
             Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
                 for asked in questions {
-                    // Ctrl-C, and time, answer too.
+                    // Ctrl-C, and time, answer too; what follows then begins on a line of its own.
                     tokio::select! {
                         biased;
-                        () = session.moved_past(asked.question) => end_line(),
+                        () = session.moved_past(asked.question) => tell(""),
                         answer = ask(&asked) => {
                             session.answer(asked.question, answer?).await.map_err(RunError::from)?;
                         }
@@ -77,10 +78,6 @@ pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
 }
 
-pub(super) fn output_failed(error: &io::Error) -> CommandError {
-    CommandError::new(Exit::Failed, format!("standard output can't be written: {error}"))
-}
-
 fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
     let session = key.map(|key| format!(" {}", quoted(key))).unwrap_or_default();
     let mut text = String::from("the run waits for a person:");
@@ -91,12 +88,6 @@ fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
         text.push_str(&format!("\n    answer with: windlass resume{session} --answer {}", choices.join("|")));
     }
     CommandError::new(Exit::Waiting, text)
-}
-
-/// A word as a shell reads it back.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn flag_word(option: QuestionOption) -> Option<&'static str> {
@@ -140,19 +131,13 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
         err.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
-            end_line();
+            tell("");
             return Ok(asked.default);
         }
         if let Some(option) = chosen(&choices, &line) {
             return Ok(option);
         }
     }
-}
-
-/// What follows a question that got no line for an answer begins on a line of its own.
-fn end_line() {
-    // Nobody is left to tell when standard error is gone.
-    let _ = writeln!(io::stderr());
 }
 
 impl From<StoreError> for CommandError {

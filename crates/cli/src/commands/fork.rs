@@ -1,18 +1,17 @@
 //! `windlass fork`: another session that begins with what one said up to some record. Both work in the
 //! same folder, whose files are left as they are.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use windlass::runtime::{self, Clock, SystemClock};
 use windlass::store::{ForkError, SessionRow, Store, StoreError};
 use windlass::vocab::{CancelAsked, Record, SessionId, StopBy};
 
-use super::sessions::print;
-use super::{CommandError, Done, agent, block_on, follow, job, session};
+use super::streams::{print, tell};
+use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::ForkArgs;
 use crate::exit::Exit;
-use crate::output::{harmless_line, harmless_lines};
+use crate::output::{harmless_line, harmless_lines, quoted};
 use crate::settings::{Env, Flags};
 
 /// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
@@ -23,11 +22,10 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
     block_on(async {
         let store = agent::open_store(&place)?;
         let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
-        let forked = fork(store.as_ref(), origin.session, args.at, args.new_key.as_deref()).await?;
+        let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;
         let hint = hint(store.as_ref(), &origin, &forked).await?;
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "{}", harmless_lines(&hint));
+        tell(&harmless_lines(&hint));
         Ok(Exit::Done)
     })
 }
@@ -36,14 +34,13 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
 /// one made from the old.
 pub(crate) async fn fork(
     store: &dyn Store,
-    origin: SessionId,
+    origin: &SessionRow,
     at: Option<u64>,
     new_key: Option<&str>,
 ) -> Result<SessionRow, CommandError> {
-    let row = store.row(origin).await?.ok_or(StoreError::Missing)?;
     let forked = match new_key {
-        Some(key) => runtime::fork(store, origin, at, key, SystemClock.now()).await?,
-        None => under_a_free_key(store, &row, at).await?,
+        Some(key) => runtime::fork(store, origin.session, at, key, SystemClock.now()).await?,
+        None => under_a_free_key(store, origin, at).await?,
     };
     Ok(store.row(forked).await?.ok_or(StoreError::Missing)?)
 }
@@ -79,7 +76,7 @@ fn unforked(key: &str) -> &str {
 /// Where the fork left its origin and how one goes on.
 async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow) -> Result<String, CommandError> {
     let last = store.read_before(forked.session, u64::MAX, 1).await?;
-    let (origin, key) = (follow::quoted(&origin.key), follow::quoted(&forked.key));
+    let (origin, key) = (quoted(&origin.key), quoted(&forked.key));
     let go_on = format!("  go on with: windlass run --session {key} \"…\"");
     Ok(match last.first().map(|first| (&first.record, first.run, first.seq)) {
         Some((Record::CancelAsked(CancelAsked { by: StopBy::Fork }), Some(run), seq)) => format!(

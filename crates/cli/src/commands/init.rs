@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::sessions::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, block_on, job};
 use crate::args::InitArgs;
 use crate::crash;
@@ -42,8 +42,7 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done
         SettingsFile::parse(&path, draft.whose, &text)?;
         write(&path, draft.whose, &text).map_err(|error| at(&path, &error))?;
         print(&format!("{}\n", path.display()))?;
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "written; `windlass doctor` checks it");
+        tell("written; `windlass doctor` checks it");
         Ok(Exit::Done)
     })
 }
@@ -65,10 +64,8 @@ async fn found(sources: &Sources, whose: Whose) -> Result<Draft, CommandError> {
         // Something is named that does not answer yet; it is written down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
-    let server = endpoint.filter(|endpoint| endpoint.base_url.value != crate::settings::OPENAI).map(|endpoint| {
-        let address = endpoint.base_url.value.clone();
-        if endpoint.is_here() { Server::Here(address) } else { Server::Elsewhere(address) }
-    });
+    let address = endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != crate::settings::OPENAI);
+    let server = address.map(|address| Server::at(&address));
     Ok(Draft { whose, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Stderr, Stdout};
 use std::time::Duration;
 
-use windlass_vocab::Attendance;
+use windlass_vocab::{Attendance, ModelName};
 
 use super::CommandError;
 use crate::args::CommonFlags;
@@ -13,6 +13,7 @@ use crate::models::{self, Wish};
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
 use crate::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
+use crate::tty;
 
 /// Everything a run is given from outside.
 #[derive(Debug)]
@@ -38,11 +39,10 @@ impl Job {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
-        let mut progress = progress(&sources.env);
+        let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
         for notice in &settings.notices {
-            progress.line(&format!("windlass: {notice}"));
+            view.notice(notice);
         }
-        let view = if common.json { json_view() } else { answer_view(progress) };
         Ok(Self {
             secrets: secrets::known(&sources.env, settings.api_key()),
             settings,
@@ -54,19 +54,13 @@ impl Job {
     }
 
     /// Chooses the model, and tells the person what nobody named.
-    pub(crate) async fn choose(&mut self, wish: Wish) -> Result<(), CommandError> {
+    pub(crate) async fn choose(&mut self, wish: Wish) -> Result<ModelName, CommandError> {
         let chosen = models::choose(&self.settings, wish, &crash::local_servers()).await?;
         for notice in &chosen.notices {
             self.view.notice(notice);
         }
-        chosen.settle(&mut self.settings);
-        Ok(())
+        Ok(chosen.settle(&mut self.settings))
     }
-}
-
-/// Progress on standard error.
-pub(super) fn progress(env: &Env) -> Progress<Stderr> {
-    Progress::new(io::stderr(), progress_stream(env))
 }
 
 /// Every event on standard output.
@@ -74,8 +68,9 @@ pub(super) fn json_view() -> View<Stdout, Stderr> {
     View::Json { out: io::stdout(), err: io::stderr() }
 }
 
-/// The answer on standard output.
-pub(super) fn answer_view(progress: Progress<Stderr>) -> View<Stdout, Stderr> {
+/// The answer on standard output, progress on standard error.
+pub(super) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
+    let progress = Progress::new(io::stderr(), progress_stream(env));
     View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
@@ -106,11 +101,10 @@ fn make_data_dir(place: &Place) -> Result<(), CommandError> {
 
 /// A terminal that can't write over what it wrote gets whole lines, as a file does.
 fn progress_stream(env: &Env) -> Stream {
-    let is_plain = env.raw("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    if is_plain { Stream::Piped } else { stream(&io::stderr()) }
+    if tty::is_dumb(env) { Stream::Piped } else { stream(&io::stderr()) }
 }
 
-pub(super) fn stream(end: &impl IsTerminal) -> Stream {
+fn stream(end: &impl IsTerminal) -> Stream {
     if end.is_terminal() { Stream::Terminal } else { Stream::Piped }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use super::sessions::print;
+use super::streams::print;
 use super::{CommandError, Done};
 use crate::args::{Cli, ManArgs};
 use crate::exit::Exit;

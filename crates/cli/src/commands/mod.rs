@@ -20,6 +20,7 @@ mod retry;
 mod run;
 pub(crate) mod session;
 pub(crate) mod sessions;
+pub(crate) mod streams;
 mod timeline;
 
 pub use self::job::Job;

@@ -11,8 +11,8 @@ use windlass::machine::{self, Difference, Replayed};
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{AnsweredBy, Envelope, QuestionAnswered, QuestionAsked, QuestionOption, Record};
 
-use super::sessions::print;
-use super::{Done, agent, block_on, follow, job, question, session};
+use super::streams::{output_failed, print};
+use super::{Done, agent, block_on, job, question, session};
 use crate::args::ReplayArgs;
 use crate::crash;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) ->
         if args.check {
             return check(store.as_ref(), &row).await;
         }
-        let view = if args.json { job::json_view() } else { job::answer_view(job::progress(env)) };
+        let view = if args.json { job::json_view() } else { job::answer_view(env) };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
         tokio::select! {
             biased;
@@ -58,10 +58,10 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
         if let (Record::Unknown(unknown), None) = (&envelope.record, &newer) {
             newer = Some((envelope.seq, unknown.kind.clone()));
         }
-        show_record(&mut view, envelope).map_err(|error| follow::output_failed(&error))?;
+        show_record(&mut view, envelope).map_err(|error| output_failed(&error))?;
     }
     if let Some((seq, kind)) = newer {
-        note(&mut view, &format!("windlass: record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));
+        view.notice(&format!("record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));
     }
     Ok(Exit::Done)
 }
@@ -110,16 +110,6 @@ fn answer(answered: &QuestionAnswered) -> String {
     match answered.by {
         AnsweredBy::Person => format!("> {said}"),
         AnsweredBy::Expiry => format!("(nobody answered: {said})"),
-    }
-}
-
-fn note(view: &mut View<Stdout, Stderr>, line: &str) {
-    match view {
-        View::Answer { progress, .. } => progress.line(line),
-        View::Json { err, .. } => {
-            // Nobody is left to tell when standard error is gone.
-            let _ = std::io::Write::write_fmt(err, format_args!("{}\n", harmless_line(line)));
-        }
     }
 }
 

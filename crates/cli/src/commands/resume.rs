@@ -30,8 +30,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         if session.as_ref().is_some_and(|model| model.as_str() == DEMO) {
             job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
-        job.choose(Wish::new(session, Otherwise::Refuse)).await?;
-        let model = job.settings.model()?.clone();
+        let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         let agent = agent::build(&job, store, &model)?;
         let asked_before = pending(agent.runtime().outside().store.as_ref(), row.session).await?;
         let (session, mut events) = agent.existing(row.session).await?;

@@ -27,8 +27,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         let session = session::model_of(store.as_ref(), row.session).await?;
         let was_demo = session.as_ref().is_some_and(|model| model.as_str() == DEMO);
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
-        job.choose(Wish::new(session, otherwise)).await?;
-        let model = job.settings.model()?.clone();
+        let model = job.choose(Wish::new(session, otherwise)).await?;
         let agent = agent::build(&job, store, &model)?;
         let (session, mut events) = agent.existing(row.session).await?;
         let Some(run) = session.retry().await.map_err(RunError::from)? else {

@@ -1,17 +1,19 @@
 //! `windlass run`: one request, its answer on standard output. The same line again after a crash goes
 //! on where it was.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::MessageId;
-use windlass::{Awaited, RunError, Sent};
+use windlass::{Awaited, RunError};
 
+use super::streams::tell;
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
 use crate::args::{RunArgs, flags};
 use crate::exit::Exit;
 use crate::models::{Otherwise, Wish};
+use crate::output::quoted;
 use crate::prompt::{self, Input};
 use crate::settings::Env;
 
@@ -44,16 +46,13 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             Some(row) => session::model_of(store.as_ref(), row.session).await?,
             None => None,
         };
-        job.choose(Wish::new(session, Otherwise::Refuse)).await?;
-        let model = job.settings.model()?.clone();
+        let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
         let (session, mut events) = agent.session_followed(&key).await?;
-        let awaited = match session.send(message_id.clone(), prompt).await.map_err(RunError::from)? {
-            Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-            Sent::Queued => Awaited::Message(message_id),
-        };
+        let sent = session.send(message_id.clone(), prompt).await.map_err(RunError::from)?;
+        let awaited = Awaited::after(sent, message_id);
         let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
         session.close().await;
         done
@@ -63,9 +62,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
 /// A run that failed stays failed for its message.
 fn say_it_is_known(exit: Exit, key: &str) -> Exit {
     if exit == Exit::Failed {
-        let key = follow::quoted(key);
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(io::stderr(), "windlass: this message was sent before; `windlass retry {key}` tries it again");
+        let key = quoted(key);
+        tell(&format!("windlass: this message was sent before; `windlass retry {key}` tries it again"));
     }
     exit
 }
@@ -97,7 +95,7 @@ async fn place_in_line(
         }
         (None, _) => match repeat::unfinished_in(store, &job.settings.place.workspace, prompt).await? {
             Some((row, id)) => Ok((row.key, id)),
-            None => Ok((format!("run-{}", &fresh.0[fresh.0.len() - 12..]), fresh)),
+            None => Ok((session::fresh_key("run"), fresh)),
         },
     }
 }

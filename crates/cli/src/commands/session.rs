@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::settings::Place;
 
 /// Whose sessions the command line works on.
-pub(super) const OWNER: &str = "local";
+pub(crate) const OWNER: &str = "local";
 
 /// This folder's sessions, the last used first.
 pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
@@ -47,6 +47,12 @@ pub(crate) async fn found(store: &dyn Store, key: &str) -> Result<Option<Session
         Some(session) => store.row(session).await?,
         None => None,
     })
+}
+
+/// The key of a new session that nobody named; `what` it is for stands before its random end.
+pub(crate) fn fresh_key(what: &str) -> String {
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    format!("{what}-{}", &id[id.len() - 12..])
 }
 
 /// The place with the folder the session was begun in: it works there, wherever the command is typed.

@@ -9,6 +9,7 @@ use windlass::runtime::{Clock, SystemClock};
 use windlass::store::{ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, verify};
 use windlass::vocab::SessionId;
 
+use super::streams::print;
 use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
 use crate::exit::Exit;
@@ -28,16 +29,6 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
             SessionsCommand::Rm { key } => remove(store.as_ref(), key).await,
         }
     })
-}
-
-/// Writes to standard output; a reader that went away has seen enough.
-pub(super) fn print(text: &str) -> Result<(), CommandError> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CommandError::new(Exit::Failed, format!("standard output can't be written: {error}")))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 async fn list(store: &dyn Store) -> Done {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use windlass::vocab::{CallId, Envelope, OutcomeKind, Record};
 
-use super::Scratch;
 use super::pictures::picture;
+use super::scratch::PICTURES;
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,7 @@ impl Count {
     }
 
     fn look(&mut self, folder: &Path) -> io::Result<()> {
-        let pictures: BTreeSet<Vec<u8>> =
-            (1..=Scratch::pictures()).filter_map(|n| u8::try_from(n).ok()).map(picture).collect();
+        let pictures: BTreeSet<Vec<u8>> = (1..).take(PICTURES).map(picture).collect();
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
@@ -81,19 +80,20 @@ impl Count {
 
     /// Whether every file was renamed exactly once.
     pub(crate) fn is_right(&self) -> bool {
-        let all = Scratch::pictures();
+        let all = PICTURES;
         (self.renames, self.twice, self.renamed, self.left, self.copies) == (all, 0, all, 0, 0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, Scratch};
+    use super::Count;
+    use crate::demo::make_scratch;
 
     #[test]
     fn the_disk_is_counted_picture_by_picture() {
         let dir = tempfile::tempdir().expect("a folder");
-        let folder = Scratch::make(dir.path(), "demo-x").expect("made").folder;
+        let folder = make_scratch(dir.path(), "demo-x").expect("made");
         let count = |expected: (usize, usize, usize)| {
             let count = Count::of(&[], &folder).expect("counted");
             assert_eq!((count.renamed, count.left, count.copies), expected);
@@ -106,7 +106,7 @@ mod tests {
         count((2, 6, 1));
         std::fs::write(folder.join("other.png"), "not one of ours").expect("written");
         count((2, 6, 1));
-        assert!(Scratch::make(dir.path(), "demo-x").is_err(), "a folder that is there is left alone");
+        assert!(make_scratch(dir.path(), "demo-x").is_err(), "a folder that is there is left alone");
     }
 
     #[test]

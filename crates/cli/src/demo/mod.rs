@@ -1,6 +1,6 @@
 //! The demo: a real job with the real loop, journal and tools, and a model that follows a script.
 //!
-//! The protocol: [`Scratch::make`] fills a folder of its own with seven pictures and the text on each;
+//! The protocol: [`make_scratch`] fills a folder of its own with seven pictures and the text on each;
 //! a session whose workspace is that folder is sent [`PROMPT`], and [`model`] answers. Any other message
 //! gets one honest sentence. What the model says depends on the conversation alone, so a run that was
 //! killed goes on as if nothing had happened.
@@ -20,7 +20,7 @@ use windlass::provider::Model;
 use windlass::runtime::Clock;
 
 pub(crate) use self::count::Count;
-pub(crate) use self::scratch::Scratch;
+pub(crate) use self::scratch::make_scratch;
 pub(crate) use self::script::PROMPT;
 
 /// The demo model. `clock` says how fast it talks.

@@ -16,27 +16,17 @@ const TEXTS: [&str; 7] = [
     "Map: from the station to the lighthouse\n3.2 km, 41 minutes on foot\n",
 ];
 
-/// A folder with the demo's files in it. It is left where it is: people look at it afterwards.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scratch {
-    /// The folder, without symlinks.
-    pub(crate) folder: PathBuf,
-}
+/// How many pictures there are.
+pub(super) const PICTURES: usize = TEXTS.len();
 
-impl Scratch {
-    /// A fresh one below `parent`.
-    pub(crate) fn make(parent: &Path, name: &str) -> io::Result<Self> {
-        let folder = parent.join(format!("windlass-{name}"));
-        std::fs::create_dir(&folder)?;
-        for (number, text) in (1..).zip(TEXTS) {
-            std::fs::write(folder.join(format!("shot-{number}.png")), picture(number))?;
-            std::fs::write(folder.join(format!("shot-{number}.txt")), text)?;
-        }
-        Ok(Self { folder: folder.canonicalize()? })
+/// Makes a fresh folder below `parent` with the demo's files in it; its path is without symlinks. It is
+/// left where it is: people look at it afterwards.
+pub(crate) fn make_scratch(parent: &Path, name: &str) -> io::Result<PathBuf> {
+    let folder = parent.join(format!("windlass-{name}"));
+    std::fs::create_dir(&folder)?;
+    for (number, text) in (1..).zip(TEXTS) {
+        std::fs::write(folder.join(format!("shot-{number}.png")), picture(number))?;
+        std::fs::write(folder.join(format!("shot-{number}.txt")), text)?;
     }
-
-    /// How many pictures there are.
-    pub(crate) const fn pictures() -> usize {
-        TEXTS.len()
-    }
+    folder.canonicalize()
 }

@@ -11,12 +11,12 @@ mod tools;
 
 use serde::Serialize;
 
+pub(crate) use self::disk::check as disk;
 pub(crate) use self::model::check as model;
 pub(crate) use self::settings::check as settings;
 pub(crate) use self::store::check as store;
-pub(crate) use self::terminal::{Terminal, check as terminal};
+pub(crate) use self::terminal::check as terminal;
 pub(crate) use self::tools::check as tools;
-pub(crate) use disk::check as disk;
 
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -29,8 +29,8 @@ fn values(settings: &Settings) -> Vec<String> {
     lines.push(format!("preset {}, {} turns at most", settings.policy.preset, settings.policy.turn_cap));
     let permissions = &settings.permissions;
     let rules = permissions.allow.len() + permissions.ask.len() + permissions.deny.len();
-    let mode = format!("{:?}", permissions.mode.value).to_lowercase();
-    lines.push(format!("permission mode {mode} ({}), rules: {rules}", permissions.mode.origin));
+    let mode = &permissions.mode;
+    lines.push(format!("permission mode {} ({}), rules: {rules}", mode.value, mode.origin));
     lines.push(format!("workspace {}", place.workspace.display()));
     lines.push(format!("data folder {} ({})", place.data_dir.value.display(), place.data_dir.origin));
     lines.extend(settings.notices.iter().cloned());

@@ -11,6 +11,7 @@ use windlass::store::{
 use windlass::vocab::{SessionId, SessionOpened};
 
 use super::Check;
+use crate::commands::session;
 use crate::settings::{Place, create_data_dir};
 
 const OWNER: &str = "doctor";
@@ -29,7 +30,7 @@ pub(crate) async fn check(place: &Place) -> Check {
 async fn try_it(folder: &Path) -> Result<usize, String> {
     create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
     let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
-    let sessions = store.sessions("local").await.map_err(|error| error.to_string())?.len();
+    let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
     // Beside the journals, so that the same disk is tried and no journal is touched.
     let probe = folder.join(format!("doctor-{}", Uuid::now_v7().simple()));
     let tried = write_and_read(&probe).await;

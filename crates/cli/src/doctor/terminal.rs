@@ -1,40 +1,34 @@
 //! What the terminal can show.
 
 use super::Check;
-
-/// What is known of the terminal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Terminal {
-    /// Its columns and rows; none where standard output is no terminal.
-    pub(crate) size: Option<(u16, u16)>,
-    /// `TERM`.
-    pub(crate) term: Option<String>,
-    /// `NO_COLOR`, if it is set.
-    pub(crate) no_colour: Option<String>,
-    /// The locale's character set: `LC_ALL`, else `LC_CTYPE`, else `LANG`.
-    pub(crate) locale: Option<String>,
-}
+use crate::screen::{Colour, Glyphs};
+use crate::settings::Env;
+use crate::tty;
 
 /// Columns below which lines wrap badly.
-const NARROW: u16 = 60;
+const NARROW: usize = 60;
 
-pub(crate) fn check(terminal: &Terminal) -> Check {
-    let Some((columns, rows)) = terminal.size else {
+/// Looks at a terminal of this size; none where standard output is no terminal.
+pub(crate) fn check(size: Option<(usize, usize)>, env: &Env) -> Check {
+    let Some((columns, rows)) = size else {
         return Check::ok("terminal", "standard output is not a terminal: plain text, nothing is asked");
     };
-    let dumb = terminal.term.as_deref().is_none_or(|term| term == "dumb");
-    let colour = match (&terminal.no_colour, dumb) {
-        (Some(_), _) => "no colours (NO_COLOR)",
-        (None, true) => "no colours",
-        (None, false) => "colours",
+    let dumb = tty::is_dumb(env);
+    let colour = match (tty::colour(env), dumb) {
+        (Colour::None, _) => "no colours (NO_COLOR)",
+        (Colour::Ansi, true) => "no colours",
+        (Colour::Ansi, false) => "colours",
     };
-    let unicode = terminal.locale.as_deref().is_some_and(is_unicode);
-    let signs = if unicode { "Unicode" } else { "ASCII" };
+    let glyphs = tty::glyphs(env);
+    let signs = match glyphs {
+        Glyphs::Ascii => "ASCII",
+        Glyphs::Unicode => "Unicode",
+    };
     let said = format!("{columns} columns, {rows} rows, {colour}, {signs}");
     if dumb {
         return Check::warn("terminal", said, "TERM says it can't move its cursor; set TERM=xterm-256color if it can");
     }
-    if !unicode {
+    if glyphs == Glyphs::Ascii {
         return Check::warn("terminal", said, "the locale is not UTF-8: set LANG=C.UTF-8 or your own with .UTF-8");
     }
     match columns {
@@ -43,19 +37,14 @@ pub(crate) fn check(terminal: &Terminal) -> Check {
     }
 }
 
-fn is_unicode(locale: &str) -> bool {
-    let locale = locale.to_ascii_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Terminal, check};
+    use super::check;
+    use crate::settings::Env;
 
-    fn seen(columns: u16, term: &str, locale: &str) -> String {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let check =
-            check(&Terminal { size: Some((columns, 24)), term: text(term), no_colour: None, locale: text(locale) });
+    fn seen(columns: usize, term: &str, locale: &str) -> String {
+        let env = Env::from_iter([("TERM", term), ("LANG", locale)]);
+        let check = check(Some((columns, 24)), &env);
         format!("{} {}", check.state.word(), check.said)
     }
 
@@ -66,6 +55,6 @@ mod tests {
         assert_eq!(seen(80, "dumb", "C.utf8"), "warn 80 columns, 24 rows, no colours, Unicode");
         assert_eq!(seen(80, "", "C.utf8"), "warn 80 columns, 24 rows, no colours, Unicode");
         assert_eq!(seen(30, "xterm", "C.utf8"), "warn 30 columns, 24 rows, colours, Unicode");
-        assert_eq!(check(&Terminal::default()).state, super::super::State::Ok);
+        assert_eq!(check(None, &Env::default()).state, super::super::State::Ok);
     }
 }

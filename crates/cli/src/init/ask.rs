@@ -8,7 +8,7 @@ use windlass::tools::Rule;
 use windlass_machine::PRESETS;
 
 use super::{Draft, Server, rule};
-use crate::settings::{Endpoint, Whose};
+use crate::settings::Whose;
 
 /// A keyboard and a screen.
 pub(crate) struct Person<In, Out> {
@@ -75,15 +75,9 @@ fn server(text: &str) -> Result<Option<Server>, String> {
         return Ok(None);
     }
     match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(placed(text))),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(Server::at(text))),
         Ok(_) | Err(_) => Err("write it like http://127.0.0.1:11434/v1".to_owned()),
     }
-}
-
-/// The server at this address.
-pub(super) fn placed(address: &str) -> Server {
-    let here = Endpoint::found(address).is_here();
-    if here { Server::Here(address.to_owned()) } else { Server::Elsewhere(address.to_owned()) }
 }
 
 fn commands(text: &str) -> Result<Vec<String>, String> {

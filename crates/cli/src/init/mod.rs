@@ -12,7 +12,7 @@ mod tests;
 use windlass_machine::PRESETS;
 
 pub(crate) use self::ask::{Person, ask};
-use crate::settings::Whose;
+use crate::settings::{Endpoint, Whose};
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,11 @@ pub(crate) enum Server {
 }
 
 impl Server {
+    pub(crate) fn at(address: &str) -> Self {
+        let address = address.to_owned();
+        if Endpoint::found(&address).is_here() { Self::Here(address) } else { Self::Elsewhere(address) }
+    }
+
     pub(crate) fn address(&self) -> &str {
         match self {
             Self::Here(address) | Self::Elsewhere(address) => address,

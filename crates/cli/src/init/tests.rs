@@ -1,11 +1,10 @@
 use std::path::Path;
 
-use super::ask::placed;
 use super::{Draft, Person, Server, ask};
 use crate::settings::{Flags, Settings, SettingsFile, Sources, Whose};
 
 fn draft(whose: Whose) -> Draft {
-    let server = Some(placed("http://127.0.0.1:11434/v1"));
+    let server = Some(Server::at("http://127.0.0.1:11434/v1"));
     Draft { whose, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
 }
 
@@ -45,7 +44,7 @@ fn what_is_written_is_read_back_by_our_own_reader() {
 #[test]
 fn a_server_elsewhere_and_commands_stand_only_in_ones_own_file() {
     let full = |whose| Draft {
-        server: Some(placed("https://far.example/v1")),
+        server: Some(Server::at("https://far.example/v1")),
         commands: vec!["cargo *".into()],
         ..draft(whose)
     };

@@ -87,14 +87,16 @@ impl Chosen {
         Self { choice, notices: vec![notice] }
     }
 
-    /// The settings with this choice in them.
-    pub(crate) fn settle(self, settings: &mut Settings) {
-        match self.choice {
+    /// Puts the choice into the settings; gives the model.
+    pub(crate) fn settle(self, settings: &mut Settings) -> ModelName {
+        let model = match self.choice {
             Choice::Server { endpoint, model } => {
-                (settings.endpoint, settings.model) = (Some(endpoint), Some(model));
+                settings.endpoint = Some(endpoint);
+                model
             }
-            Choice::Demo => settings.model = Some(Sourced::new(DEMO.into(), Origin::Default)),
-        }
+            Choice::Demo => Sourced::new(DEMO.into(), Origin::Default),
+        };
+        settings.model.insert(model).value.clone()
     }
 }
 
@@ -158,7 +160,7 @@ fn one_of(endpoint: Endpoint, listed: Result<Vec<ListedModel>, ListingError>) ->
     let fit: Vec<&str> = listed.iter().map(|model| model.id.as_str()).filter(|id| can_talk(id)).collect();
     match fit.as_slice() {
         [] if is_ollama => Err(SettingsError::NoModelHere { server: "Ollama", advice: local::OLLAMA_ADVICE }),
-        [] => Err(SettingsError::no_model(&base_url)),
+        [] => Err(SettingsError::NoModel { base_url, known: String::new() }),
         [first, rest @ ..] if rest.is_empty() || endpoint.is_here() || is_ollama => {
             let notice = format!("no model is named: {first} of {base_url} is used (choose with --model)");
             let model = Sourced::new(ModelName::from(*first), Origin::Found);

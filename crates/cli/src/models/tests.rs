@@ -71,7 +71,8 @@ fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
     assert!(text(ollama(), &["all-minilm"]).contains("ollama pull"));
     let refused = text(far(), &["a", "b", "c", "d", "e", "f", "g"]);
     assert!(refused.contains("give --model") && refused.ends_with("It has a, b, c, d, e and 2 more"), "{refused}");
-    assert!(text(far(), &[]).contains("give --model"));
+    let refused = text(far(), &[]);
+    assert!(refused.contains("https://far/v1") && refused.contains("give --model"), "{refused}");
 }
 
 fn ollama(ids: &[&str]) -> (LocalServer, Seen) {
@@ -103,7 +104,15 @@ fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
     let nothing = [llama(Seen::Nothing)];
     assert_eq!(told(found(&nothing, None, Otherwise::Demo)), Ok("demo".into()));
     let text = told(found(&nothing, None, Otherwise::Refuse)).expect_err("refused");
-    for hint in ["OPENAI_API_KEY", "Ollama", "llama.cpp", "windlass demo"] {
+    for hint in [
+        "no model is configured",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "http://127.0.0.1:11434/v1",
+        "Ollama",
+        "llama.cpp",
+        "windlass demo",
+    ] {
         assert!(text.contains(hint), "{hint}: {text}");
     }
     for text in

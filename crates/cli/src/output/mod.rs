@@ -14,6 +14,7 @@ use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub use self::progress::Progress;
+pub(crate) use self::wording::quoted;
 use self::wording::{answer, explanation};
 
 /// What a stream is connected to.
@@ -70,7 +71,7 @@ impl<Out: Write, Err: Write> View<Out, Err> {
         }
     }
 
-    /// Tells the person something they should know before the run begins.
+    /// Tells the person something they should know beside the run.
     pub fn notice(&mut self, text: &str) {
         let line = format!("windlass: {text}");
         match self {
@@ -84,23 +85,12 @@ impl<Out: Write, Err: Write> View<Out, Err> {
 
     /// Shows how the run ended.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
-        match self {
-            Self::Answer { out, stream, progress } => {
-                if let Some(line) = explanation(ended) {
-                    progress.line(&format!("windlass: {line}"));
-                }
-                match answer(ended) {
-                    Some(text) => unless_closed(write_answer(out, *stream, text)),
-                    None => Ok(()),
-                }
-            }
-            Self::Json { err, .. } => {
-                if let Some(line) = explanation(ended) {
-                    // Nobody is left to tell when standard error is gone.
-                    let _ = writeln!(err, "windlass: {}", harmless_line(&line));
-                }
-                Ok(())
-            }
+        if let Some(why) = explanation(ended) {
+            self.notice(&why);
+        }
+        match (self, answer(ended)) {
+            (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),
+            (Self::Answer { .. }, None) | (Self::Json { .. }, _) => Ok(()),
         }
     }
 }

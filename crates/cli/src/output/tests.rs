@@ -1,29 +1,15 @@
-use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, CallStarted, Delta, DeltaBody, EffectClass,
-    EndReason, Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, Nudge, NudgeCause,
-    Nudged, OutcomeKind, Part, Record, RunEnded, RunId, StopReason, TurnId, TurnMode, TurnStarted, Usage, Verdict,
+    At, CallId, CallStarted, Delta, DeltaBody, EndReason, Event, Failure, FailureClass, NextAttempt, Nudge, NudgeCause,
+    Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted,
 };
 
 use super::{Progress, Stream, View};
+use crate::sample::{self, ended};
 
 fn event(record: impl Into<Record>) -> Event {
-    Event::Record(Arc::new(Envelope {
-        v: 1,
-        id: "r".into(),
-        session: windlass_vocab::SessionId(uuid::Uuid::nil()),
-        seq: 1,
-        batch: BatchPosition(0, 1),
-        prev: Hash::default(),
-        epoch: 1,
-        run: Some(RunId(1)),
-        turn: Some(TurnId(1)),
-        at: At(0),
-        record: record.into(),
-    }))
+    sample::event(TurnId(1), record)
 }
 
 fn delta(body: DeltaBody) -> Event {
@@ -35,59 +21,19 @@ fn text_delta(text: &str) -> Event {
 }
 
 fn requested(index: u32, tool: &str, arguments: &str) -> Event {
-    let call = CallId { run: RunId(1), turn: TurnId(1), index };
-    event(CallRequested {
-        call,
-        provider_id: None,
-        name: tool.into(),
-        tool: Some(tool.into()),
-        arguments: Json::parse(arguments).expect("JSON"),
-        raw: None,
-        repairs: Vec::new(),
-        effect: EffectClass::Once,
-        effect_id: "e".into(),
-        ending: None,
-        repeatable: false,
-        verdict: Verdict::Allow,
-        preview: None,
-    })
+    event(sample::requested(index, tool, arguments))
 }
 
 fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u64) -> Event {
-    let call = CallId { run: RunId(1), turn: TurnId(1), index };
-    let text = text.into();
-    event(CallFinished { call, outcome, text, cut: None, took_ms, answered_from: None, structured: None })
+    event(sample::finished(index, outcome, text, took_ms))
 }
 
 fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> Event {
-    let failure = Failure { status, ..Failure::new(FailureClass::Transient, message) };
-    event(AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None })
+    event(sample::failed(status, message, next))
 }
 
 fn replied(parts: Vec<Part>) -> Event {
-    let (usage, cost) = (Usage::default(), None);
-    event(ModelReplied {
-        attempt: 1,
-        model: "m".into(),
-        parts,
-        stop: StopReason::Stop,
-        usage,
-        cost,
-        partial: false,
-        misfit: None,
-    })
-}
-
-fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
-    RunEnded {
-        reason,
-        answer: answer.into(),
-        failure,
-        tools: BTreeSet::new(),
-        turns: 1,
-        output: None,
-        usage: Usage::default(),
-    }
+    event(sample::replied(1, parts))
 }
 
 fn shown(stream: Stream, events: &[Event]) -> String {

@@ -36,6 +36,12 @@ pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
     format!("{}({})", short_line(name, ARGUMENTS), short_line(&arguments, ARGUMENTS))
 }
 
+/// A word as a shell reads it back.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 pub(crate) fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
 }

@@ -132,4 +132,4 @@ impl Glyphs {
 }
 
 /// How long one frame of the spinner stands.
-pub(super) const SPINNER_MS: u64 = 100;
+const SPINNER_MS: u64 = 100;

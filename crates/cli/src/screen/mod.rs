@@ -41,7 +41,6 @@ use self::answer::{Answer, Shown};
 use self::awaited::Awaited;
 use self::calls::Calls;
 use self::live::Live;
-use self::look::SPINNER_MS;
 use self::reply::{AttemptKey, Reply};
 use self::style::{Line, Span, Style};
 use self::wrap::wrap;
@@ -128,7 +127,7 @@ impl<W: Write> Screen<W> {
                     // What is void must not be read a moment longer.
                     DeltaBody::Cleared {} => self.paint(),
                     DeltaBody::TextDelta { .. } | DeltaBody::ThinkingDelta { .. } | DeltaBody::CallDelta { .. } => {
-                        self.paint_if_due(REPAINT_MS)
+                        self.paint_if_due()
                     }
                 }
             }
@@ -138,7 +137,7 @@ impl<W: Write> Screen<W> {
     /// Shows how much time has passed, and what was taken in and not yet shown.
     pub fn tick(&mut self, now_ms: u64) -> io::Result<()> {
         self.now = now_ms;
-        self.paint_if_due(REPAINT_MS.min(SPINNER_MS))
+        self.paint_if_due()
     }
 
     /// Takes in a call that was asked for before the first event of a run that goes on. Call it once
@@ -201,8 +200,8 @@ impl<W: Write> Screen<W> {
         self.live.look()
     }
 
-    fn paint_if_due(&mut self, interval: u64) -> io::Result<()> {
-        let due = self.painted.is_none_or(|painted| self.now.abs_diff(painted) >= interval);
+    fn paint_if_due(&mut self) -> io::Result<()> {
+        let due = self.painted.is_none_or(|painted| self.now.abs_diff(painted) >= REPAINT_MS);
         // Where nothing is written over there is nothing to save.
         if due || self.look().motion == Motion::Still { self.paint() } else { Ok(()) }
     }

@@ -93,11 +93,6 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// No model is named for this server, and what it has is not known.
-    pub(crate) fn no_model(base_url: &str) -> Self {
-        Self::NoModel { base_url: base_url.to_owned(), known: String::new() }
-    }
-
     pub(super) fn wrong(origin: Origin, problem: impl Into<String>) -> Self {
         Self::Wrong { origin, problem: problem.into() }
     }

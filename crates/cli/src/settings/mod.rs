@@ -96,14 +96,6 @@ impl Settings {
     pub fn api_key(&self) -> Option<&Sourced<ApiKey>> {
         self.endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref())
     }
-
-    /// The model a new run needs.
-    pub fn model(&self) -> Result<&ModelName, SettingsError> {
-        self.model.as_ref().map(|model| &model.value).ok_or_else(|| match &self.endpoint {
-            Some(endpoint) => SettingsError::no_model(&endpoint.base_url.value),
-            None => SettingsError::NoServer,
-        })
-    }
 }
 
 impl Sources {

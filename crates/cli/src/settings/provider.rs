@@ -3,23 +3,19 @@
 
 use url::{Host, Url};
 
-use super::endpoint::ApiKey;
+use super::endpoint::{ApiKey, OPENAI};
 use super::{SettingsError, Sourced};
 
 struct Provider {
     name: &'static str,
-    /// How its keys begin; the longest that fits counts.
+    /// How its keys begin; no two providers share one.
     prefixes: &'static [&'static str],
     /// Its address for this wire.
     base_url: &'static str,
 }
 
 const PROVIDERS: &[Provider] = &[
-    Provider {
-        name: "OpenAI",
-        prefixes: &["sk-proj-", "sk-svcacct-", "sk-admin-"],
-        base_url: "https://api.openai.com/v1",
-    },
+    Provider { name: "OpenAI", prefixes: &["sk-proj-", "sk-svcacct-", "sk-admin-"], base_url: OPENAI },
     Provider { name: "Anthropic", prefixes: &["sk-ant-"], base_url: "https://api.anthropic.com/v1" },
     Provider { name: "OpenRouter", prefixes: &["sk-or-"], base_url: "https://openrouter.ai/api/v1" },
     Provider { name: "Groq", prefixes: &["gsk_"], base_url: "https://api.groq.com/openai/v1" },

@@ -3,15 +3,13 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::num::NonZero;
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::Bench;
+use super::{Bench, pty};
 
 /// Long enough for the slowest machine; nothing waits for it unless the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,11 +39,9 @@ impl Glass {
     }
 
     pub(crate) fn start(mut command: Command) -> Self {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let person = openpt(flags).expect("a terminal");
-        grantpt(&person).and_then(|()| unlockpt(&person)).expect("a terminal");
+        let person = pty::open();
         tcsetwinsize(&person, winsize(60, 20)).expect("a size");
-        let end = || -> OwnedFd { ioctl_tiocgptpeer(&person, flags).expect("its other end") };
+        let end = || pty::other_end(&person);
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
         drop(command);
         let person = File::from(person);

@@ -16,6 +16,8 @@ use windlass_testkit::{ModelServer, Script};
 pub(crate) mod journal;
 #[cfg(target_os = "linux")]
 pub(crate) mod person;
+#[cfg(target_os = "linux")]
+mod pty;
 
 /// How one run of the binary came out.
 #[derive(Debug)]

@@ -2,12 +2,9 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::process::Child;
 
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-
-use super::{Bench, Ran, ran};
+use super::{Bench, Ran, pty, ran};
 
 /// The binary at work before somebody.
 pub(crate) struct Attended {
@@ -20,10 +17,8 @@ impl Attended {
     /// Starts the binary with its input and its standard error at a terminal. At real time, so that no
     /// question expires while a slow machine thinks.
     pub(crate) fn start(bench: &Bench, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-        let terminal = openpt(flags).expect("a terminal");
-        grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("a terminal");
-        let end = || -> OwnedFd { ioctl_tiocgptpeer(&terminal, flags).expect("its other end") };
+        let terminal = pty::open();
+        let end = || pty::other_end(&terminal);
         let mut command = bench.command(arguments);
         command.env("WINDLASS_TEST_CLOCK", "1").envs(environment.iter().copied()).stdin(end()).stderr(end());
         let child = command.spawn().expect("the binary starts");

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use http::{Method, Uri};
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
@@ -109,22 +108,15 @@ fn models_url(mut base: Url) -> Url {
     base
 }
 
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    data: Option<Vec<Value>>,
-}
-
 /// The models in the body of an answer; `None` where it is no list. Ollama without a model says `null`.
 #[must_use]
 pub fn decode_models(body: &[u8]) -> Option<Vec<ListedModel>> {
-    let list: List = serde_json::from_slice(body).ok()?;
-    let Some(data) = list.data else { return is_list(body).then(Vec::new) };
-    Some(data.iter().filter_map(listed).collect())
-}
-
-fn is_list(body: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(body).is_ok_and(|value| value["object"] == "list")
+    let list: Value = serde_json::from_slice(body).ok()?;
+    match &list["data"] {
+        Value::Array(models) => Some(models.iter().filter_map(listed).collect()),
+        Value::Null if list["object"] == "list" => Some(Vec::new()),
+        _ => None,
+    }
 }
 
 fn listed(entry: &Value) -> Option<ListedModel> {

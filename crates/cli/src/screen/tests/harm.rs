@@ -1,10 +1,10 @@
 //! Text from outside is shown, never obeyed.
 
 use proptest::prelude::{any, prop_assert, proptest};
-use windlass_vocab::{CallId, CallRequested, DeltaBody, EffectClass, Json, OutcomeKind, RunId, TurnId, Verdict};
+use windlass_vocab::{CallId, CallRequested, DeltaBody, OutcomeKind};
 
-use super::runs::finished;
 use super::{LOOK, STILL, Stage};
+use crate::sample::{call, finished, requested};
 use crate::screen::{Colour, Fold, Look};
 
 /// Takes our own sequences out; whatever is left must be plain text.
@@ -34,22 +34,9 @@ fn show_everywhere(look: Look, text: &str) -> String {
     stage.think(text).wait(40).text(text).wait(40);
     stage.delta(0, DeltaBody::CallDelta { call: CallId::default(), name: Some(text.into()), text: text.into() });
     stage.wait(40).replied();
-    let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
-    stage.record(CallRequested {
-        call,
-        provider_id: None,
-        name: text.into(),
-        tool: None,
-        arguments: Json::parse(&serde_json::json!({ text: text }).to_string()).expect("JSON"),
-        raw: None,
-        repairs: Vec::new(),
-        effect: EffectClass::Once,
-        effect_id: "e".into(),
-        ending: None,
-        repeatable: false,
-        verdict: Verdict::Allow,
-        preview: None,
-    });
+    let arguments = serde_json::json!({ text: text }).to_string();
+    stage.record(CallRequested { tool: None, ..requested(0, text, &arguments) });
+    let call = call(0);
     stage.record(windlass_vocab::CallStarted { call, arguments: None });
     stage.delta(0, DeltaBody::CallDelta { call, name: None, text: text.into() }).wait(40);
     stage.record(finished(0, OutcomeKind::ToolError, text, 5));

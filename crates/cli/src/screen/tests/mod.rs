@@ -6,14 +6,11 @@ mod runs;
 mod streams;
 
 use std::num::NonZeroU16;
-use std::sync::Arc;
 
-use windlass_vocab::{
-    At, BatchPosition, Delta, DeltaBody, Envelope, Event, Hash, ModelReplied, Part, Record, RunId, SessionId,
-    StopReason, TurnId, Usage,
-};
+use windlass_vocab::{Delta, DeltaBody, Event, Part, Record, RunId, TurnId};
 
 use super::{Colour, Glyphs, Look, Motion, Screen};
+use crate::sample;
 
 const LOOK: Look =
     Look { width: 60, height: 24, colour: Colour::None, motion: Motion::Repaint, glyphs: Glyphs::Unicode };
@@ -60,20 +57,7 @@ impl Stage {
     }
 
     fn record(&mut self, record: impl Into<Record>) -> &mut Self {
-        let envelope = Envelope {
-            v: 1,
-            id: "r".into(),
-            session: SessionId(uuid::Uuid::nil()),
-            seq: 1,
-            batch: BatchPosition(0, 1),
-            prev: Hash::default(),
-            epoch: 1,
-            run: Some(RunId(1)),
-            turn: Some(TurnId(self.turn)),
-            at: At(0),
-            record: record.into(),
-        };
-        self.event(&Event::Record(Arc::new(envelope)))
+        self.event(&sample::event(TurnId(self.turn), record))
     }
 
     fn delta(&mut self, offset: usize, body: DeltaBody) -> &mut Self {
@@ -100,18 +84,7 @@ impl Stage {
 
     fn replied_with(&mut self, parts: Vec<Part>) -> &mut Self {
         self.text.clear();
-        let (attempt, usage) = (self.attempt, Usage::default());
-        let stop = StopReason::Stop;
-        self.record(ModelReplied {
-            attempt,
-            model: "m".into(),
-            parts,
-            stop,
-            usage,
-            cost: None,
-            partial: false,
-            misfit: None,
-        })
+        self.record(sample::replied(self.attempt, parts))
     }
 
     /// Every line from the first that scrolled away to the last on the screen.

@@ -1,67 +1,21 @@
 //! A run as a person watches it: calls, waiting, thinking, retries, ends.
 
-use std::collections::BTreeSet;
-
 use windlass_vocab::{
-    At, AttemptFailed, Attendance, CallFinished, CallId, CallRequested, CallStarted, CancelAsked, DeltaBody,
-    EffectClass, EndReason, Failure, FailureClass, Json, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged,
-    OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
-    RunEnded, RunId, RunResumed, StopBy, TurnId, TurnMode, TurnStarted, Usage, Verdict,
+    At, Attendance, CallStarted, CancelAsked, DeltaBody, EndReason, Failure, FailureClass, MessageAccepted,
+    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked,
+    QuestionId, QuestionKind, QuestionOption, RunResumed, StopBy, TurnId, TurnMode, TurnStarted,
 };
 
 use super::{LOOK, STILL, Stage};
+use crate::sample::{call, ended, failed, finished, requested};
 use crate::screen::{Fold, Glyphs, Look};
-
-fn call(index: u32) -> CallId {
-    CallId { run: RunId(1), turn: TurnId(1), index }
-}
-
-fn requested(index: u32, tool: &str, arguments: &str) -> CallRequested {
-    CallRequested {
-        call: call(index),
-        provider_id: None,
-        name: tool.into(),
-        tool: Some(tool.into()),
-        arguments: Json::parse(arguments).expect("JSON"),
-        raw: None,
-        repairs: Vec::new(),
-        effect: EffectClass::Once,
-        effect_id: "e".into(),
-        ending: None,
-        repeatable: false,
-        verdict: Verdict::Allow,
-        preview: None,
-    }
-}
 
 fn started(index: u32) -> CallStarted {
     CallStarted { call: call(index), arguments: None }
 }
 
-pub(super) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u64) -> CallFinished {
-    let text = text.into();
-    CallFinished { call: call(index), outcome, text, cut: None, took_ms, answered_from: None, structured: None }
-}
-
 fn turn_started() -> TurnStarted {
     TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }
-}
-
-fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFailed {
-    let failure = Failure { status, ..Failure::new(FailureClass::Transient, message) };
-    AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None }
-}
-
-fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
-    RunEnded {
-        reason,
-        answer: answer.into(),
-        failure,
-        tools: BTreeSet::new(),
-        turns: 1,
-        usage: Usage::default(),
-        output: None,
-    }
 }
 
 #[test]

@@ -14,13 +14,8 @@ fn is(given: &Given, address: &str, key: &str) {
 }
 
 #[test]
-fn with_nothing_configured_there_is_no_server_and_the_error_says_what_to_set() {
-    let settings = Given::nothing().settings();
-    assert_eq!(settings.endpoint, None);
-    let text = settings.model().expect_err("nobody named one").to_string();
-    for hint in ["no model is configured", "OPENAI_API_KEY", "OPENAI_BASE_URL", "http://127.0.0.1:11434/v1"] {
-        assert!(text.contains(hint), "{text}");
-    }
+fn with_nothing_configured_there_is_no_server() {
+    assert_eq!(Given::nothing().settings().endpoint, None);
 }
 
 #[test]

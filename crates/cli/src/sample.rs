@@ -1,0 +1,84 @@
+//! Records as tests tell them: of run 1, with what does not matter left at its usual.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_vocab::{
+    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, EffectClass, EndReason, Envelope, Event,
+    Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded, RunId,
+    SessionId, StopReason, TurnId, Usage, Verdict,
+};
+
+/// A record as subscribers see it.
+pub(crate) fn event(turn: TurnId, record: impl Into<Record>) -> Event {
+    Event::Record(Arc::new(Envelope {
+        v: 1,
+        id: "r".into(),
+        session: SessionId(uuid::Uuid::nil()),
+        seq: 1,
+        batch: BatchPosition(0, 1),
+        prev: Hash::default(),
+        epoch: 1,
+        run: Some(RunId(1)),
+        turn: Some(turn),
+        at: At(0),
+        record: record.into(),
+    }))
+}
+
+pub(crate) fn call(index: u32) -> CallId {
+    CallId { run: RunId(1), turn: TurnId(1), index }
+}
+
+pub(crate) fn requested(index: u32, tool: &str, arguments: &str) -> CallRequested {
+    CallRequested {
+        call: call(index),
+        provider_id: None,
+        name: tool.into(),
+        tool: Some(tool.into()),
+        arguments: Json::parse(arguments).expect("JSON"),
+        raw: None,
+        repairs: Vec::new(),
+        effect: EffectClass::Once,
+        effect_id: "e".into(),
+        ending: None,
+        repeatable: false,
+        verdict: Verdict::Allow,
+        preview: None,
+    }
+}
+
+pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u64) -> CallFinished {
+    let text = text.into();
+    CallFinished { call: call(index), outcome, text, cut: None, took_ms, answered_from: None, structured: None }
+}
+
+pub(crate) fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFailed {
+    let failure = Failure { status, ..Failure::new(FailureClass::Transient, message) };
+    AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None }
+}
+
+pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
+    ModelReplied {
+        attempt,
+        model: "m".into(),
+        parts,
+        stop: StopReason::Stop,
+        usage: Usage::default(),
+        cost: None,
+        partial: false,
+        misfit: None,
+    }
+}
+
+pub(crate) fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -> RunEnded {
+    RunEnded {
+        reason,
+        answer: answer.into(),
+        failure,
+        tools: BTreeSet::new(),
+        turns: 1,
+        output: None,
+        usage: Usage::default(),
+    }
+}

@@ -1,0 +1,19 @@
+//! Pseudo-terminals.
+
+use std::os::fd::OwnedFd;
+
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+
+const FLAGS: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
+
+/// The person's end of a new terminal.
+pub(crate) fn open() -> OwnedFd {
+    let person = openpt(FLAGS).expect("a terminal");
+    grantpt(&person).and_then(|()| unlockpt(&person)).expect("a terminal");
+    person
+}
+
+/// The program's end of it.
+pub(crate) fn other_end(person: &OwnedFd) -> OwnedFd {
+    ioctl_tiocgptpeer(person, FLAGS).expect("its other end")
+}
