@@ -12,6 +12,7 @@ use windlass_vocab::{
 };
 
 use crate::control::Call;
+use crate::reads::Reads;
 use crate::texts;
 
 const FAILURES_IN_A_ROW: u32 = 3;
@@ -33,7 +34,7 @@ pub struct Watch {
     trail: Vec<u64>,
     escalation: Escalation,
     /// Read-only calls since the last effect, by what they asked.
-    reads: BTreeMap<u64, CallId>,
+    reads: Reads,
     /// (call, result) hashes of the turn under way, by call index; polls are left out.
     turn: BTreeMap<u32, u64>,
     errors_in_turn: u32,
@@ -109,7 +110,7 @@ impl Watch {
     #[must_use]
     pub fn earlier_read(&self, request: &CallRequested) -> Option<CallId> {
         let fits = request.effect == EffectClass::ReadOnly && !request.repeatable && request.ending.is_none();
-        if fits { self.reads.get(&request_hash(request)).copied() } else { None }
+        if fits { self.reads.get(request_hash(request)) } else { None }
     }
 
     /// Takes a result into account; `calls` are those of the turn, this one finished already.

@@ -43,6 +43,7 @@ mod machine;
 mod output;
 mod presets;
 mod prune;
+mod reads;
 mod recall;
 mod replay;
 mod retry;

@@ -84,7 +84,8 @@ impl Fork {
         let mut fork = Self { writer: Writer::new(branch.session, Head::default(), branch.nonce), sealed: Vec::new() };
         for stored in batches {
             let blobs = contents(store, &stored).await?;
-            let envelopes = decode_stored(origin, stored.seq, &stored.bytes, &blobs)?;
+            let mut envelopes = Vec::new();
+            decode_stored(origin, stored.seq, &stored.bytes, &blobs, &mut envelopes)?;
             known(&stored, &envelopes)?;
             let batch = taken_over(&branch, Origin { session: origin, seq }, &stored, envelopes, &blobs);
             fork.add(batch)?;

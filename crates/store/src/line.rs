@@ -66,7 +66,13 @@ pub(crate) enum LineFault {
 /// The lines of a batch, without their line breaks.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    whole.split(|byte| *byte == b'\n').filter(move |_| !bytes.is_empty())
+    let last = (!bytes.is_empty()).then_some(whole.len());
+    let mut begins = 0;
+    memchr::memchr_iter(b'\n', whole).chain(last).map(move |end| {
+        let line = &whole[begins..end];
+        begins = end + 1;
+        line
+    })
 }
 
 /// The bodies that a batch's lines left elsewhere.
@@ -135,7 +141,13 @@ mod tests {
 
     #[test]
     fn lines_are_split_at_line_breaks() {
-        for (bytes, expected) in [(&b""[..], &[][..]), (b"a\n", &[&b"a"[..]]), (b"a\n\nb", &[b"a", b"", b"b"])] {
+        for (bytes, expected) in [
+            (&b""[..], &[][..]),
+            (b"\n", &[&b""[..]]),
+            (b"a\n", &[b"a"]),
+            (b"a\n\nb", &[b"a", b"", b"b"]),
+            (b"a\n\n", &[b"a", b""]),
+        ] {
             assert_eq!(lines(bytes).collect::<Vec<_>>(), expected);
         }
     }

@@ -131,7 +131,7 @@ impl Shelf {
             let bodies = line::bodies_elsewhere(&batch.bytes)
                 .filter_map(|hash| Some((hash, Arc::clone(self.blobs.get(&hash)?))))
                 .collect();
-            records.extend(decode_stored(id, batch.seq, &batch.bytes, &bodies)?);
+            decode_stored(id, batch.seq, &batch.bytes, &bodies, &mut records)?;
         }
         Ok(records)
     }

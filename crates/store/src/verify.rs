@@ -114,8 +114,9 @@ impl Chain {
 
     fn follow_stored(&mut self, batch: &StoredBatch, blobs: &BlobMap) -> Result<(), Break> {
         let next = self.head.seq + 1;
-        let envelopes =
-            decode(&batch.bytes, next, blobs).map_err(|(seq, fault)| Break { seq, what: fault.to_string() })?;
+        let mut envelopes = Vec::new();
+        decode(&batch.bytes, next, blobs, &mut envelopes)
+            .map_err(|(seq, fault)| Break { seq, what: fault.to_string() })?;
         self.follow(&batch.bytes, &envelopes)?;
         if let Some(hash) = batch.blobs.iter().find(|hash| blobs.get(hash).is_none_or(|blob| hash_of(blob) != **hash)) {
             return Err(Break { seq: next, what: format!("blob {hash}, stored with it, is missing or changed") });
@@ -128,11 +129,16 @@ impl Chain {
 }
 
 /// Decodes the lines of a batch whose first record is `first_seq`; names the first that can't be.
-fn decode(bytes: &[u8], first_seq: u64, blobs: &BlobMap) -> Result<Vec<Envelope>, (u64, LineFault)> {
-    line::lines(bytes)
-        .zip(first_seq..)
-        .map(|(line, seq)| line::read(line, blobs).map_err(|fault| (seq, fault)))
-        .collect()
+fn decode(
+    bytes: &[u8],
+    first_seq: u64,
+    blobs: &BlobMap,
+    envelopes: &mut Vec<Envelope>,
+) -> Result<(), (u64, LineFault)> {
+    for (line, seq) in line::lines(bytes).zip(first_seq..) {
+        envelopes.push(line::read(line, blobs).map_err(|fault| (seq, fault))?);
+    }
+    Ok(())
 }
 
 /// Decodes a stored batch for a reader, who wants no more than an error.
@@ -141,8 +147,9 @@ pub(crate) fn decode_stored(
     first_seq: u64,
     bytes: &[u8],
     blobs: &BlobMap,
-) -> Result<Vec<Envelope>, StoreError> {
-    decode(bytes, first_seq, blobs).map_err(|(seq, fault)| match fault {
+    envelopes: &mut Vec<Envelope>,
+) -> Result<(), StoreError> {
+    decode(bytes, first_seq, blobs, envelopes).map_err(|(seq, fault)| match fault {
         LineFault::Newer(found) => StoreError::Newer { found },
         LineFault::NotText | LineFault::NotARecord(_) | LineFault::NoBlob(_) | LineFault::WrongBlob(_) => {
             StoreError::Damaged { what: format!("record {seq} of session {session} is damaged: {fault}") }

@@ -8,10 +8,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::record::RecordBody;
-use crate::{At, Record, RecordId, RunId, SessionId, TurnId, Unknown};
+use crate::{At, Record, RecordId, RunId, SessionId, TurnId};
 
 /// The version this binary writes.
 pub const ENVELOPE_VERSION: u32 = 1;
@@ -56,15 +55,28 @@ impl FromStr for Hash {
         if digits.len() != 64 {
             return Err(ParseHashError);
         }
-        let nibble =
-            |digit: u8| char::from(digit).to_digit(16).and_then(|n| u8::try_from(n).ok()).ok_or(ParseHashError);
         let mut hash = [0u8; 32];
+        let mut all = 0;
         for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+            let (high, low) = (NIBBLES[usize::from(pair[0])], NIBBLES[usize::from(pair[1])]);
+            all |= high | low;
+            *byte = high << 4 | low & 15;
         }
-        Ok(Self(hash))
+        if all > 15 { Err(ParseHashError) } else { Ok(Self(hash)) }
     }
 }
+
+/// What each byte is worth as a hex digit; more than 15 for one that is none. Every record has a hash.
+const NIBBLES: [u8; 256] = {
+    let mut nibbles = [0xff; 256];
+    let mut value = 0;
+    while value < 16 {
+        nibbles[b"0123456789abcdef"[value] as usize] = value as u8;
+        nibbles[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    nibbles
+};
 
 impl Serialize for Hash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -74,8 +86,7 @@ impl Serialize for Hash {
 
 impl<'de> Deserialize<'de> for Hash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        crate::text::parsed(deserializer)
     }
 }
 
@@ -110,34 +121,23 @@ pub struct Envelope {
     pub record: Record,
 }
 
-/// The form of a line; borrows on the way out.
-#[derive(Serialize, Deserialize)]
-struct Line<Id, Text, Body> {
+/// The form of a line on its way out.
+#[derive(Serialize)]
+struct Line<'a> {
     v: u32,
-    id: Id,
+    id: &'a RecordId,
     session: SessionId,
     seq: u64,
     batch: BatchPosition,
     prev: Hash,
     epoch: u64,
-    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunId>,
-    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<TurnId>,
     at: At,
-    kind: Text,
-    body: Body,
-}
-
-/// A line that is no envelope.
-#[derive(Debug, thiserror::Error)]
-pub enum DecodeError {
-    /// Not the JSON we expect.
-    #[error("not a journal record: {0}")]
-    Json(#[from] serde_json::Error),
-    /// Written by a newer version, in a form that is not ours.
-    #[error("the record has envelope version {0}; this version of Windlass reads up to {ENVELOPE_VERSION}")]
-    Version(u32),
+    kind: &'a str,
+    body: RecordBody<'a>,
 }
 
 impl Envelope {
@@ -170,31 +170,6 @@ impl Envelope {
         bytes.push(b'}');
         Ok(())
     }
-
-    /// Reads a line. Unknown kinds are kept, unknown fields are passed over. A record of a newer version
-    /// is of no known kind, whatever it calls itself: nobody here knows what it has come to mean.
-    pub fn decode(line: &str) -> Result<Self, DecodeError> {
-        let line: Line<RecordId, String, Box<RawValue>> = serde_json::from_str(line)
-            .map_err(|error| newer_version(line).map_or(DecodeError::Json(error), DecodeError::Version))?;
-        let record = if line.v > ENVELOPE_VERSION {
-            Record::Unknown(Unknown { kind: line.kind, body: serde_json::from_str(line.body.get())? })
-        } else {
-            Record::from_parts(&line.kind, &line.body)?
-        };
-        Ok(Self {
-            v: line.v,
-            id: line.id,
-            session: line.session,
-            seq: line.seq,
-            batch: line.batch,
-            prev: line.prev,
-            epoch: line.epoch,
-            run: line.run,
-            turn: line.turn,
-            at: line.at,
-            record,
-        })
-    }
 }
 
 /// Adds `before` and a number.
@@ -211,16 +186,6 @@ fn put(bytes: &mut Vec<u8>, before: &str, mut number: u64) {
     }
     bytes.extend_from_slice(before.as_bytes());
     bytes.extend_from_slice(&digits[start..]);
-}
-
-/// The version of a line whose form is not ours, if it is newer than ours.
-fn newer_version(line: &str) -> Option<u32> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        v: u32,
-    }
-    let Versioned { v } = serde_json::from_str(line).ok()?;
-    (v > ENVELOPE_VERSION).then_some(v)
 }
 
 impl Serialize for Envelope {

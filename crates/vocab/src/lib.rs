@@ -14,6 +14,7 @@
 
 #![deny(missing_docs)]
 
+mod decode;
 mod envelope;
 mod event;
 mod failure;
@@ -24,11 +25,13 @@ mod output;
 mod policy;
 mod question;
 mod record;
+mod text;
 mod time;
 mod tool;
 mod usage;
 
-pub use envelope::{BatchPosition, DecodeError, ENVELOPE_VERSION, Envelope, Hash};
+pub use decode::DecodeError;
+pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
 pub use event::{Delta, DeltaBody, Event};
 pub use failure::{Failure, FailureClass};
 pub use id::{

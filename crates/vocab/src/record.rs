@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::{
     Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Ending, Failure, Json, MessageId,
@@ -54,10 +53,10 @@ macro_rules! records {
             }
 
             /// The record of this kind and body. A kind that is not known is not an error.
-            pub fn from_parts(kind: &str, body: &RawValue) -> Result<Self, serde_json::Error> {
+            pub(crate) fn from_parts(kind: &str, body: &str) -> Result<Self, serde_json::Error> {
                 match kind {
-                    $(stringify!($kind) => serde_json::from_str(body.get()).map(Self::$kind),)*
-                    _ => Ok(Self::Unknown(Unknown { kind: kind.to_owned(), body: serde_json::from_str(body.get())? })),
+                    $(stringify!($kind) => serde_json::from_str(body).map(Self::$kind),)*
+                    _ => Ok(Self::Unknown(Unknown { kind: kind.to_owned(), body: serde_json::from_str(body)? })),
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Params};
 use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
@@ -105,7 +105,8 @@ impl Reading<'_> {
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
-        let mut records = self.decode(session, self.stored_bytes(session, after_seq).map_err(self.fault())?)?;
+        let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
+        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
@@ -116,42 +117,29 @@ impl Reading<'_> {
         before_seq: u64,
         most: u32,
     ) -> Result<Vec<Envelope>, StoreError> {
-        let mut stored = self.stored_before(session, before_seq, most).map_err(self.fault())?;
-        stored.reverse();
-        self.decode(session, stored)
+        let sql = "SELECT seq, bytes FROM (
+                       SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
+                       ORDER BY seq DESC LIMIT ?3
+                   ) ORDER BY seq";
+        self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
     }
 
-    fn decode(&self, session: SessionId, stored: Vec<(u64, Vec<u8>)>) -> Result<Vec<Envelope>, StoreError> {
+    /// The records of the batches that `sql` finds, by number and bytes. They are decoded where the
+    /// database has them: a long session is not copied first.
+    fn decoded(&self, session: SessionId, sql: &str, which: impl Params) -> Result<Vec<Envelope>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(self.fault())?;
+        let mut batches = statement.query(which).map_err(self.fault())?;
         let mut records = Vec::new();
-        for (first_seq, bytes) in stored {
+        while let Some(row) = batches.next().map_err(self.fault())? {
+            let first_seq = rows::natural(row, 0).map_err(self.fault())?;
+            let bytes = rows::bytes(row, 1).map_err(self.fault())?;
             let mut bodies = BlobMap::new();
-            for hash in line::bodies_elsewhere(&bytes) {
+            for hash in line::bodies_elsewhere(bytes) {
                 bodies.extend(self.content(hash)?.map(|content| (hash, content)));
             }
-            records.extend(decode_stored(session, first_seq, &bytes, &bodies)?);
+            decode_stored(session, first_seq, bytes, &bodies, &mut records)?;
         }
         Ok(records)
-    }
-
-    fn stored_bytes(&self, session: SessionId, after_seq: u64) -> rusqlite::Result<Vec<(u64, Vec<u8>)>> {
-        self.connection
-            .prepare_cached("SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq")?
-            .query_map((session.0.as_bytes(), rows::integer(after_seq)), |row| {
-                Ok((rows::natural(row, 0)?, row.get(1)?))
-            })?
-            .collect()
-    }
-
-    /// The newest first.
-    fn stored_before(&self, session: SessionId, before_seq: u64, most: u32) -> rusqlite::Result<Vec<(u64, Vec<u8>)>> {
-        let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
-                   ORDER BY seq DESC LIMIT ?3";
-        self.connection
-            .prepare_cached(sql)?
-            .query_map((session.0.as_bytes(), rows::integer(before_seq), most), |row| {
-                Ok((rows::natural(row, 0)?, row.get(1)?))
-            })?
-            .collect()
     }
 
     pub(super) fn batches(&self, session: SessionId) -> Result<Vec<StoredBatch>, StoreError> {

@@ -29,6 +29,12 @@ pub(super) fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
+/// Bytes where SQLite has them.
+pub(super) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+    let value = row.get_ref(column)?;
+    value.as_blob().map_err(|_| rusqlite::Error::InvalidColumnType(column, "bytes".into(), value.data_type()))
+}
+
 /// The session's row and what its fold remembers.
 pub(super) fn load(connection: &Connection, session: SessionId) -> rusqlite::Result<Option<SessionFold>> {
     connection.prepare_cached(select!("WHERE session = ?1"))?.query_row([session.0.as_bytes()], fold).optional()
