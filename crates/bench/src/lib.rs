@@ -18,4 +18,5 @@ pub mod pace;
 pub mod programs;
 pub mod server;
 pub mod table;
+pub mod terminal;
 pub mod trace;

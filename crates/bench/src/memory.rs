@@ -1,4 +1,6 @@
-//! What this process holds, as the kernel counts it.
+//! What processes hold and use, as the kernel counts it.
+
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
@@ -23,9 +25,31 @@ fn field(status: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
+/// The kernel counts processor time in hundredths of a second, whatever its own clock is.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The processor time a process has taken, in the kernel and outside.
+pub fn processor_time(process: u32) -> Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).context("the program is gone")?;
+    ticks(&stat).map(|ticks| TICK * ticks).context("/proc/PID/stat does not tell the time")
+}
+
+/// The fourteenth and fifteenth field; the second is a name in brackets that may hold anything.
+fn ticks(stat: &str) -> Option<u32> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    Some(fields.next()?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::field;
+    use super::{field, ticks};
+
+    #[test]
+    fn processor_time_is_found_behind_any_name() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 31 11 0 0 20 0 1 0 99";
+        assert_eq!(ticks(stat), Some(42));
+        assert_eq!(ticks("7 (a) S 1"), None);
+    }
 
     #[test]
     fn a_field_is_read_in_kib() {

@@ -17,6 +17,8 @@ pub struct Programs {
     pub model_server: PathBuf,
     /// The floor of a cold start.
     pub first_request: PathBuf,
+    /// The floor of every start.
+    pub nothing: PathBuf,
 }
 
 impl Programs {
@@ -33,6 +35,7 @@ impl Programs {
             windlass: beside("windlass")?,
             model_server: beside("windlass-model-server")?,
             first_request: beside("windlass-first-request")?,
+            nothing: beside("windlass-nothing")?,
             own,
             folder,
         })

@@ -40,9 +40,15 @@ impl Line {
     /// A comparison with a floor.
     #[must_use]
     pub fn compared(figure: &str, limit: f64, compared: &Compared) -> Self {
-        let measured = format!("{:.2} × ({} / {})", compared.ratio(), shown(compared.ours), shown(compared.floor));
         let verdict = Verdict::of(compared.ratio(), limit);
-        Self { figure: figure.to_owned(), target: format!("≤ {limit} × floor"), measured, verdict }
+        Self { target: format!("≤ {limit} × floor"), verdict, ..Self::beside(figure, compared) }
+    }
+
+    /// A comparison with a floor, without a limit.
+    #[must_use]
+    pub fn beside(figure: &str, compared: &Compared) -> Self {
+        let (ours, floor) = (shown(compared.ours), shown(compared.floor));
+        Self::told(figure, format!("{:.2} × ({ours} / {floor})", compared.ratio()))
     }
 
     /// A measure with an upper limit.

@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime", "derive"]),
     ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
-    ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "testkit"]),
+    ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "cli", "testkit"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];
 

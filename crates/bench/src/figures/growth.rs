@@ -9,7 +9,7 @@ use crate::child::alone;
 use crate::floor::{Wire, bare};
 use crate::pace::{Compared, compare};
 use crate::server::{Behaviour, Server};
-use crate::table::{Line, shown};
+use crate::table::Line;
 use crate::{ours, trace};
 
 const SHORT: usize = 10;
@@ -21,12 +21,11 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let long = per_turn(setup, LONG, setup.rounds(25))?;
     let ours = Compared { floor: short.ours, ours: long.ours };
     let floor = Compared { floor: short.floor, ours: long.floor };
-    let own = format!("{:.2} × ({} / {})", floor.ratio(), shown(floor.ours), shown(floor.floor));
     Ok(vec![
         Line {
             target: format!("≤ {LIMIT} ×"), ..Line::compared("a turn of 200 against a turn of 10", LIMIT, &ours)
         },
-        Line::told("the same of the bare requests", own),
+        Line::beside("the same of the bare requests", &floor),
     ])
 }
 

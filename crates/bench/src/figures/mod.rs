@@ -1,5 +1,6 @@
 //! The figures, one file each.
 
+mod chat;
 mod cold;
 pub(crate) mod crowd;
 mod full;
@@ -7,6 +8,8 @@ mod growth;
 mod idle;
 mod instructions;
 mod open;
+mod render;
+mod start;
 mod turn;
 
 use anyhow::Result;
@@ -53,6 +56,9 @@ pub const FIGURES: &[Figure] = &[
     ("crowd", crowd::measure),
     ("cold", cold::measure),
     ("idle", idle::measure),
+    ("start", start::measure),
+    ("render", render::measure),
+    ("chat", chat::measure),
     ("open", open::measure),
     ("instructions", instructions::measure),
 ];

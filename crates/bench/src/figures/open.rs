@@ -14,7 +14,7 @@ use crate::child::alone;
 use crate::ours;
 use crate::pace::{Compared, median};
 use crate::server::{Behaviour, Server};
-use crate::table::{Line, shown};
+use crate::table::Line;
 
 const RECORDS: u64 = 10_000;
 /// A turn with one call is five records.
@@ -32,10 +32,9 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
         compared(&agent, dir.path(), setup.rounds(50)).await
     })?;
     let took = compared.ours.as_secs_f64() * 1e3;
-    let floor = format!("{:.2} × ({} / {})", compared.ratio(), shown(compared.ours), shown(compared.floor));
     Ok(vec![
         Line::at_most("opening a session of 10,000 records", LIMIT_MS, took, "ms"),
-        Line::told("the same against a bare read of its bytes", floor),
+        Line::beside("the same against a bare read of its bytes", &compared),
     ])
 }
 

@@ -9,7 +9,7 @@ use crate::child::alone;
 use crate::floor::{Ledger, Wire, bare, committing};
 use crate::pace::compare;
 use crate::server::{Behaviour, Server};
-use crate::table::{Line, shown};
+use crate::table::Line;
 use crate::{ours, trace};
 
 const TURNS: usize = 50;
@@ -37,10 +37,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
         .await?;
         Ok(vec![
             Line::compared("50 turns at zero latency, NORMAL, against bare requests", LIMIT, &compared),
-            Line::told(
-                "the same requests with bare SQLite commits",
-                format!("{:.2} × ({} / {})", sqlite.ratio(), shown(sqlite.ours), shown(sqlite.floor)),
-            ),
+            Line::beside("the same requests with bare SQLite commits", &sqlite),
         ])
     })
 }

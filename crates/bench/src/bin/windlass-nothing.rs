@@ -1,0 +1,5 @@
+//! The floor of every start: a program that prints a line and ends.
+
+fn main() {
+    println!("› windlass-nothing");
+}
