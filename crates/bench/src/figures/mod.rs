@@ -8,6 +8,7 @@ mod growth;
 mod idle;
 mod instructions;
 mod open;
+mod peers;
 mod render;
 mod start;
 mod turn;
@@ -60,5 +61,6 @@ pub const FIGURES: &[Figure] = &[
     ("render", render::measure),
     ("chat", chat::measure),
     ("open", open::measure),
+    ("peers", peers::measure),
     ("instructions", instructions::measure),
 ];
