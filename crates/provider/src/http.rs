@@ -232,9 +232,10 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
     Ok(Matcher::builder().all(address.to_owned()).no("localhost,127.0.0.0/8,::1").build())
 }
 
-/// A body of two parts, sent without joining them.
+/// A body of two parts, sent without joining them. Boxed, because every connection keeps room for 32
+/// requests.
 #[derive(Debug, Default)]
-pub(crate) struct Halves(pub(crate) [Bytes; 2]);
+pub(crate) struct Halves(pub(crate) Box<[Bytes; 2]>);
 
 impl Body for Halves {
     type Data = Bytes;

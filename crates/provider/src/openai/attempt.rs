@@ -235,7 +235,7 @@ impl Route {
     }
 
     async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
-        let halves = Halves([body.stable, body.closing]);
+        let halves = Halves(Box::new([body.stable, body.closing]));
         let sending = self.sender.send(Method::POST, self.uri.clone(), self.headers.clone(), halves);
         let response = match timeout(limit, sending).await {
             Ok(Ok(response)) => response,
