@@ -22,8 +22,6 @@ pub enum Child {
     Crowd(usize),
     /// Makes the requests of so many sessions at once, bare, and tells the most memory it held.
     Bare(usize),
-    /// Runs one session, keeps it open, and tells what memory it holds.
-    Idle,
     /// Makes so many runs one after another, with FULL, and tells how many batches were committed.
     Lone(usize),
 }
@@ -35,7 +33,6 @@ impl Child {
         let (name, count) = match self {
             Self::Crowd(sessions) => ("crowd", sessions),
             Self::Bare(loops) => ("bare", loops),
-            Self::Idle => ("idle", 1),
             Self::Lone(runs) => ("lone", runs),
         };
         vec![WORD.into(), name.into(), count.to_string(), base_url.into(), dir.display().to_string()]
@@ -62,7 +59,6 @@ pub fn act(words: &[String]) -> Result<u64> {
     match name.as_str() {
         "crowd" => tokio::runtime::Runtime::new()?.block_on(sessions_at_once(count, base_url, dir)),
         "bare" => tokio::runtime::Runtime::new()?.block_on(bare(count, base_url, dir)),
-        "idle" => alone()?.block_on(idle(base_url, dir)),
         "lone" => alone()?.block_on(lone(count, base_url, dir)),
         other => bail!("there is no child `{other}`"),
     }
@@ -101,7 +97,8 @@ async fn bare(loops: usize, base_url: &str, dir: &Path) -> Result<u64> {
     Ok(memory::of_this_process()?.peak)
 }
 
-async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
+/// Runs one session, keeps it open, and tells what memory the process holds.
+pub async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
     let agent = ours::agent(base_url, dir, Durability::Full)?;
     let session = agent.session("idle").await?;
     ours::run_in(&agent, &session).await?;

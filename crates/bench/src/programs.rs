@@ -17,6 +17,8 @@ pub struct Programs {
     pub model_server: PathBuf,
     /// The floor of a cold start.
     pub first_request: PathBuf,
+    /// A program with one idle session.
+    pub idle: PathBuf,
     /// The floor of every start.
     pub nothing: PathBuf,
 }
@@ -35,6 +37,7 @@ impl Programs {
             windlass: beside("windlass")?,
             model_server: beside("windlass-model-server")?,
             first_request: beside("windlass-first-request")?,
+            idle: beside("windlass-idle")?,
             nothing: beside("windlass-nothing")?,
             own,
             folder,

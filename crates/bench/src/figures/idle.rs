@@ -1,9 +1,12 @@
-//! What a process holds that has one idle session.
+//! What a process holds that has one idle session. A program of its own, because this one also holds the
+//! floors and the chat.
+
+use std::process::Command;
 
 use anyhow::Result;
 
 use super::Setup;
-use crate::child::Child;
+use crate::child::answer;
 use crate::server::{Behaviour, Server};
 use crate::table::Line;
 
@@ -12,6 +15,6 @@ const LIMIT_MIB: f64 = 15.0;
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let server = Server::start(&setup.programs, Behaviour { turns: 2, text_bytes: 0, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
-    let kib = Child::Idle.ask(&setup.programs.own, server.base_url(), dir.path())?;
+    let kib = answer(Command::new(&setup.programs.idle).arg(server.base_url()).arg(dir.path()))?;
     Ok(vec![Line::at_most("memory of a process with one idle session", LIMIT_MIB, kib as f64 / 1024.0, "MiB")])
 }
