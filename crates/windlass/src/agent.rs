@@ -4,10 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_machine::State;
 use windlass_runtime::{OpenError, Opening, Runtime, Session, SessionClosed, Subscription};
-use windlass_store::{Store, StoreError};
-use windlass_vocab::{Event, MessageId, QuestionAsked, RunEnded, RunId, SessionId};
+use windlass_store::{Backwards, Store, StoreError};
+use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
 use crate::builder::Builder;
 use crate::ended::{Awaited, end_awaited};
@@ -151,11 +150,13 @@ impl<D, O> Agent<D, O> {
     /// `None` when there is none.
     pub async fn resume(&self, key: &str) -> Result<Option<Running<O>>, RunError> {
         let Some(id) = self.store().find(&self.owner, key).await? else { return Ok(None) };
-        let open = {
-            let records = self.store().read(id, 0).await?;
-            State::fold(id, records.iter().map(|envelope| &envelope.record)).control.run.map(|run| run.id)
-        };
-        let Some(run) = open else { return Ok(None) };
+        // Whichever of the two stands nearest the end says whether a run is open.
+        let newest = Backwards::new(self.store().as_ref(), id).find_map(|envelope| match envelope.record {
+            Record::RunStarted(started) => Some(Some(started.run)),
+            Record::RunEnded(_) => Some(None),
+            _ => None,
+        });
+        let Some(run) = newest.await?.flatten() else { return Ok(None) };
         let (session, events) = self.existing(id).await?;
         let pursuit = Pursuit::new(Arc::clone(self.store()), Awaited::Run(run));
         Ok(Some(Running::new(session, events, pursuit)))

@@ -39,14 +39,25 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done
     if let Some(key) = env.raw(DIES).map(|key| key.to_string_lossy().into_owned()) {
         return block_on(die(place, env, &key));
     }
-    if !args.crash {
-        return block_on(async {
-            let store = agent::open_store(&place)?;
-            play(place, env, store, args.session.as_deref()).await
-        });
+    let key = args.session.as_deref();
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        refuse_taken(store.as_ref(), key).await?;
+        if args.crash { crash(place, env, store, key).await } else { play(place, env, store, key).await }
+    })
+}
+
+/// A demo begins a session; it does not go on with one.
+async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), CommandError> {
+    let Some(key) = key else { return Ok(()) };
+    match session::found(store, key).await? {
+        None => Ok(()),
+        Some(_) => {
+            let word = quoted(key);
+            let text = format!("there is a session `{key}` already; `windlass sessions rm {word}` deletes it");
+            Err(CommandError::new(Exit::Usage, text))
+        }
     }
-    let Beginning { key, folder } = announced(args.session.as_deref())?;
-    crash(place, env, &key, &folder)
 }
 
 /// The demo in place of what a job without a model would do.
@@ -99,12 +110,6 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
 }
 
 async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
-    if let Some(key) = key
-        && session::found(store.as_ref(), key).await?.is_some()
-    {
-        let text = format!("there is a session `{key}` already; `windlass sessions rm {}` deletes it", quoted(key));
-        return Err(CommandError::new(Exit::Usage, text));
-    }
     let Beginning { key, folder } = announced(key)?;
     let mut job = prepare(place, &folder, env)?;
     let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
@@ -165,32 +170,30 @@ impl Renames {
     }
 }
 
-fn crash(place: Place, env: Env, key: &str, folder: &Path) -> Done {
-    let (process, signal) = start_and_lose(&place, key, folder)?;
+async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
+    let Beginning { key, folder } = announced(key)?;
+    let (process, signal) = start_and_lose(&place, &key, &folder)?;
     if signal != Signal::KILL.as_raw() {
         return Err(CommandError::new(
             Exit::Failed,
             format!("process {process} was to die of SIGKILL, not of {signal}"),
         ));
     }
-    block_on(async {
-        let store = agent::open_store(&place)?;
-        let row = session::by_key(store.as_ref(), key).await?;
-        let before = store.read(row.session, 0).await?;
-        let count = Count::of(&before, folder).map_err(|error| unreadable(folder, &error))?;
-        tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
-        let (records, Count { renamed, left, .. }) = (before.len(), count);
-        tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
-        tell(&format!("$ windlass resume {}", quoted(key)));
-        let mut job = prepare(place, folder, env)?;
-        let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
-        let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
-        let records = store.read(row.session, 0).await?;
-        let count = Count::of(&records, folder).map_err(|error| unreadable(folder, &error))?;
-        print(&told(&count))?;
-        tell(&format!("\nEvery step:      windlass sessions show {}", quoted(key)));
-        Ok(if count.is_right() { done } else { Exit::Failed })
-    })
+    let row = session::by_key(store.as_ref(), &key).await?;
+    let before = store.read(row.session, 0).await?;
+    let count = Count::of(&before, &folder).map_err(|error| unreadable(&folder, &error))?;
+    tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+    let (records, Count { renamed, left, .. }) = (before.len(), count);
+    tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
+    tell(&format!("$ windlass resume {}", quoted(&key)));
+    let mut job = prepare(place, &folder, env)?;
+    let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
+    let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
+    let records = store.read(row.session, 0).await?;
+    let count = Count::of(&records, &folder).map_err(|error| unreadable(&folder, &error))?;
+    print(&told(&count))?;
+    tell(&format!("\nEvery step:      windlass sessions show {}", quoted(&key)));
+    Ok(if count.is_right() { done } else { Exit::Failed })
 }
 
 async fn resume(job: &mut Job, agent: &Agent, id: windlass::vocab::SessionId, run: RunId) -> Done {

@@ -144,3 +144,14 @@ fn the_demo_model_begins_to_talk_at_once() {
     lines.for_each(drop);
     assert_eq!(ran(child).code, 0);
 }
+
+#[test]
+fn a_demo_begins_a_session_and_never_goes_on_with_one() {
+    let bench = bench();
+    assert_eq!(demo(&bench, &["--session", "shots"]).0.code, 0);
+    for again in [&["demo", "--session", "shots"][..], &["demo", "--crash", "--session", "shots"]] {
+        let ran = run(fresh(&bench, again));
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains("`windlass sessions rm shots`"), "{}", ran.stderr);
+    }
+}
