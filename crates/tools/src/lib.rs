@@ -27,16 +27,21 @@
 
 #![deny(missing_docs)]
 
+mod alias;
 mod arguments;
 mod builtin;
+mod coerce;
 mod command_line;
 mod cut;
+pub mod dialect;
 pub mod guard;
 mod names;
+mod nearest;
 mod offer;
 mod output;
 mod permission;
 mod registry;
+mod repair;
 mod rule;
 mod secrets;
 mod subject;

@@ -126,8 +126,8 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// What was done to arguments so that they parse (T3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What was done to a call so that it could be read (T3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// The JSON was malformed and was mended.
@@ -136,8 +136,20 @@ pub enum Repair {
     Unquoted,
     /// No arguments were given; an empty object stands in.
     Missing,
-    /// The name was not exact and was resolved.
+    /// The name was given without its prefix, or with one too many.
     Name,
+    /// The name is one that other agents have for the tool.
+    Alias,
+    /// The name was misspelt.
+    Nearest,
+    /// Backslashes that escape nothing were kept as they are.
+    Escape,
+    /// A value was of another type than the schema has, and was made that type.
+    Coerced,
+    /// One value stood where a list of such is wanted.
+    Wrapped,
+    /// A null stood for something that may be left out, and was.
+    Dropped,
 }
 
 /// A call of a reply after names were resolved, arguments validated and permissions looked up: what
