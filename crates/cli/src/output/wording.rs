@@ -82,6 +82,7 @@ pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Op
         NextAttempt::Retry { at } => format!("trying again in {}", took(at.ms_since(envelope.at))),
         NextAttempt::Model { model } => format!("trying {model} instead"),
         NextAttempt::Whole => "asking for the whole reply at once".into(),
+        NextAttempt::Dialect { .. } => "going on with calls written as text".into(),
         NextAttempt::Shorter => "trying again with a shorter history".into(),
         NextAttempt::End => return None,
     };
