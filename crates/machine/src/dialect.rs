@@ -1,7 +1,7 @@
 //! Calls written as text (T4): which dialect a run's context is pinned in, what happens where a server
 //! turns out to take no tools, and what becomes of a call that can't be read.
 
-use windlass_vocab::{Dialect, Nudge, NudgeCause, Policy};
+use windlass_vocab::{Dialect, Nudge, NudgeCause, Policy, TurnMode};
 
 use crate::control::{Control, Run};
 use crate::draft::Draft;
@@ -51,7 +51,8 @@ impl Draft<'_> {
     /// and no more.
     pub(crate) fn send_call_back(&mut self, told: &str) {
         if self.run().map_or(0, Run::unreadable) > UNREADABLE {
-            return self.wrap_up(NudgeCause::Summarise, texts::UNREADABLE);
+            self.nudge(NudgeCause::Halt, "calls that can't be read, again and again", texts::UNREADABLE);
+            return self.start_turn(TurnMode::WrapUp);
         }
         self.nudge(NudgeCause::Reply(Nudge::NoToolCall), "a call that can't be read", told);
         self.next_turn();

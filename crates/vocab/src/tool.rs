@@ -165,6 +165,25 @@ pub enum Repair {
     Dropped,
 }
 
+impl Repair {
+    /// What was wrong, in a word or two.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Syntax => "malformed JSON",
+            Self::Unquoted => "JSON in a string",
+            Self::Missing => "no arguments",
+            Self::Name => "name with another prefix",
+            Self::Alias => "name of another agent",
+            Self::Nearest => "misspelt name",
+            Self::Escape => "unknown escape",
+            Self::Coerced => "another type",
+            Self::Wrapped => "one value for a list",
+            Self::Dropped => "null for nothing",
+        }
+    }
+}
+
 /// A call of a reply after names were resolved, arguments validated and permissions looked up: what
 /// the machine is told, so that it needs neither registry nor rules.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use windlass_machine::{PRESETS, preset};
-use windlass_vocab::{ModelName, Policy, PolicyPatch};
+use windlass_vocab::{Dialect, ModelName, Policy, PolicyPatch};
 
 pub(crate) use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, Endpoint};
@@ -52,6 +52,8 @@ pub struct Flags {
     pub workspace: Option<PathBuf>,
     /// `--max-turns`
     pub max_turns: Option<u32>,
+    /// `--dialect`, each
+    pub dialects: Vec<Dialect>,
     /// `--mode`
     pub mode: Option<Mode>,
     /// `--durability`
@@ -176,7 +178,8 @@ impl Sources {
         let turn_cap = self.flags.max_turns.or(turns.map(|turns| turns.value));
         let in_files = [&self.user, &self.project].into_iter().flatten();
         let policy = in_files.fold(start.value, |policy, file| policy.with(&file.settings.policy));
-        Ok(policy.with(&PolicyPatch { turn_cap, ..PolicyPatch::default() }))
+        let dialects = Some(self.flags.dialects.clone()).filter(|dialects| !dialects.is_empty());
+        Ok(policy.with(&PolicyPatch { turn_cap, dialects, ..PolicyPatch::default() }))
     }
 
     /// What the project's file says, or else the user's.
