@@ -31,6 +31,7 @@ mod arguments;
 mod builtin;
 mod command_line;
 mod cut;
+pub mod diff;
 pub mod guard;
 mod names;
 mod offer;
