@@ -3,6 +3,7 @@
 mod command_output;
 mod edit_file;
 mod ending;
+mod fetch_url;
 mod file_kind;
 mod list_directory;
 mod move_file;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
 pub use ending::ending_tools;
+pub use fetch_url::{Fetching, fetch_url};
 pub use run_command::{Commands, GuardProgram};
 
 use crate::{BoxFuture, Tool, Workspace, contains_placeholder};

@@ -27,6 +27,7 @@
 
 #![deny(missing_docs)]
 
+mod address;
 mod arguments;
 mod builtin;
 mod command_line;
@@ -44,7 +45,8 @@ mod subject;
 mod tool;
 mod workspace;
 
-pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
+pub use address::{HostPattern, ParseHostError};
+pub use builtin::{Commands, Fetching, GuardProgram, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;
@@ -54,5 +56,5 @@ pub use registry::{Registry, RegistryError};
 pub use rule::{ParseRuleError, Rule};
 pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
 pub use subject::Subject;
-pub use tool::{BoxFuture, CallContext, SpilledResults, Tool, Verification};
+pub use tool::{Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification};
 pub use workspace::{Workspace, WorkspaceError};

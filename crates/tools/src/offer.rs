@@ -173,7 +173,7 @@ fn permitted(
 ) -> (Verdict, Option<Preview>) {
     let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
     let subject = subject.unwrap_or_else(|| Subject::text(arguments.to_string()));
-    let verdict = permissions.judge(&entry.spec, &subject, grants);
+    let verdict = permissions.judge(&entry.spec, entry.tool.asks(), &subject, grants);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)

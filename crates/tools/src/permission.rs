@@ -3,8 +3,10 @@
 
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
+use crate::Rule;
+use crate::address::Side;
 use crate::subject::{Clarity, Subject};
-use crate::{Rule, tool::shorten};
+use crate::tool::{Asks, shorten};
 
 /// What happens where no rule speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub struct Permissions {
 impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
-    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, grants: &[Grant]) -> Verdict {
+    pub fn judge(&self, spec: &ToolSpec, asks: Asks, subject: &Subject, grants: &[Grant]) -> Verdict {
         if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
             return Verdict::Deny { reason: denied(spec, rule) };
         }
@@ -52,18 +54,20 @@ impl Permissions {
         } else if allows(&allow, subject) || allows(&[grants, allow].concat(), subject) {
             Verdict::Allow
         } else {
-            self.unspoken(spec.effect, spec.name.server(), subject.clarity)
+            self.unspoken(spec, asks, subject.clarity)
         }
     }
 
     /// The verdict where no rule speaks.
-    fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
-        match (self.mode, effect, clarity) {
-            (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
-            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear) if server == "local" => {
+    fn unspoken(&self, spec: &ToolSpec, asks: Asks, clarity: Clarity) -> Verdict {
+        match (self.mode, asks, spec.effect, clarity) {
+            (Mode::Bypass, ..) | (_, Asks::ByEffect, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
+            (Mode::Default, Asks::ByEffect, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear)
+                if spec.name.server() == "local" =>
+            {
                 Verdict::Allow
             }
-            (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
+            (Mode::Default | Mode::Strict, ..) => Verdict::Ask,
         }
     }
 }
@@ -87,6 +91,9 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
 
 /// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
 fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+    if let Some(address) = &subject.address {
+        return rules.iter().any(|rule| rule.covers_address(address, Side::Allow));
+    }
     if rules.iter().any(|rule| rule.covers_whole(&subject.whole)) {
         return true;
     }
@@ -97,12 +104,18 @@ fn allows(rules: &[&Rule], subject: &Subject) -> bool {
 }
 
 fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+    if let Some(address) = &subject.address {
+        return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
+    }
     let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
     rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
 fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+    if subject.address.is_some() {
+        return !allows(grants, subject) && touches(rule, spec, subject);
+    }
     let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
     rule.concerns(&spec.name)
@@ -138,7 +151,7 @@ mod tests {
     fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
         let spec = spec("local.run_command", EffectClass::Once);
-        match permissions.judge(&spec, &Subject::command(line), &grants) {
+        match permissions.judge(&spec, Asks::ByEffect, &Subject::command(line), &grants) {
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny { .. } => "deny",
@@ -159,7 +172,12 @@ mod tests {
             ("hub.post", Once, Verdict::Ask, Verdict::Ask),
         ] {
             for (mode, want) in [(Mode::Default, default), (Mode::Strict, strict), (Mode::Bypass, Verdict::Allow)] {
-                let got = permissions(mode, &[], &[], &[]).judge(&spec(name, effect), &Subject::text("x"), &[]);
+                let got = permissions(mode, &[], &[], &[]).judge(
+                    &spec(name, effect),
+                    Asks::ByEffect,
+                    &Subject::text("x"),
+                    &[],
+                );
                 assert_eq!(got, want, "{name} in {mode:?}");
             }
         }
@@ -234,7 +252,7 @@ mod tests {
             let subject = Subject::command(line);
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&run, &subject, &[]), Verdict::Allow, "{line}: {rule}");
+            assert_eq!(allowed.judge(&run, Asks::ByEffect, &subject, &[]), Verdict::Allow, "{line}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
@@ -246,8 +264,9 @@ mod tests {
     fn every_path_of_a_call_must_be_allowed_and_none_denied() {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
-        let judge =
-            |paths: &[&str]| strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), &[]);
+        let judge = |paths: &[&str]| {
+            strict.judge(&put, Asks::ByEffect, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), &[])
+        };
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
         assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));

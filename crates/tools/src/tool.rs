@@ -65,6 +65,16 @@ pub enum Verification {
     Unknown,
 }
 
+/// When a person is asked about a call that no rule speaks of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// As its effect class and the mode say.
+    #[default]
+    ByEffect,
+    /// Always, unless the mode asks nothing.
+    Always,
+}
+
 /// A tool the model can call.
 pub trait Tool: Send + Sync {
     /// What the model is told, and what running it twice would mean.
@@ -76,6 +86,11 @@ pub trait Tool: Send + Sync {
     /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         all_arguments(self.spec(), arguments)
+    }
+
+    /// When a person is asked about it, where no rule speaks.
+    fn asks(&self) -> Asks {
+        Asks::ByEffect
     }
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.

@@ -288,6 +288,9 @@ pub struct CommonFlags {
     /// Forbid calls; wins over every --allow; may be repeated
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub fetch_private: Vec<String>,
     /// What needs asking: commands (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
@@ -372,6 +375,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         durability: common.durability,
         allow: common.allow.clone(),
         deny: common.deny.clone(),
+        fetch_private: common.fetch_private.clone(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod endpoint;
 mod env;
 mod error;
+mod fetching;
 mod file;
 mod nearest;
 mod origin;
@@ -23,6 +24,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{ModelName, Policy, PolicyPatch};
 
@@ -60,6 +62,8 @@ pub struct Flags {
     pub allow: Vec<String>,
     /// `--deny`, each
     pub deny: Vec<String>,
+    /// `--fetch-private`, each
+    pub fetch_private: Vec<String>,
 }
 
 /// Where sessions are kept; all that the commands that call no model need.
@@ -86,6 +90,8 @@ pub struct Settings {
     pub policy: Policy,
     /// What calls are allowed.
     pub permissions: Permissions,
+    /// Hosts of this machine and of private networks that may be fetched from.
+    pub fetch_private: Vec<Sourced<HostPattern>>,
     /// Things a person should know, one sentence each.
     pub notices: Vec<String>,
 }
@@ -113,6 +119,7 @@ impl Sources {
             model: self.model()?,
             policy: self.policy()?,
             permissions: permissions::permissions(self)?,
+            fetch_private: fetching::private(self)?,
             notices,
         })
     }
