@@ -3,10 +3,9 @@
 
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
-use crate::Rule;
 use crate::address::Side;
 use crate::subject::{Clarity, Subject};
-use crate::tool::{Asks, shorten};
+use crate::{Asks, Rule, tool::shorten};
 
 /// What happens where no rule speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +35,7 @@ pub struct Permissions {
 impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
-    pub fn judge(&self, spec: &ToolSpec, asks: Asks, subject: &Subject, grants: &[Grant]) -> Verdict {
+    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Verdict {
         if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
             return Verdict::Deny { reason: denied(spec, rule) };
         }
@@ -54,20 +53,21 @@ impl Permissions {
         } else if allows(&allow, subject) || allows(&[grants, allow].concat(), subject) {
             Verdict::Allow
         } else {
-            self.unspoken(spec, asks, subject.clarity)
+            match asks {
+                Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
+                Asks::Always => Verdict::Ask,
+            }
         }
     }
 
     /// The verdict where no rule speaks.
-    fn unspoken(&self, spec: &ToolSpec, asks: Asks, clarity: Clarity) -> Verdict {
-        match (self.mode, asks, spec.effect, clarity) {
-            (Mode::Bypass, ..) | (_, Asks::ByEffect, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
-            (Mode::Default, Asks::ByEffect, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear)
-                if spec.name.server() == "local" =>
-            {
+    fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
+        match (self.mode, effect, clarity) {
+            (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
+            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear) if server == "local" => {
                 Verdict::Allow
             }
-            (Mode::Default | Mode::Strict, ..) => Verdict::Ask,
+            (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
         }
     }
 }
@@ -137,6 +137,7 @@ mod tests {
             effect,
             ending: None,
             repeatable: false,
+            tags: std::collections::BTreeSet::new(),
         }
     }
 
@@ -151,7 +152,7 @@ mod tests {
     fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
         let spec = spec("local.run_command", EffectClass::Once);
-        match permissions.judge(&spec, Asks::ByEffect, &Subject::command(line), &grants) {
+        match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants) {
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny { .. } => "deny",
@@ -174,8 +175,8 @@ mod tests {
             for (mode, want) in [(Mode::Default, default), (Mode::Strict, strict), (Mode::Bypass, Verdict::Allow)] {
                 let got = permissions(mode, &[], &[], &[]).judge(
                     &spec(name, effect),
-                    Asks::ByEffect,
                     &Subject::text("x"),
+                    Asks::ByEffect,
                     &[],
                 );
                 assert_eq!(got, want, "{name} in {mode:?}");
@@ -252,7 +253,7 @@ mod tests {
             let subject = Subject::command(line);
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&run, Asks::ByEffect, &subject, &[]), Verdict::Allow, "{line}: {rule}");
+            assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{line}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
@@ -265,7 +266,7 @@ mod tests {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
         let judge = |paths: &[&str]| {
-            strict.judge(&put, Asks::ByEffect, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), &[])
+            strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), Asks::ByEffect, &[])
         };
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);

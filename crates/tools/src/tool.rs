@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use windlass_vocab::{CallId, EffectId, Outcome, Preview, SessionId, ToolSpec};
+use windlass_vocab::{
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, ToolSpec,
+};
 
 use crate::Subject;
 use crate::cut::thousands;
@@ -42,6 +44,30 @@ pub struct CallContext {
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Results of earlier calls that are read in parts.
     pub spilled: Arc<dyn SpilledResults>,
+    /// Asks the person while the call waits; dismissed at once where nobody is there.
+    pub ask: Ask,
+    /// What a call that was paused is run again with.
+    pub resumed: Option<Arc<Resumption>>,
+}
+
+/// Asks the person something in the middle of a call.
+pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sync>;
+
+/// What a call asks with where nobody is there: every question is dismissed at once.
+#[must_use]
+pub fn nobody_to_ask() -> Ask {
+    let dismissed = || Answer { option: QuestionOption::Dismiss, arguments: None };
+    Arc::new(move |_| Box::pin(std::future::ready(dismissed())))
+}
+
+/// When a person is asked before a tool runs and no rule speaks of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// As its effect class says.
+    #[default]
+    ByEffect,
+    /// In every mode that asks at all: what it does reaches further than its class tells.
+    Always,
 }
 
 impl fmt::Debug for CallContext {
@@ -65,16 +91,6 @@ pub enum Verification {
     Unknown,
 }
 
-/// When a person is asked about a call that no rule speaks of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asks {
-    /// As its effect class and the mode say.
-    #[default]
-    ByEffect,
-    /// Always, unless the mode asks nothing.
-    Always,
-}
-
 /// A tool the model can call.
 pub trait Tool: Send + Sync {
     /// What the model is told, and what running it twice would mean.
@@ -85,18 +101,18 @@ pub trait Tool: Send + Sync {
 
     /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        all_arguments(self.spec(), arguments)
-    }
-
-    /// When a person is asked about it, where no rule speaks.
-    fn asks(&self) -> Asks {
-        Asks::ByEffect
+        Ok(all_arguments(self.spec(), arguments))
     }
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         let _ = arguments;
         None
+    }
+
+    /// When a person is asked and no rule speaks of it.
+    fn asks(&self) -> Asks {
+        Asks::ByEffect
     }
 
     /// Whether a call cut short by a crash took place.
@@ -117,20 +133,21 @@ pub trait Tool: Send + Sync {
     }
 }
 
-/// Arguments as they are. Whoever agrees to a call has seen all of it, so one that is longer than
-/// anybody reads is not shown, and not run.
-fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Result<Preview, String> {
+/// Arguments as they are, up to what anybody reads; what is left out is said.
+fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     const TITLE: usize = 160;
     const LONGEST: usize = 16_000;
     let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
     let line = arguments.to_string();
-    let length = line.chars().count();
-    if length > LONGEST {
-        return Err(format!("its arguments are {} characters long", thousands(length)));
-    }
     let title = format!("{name}({})", shorten(&line, TITLE));
-    let body = if length > TITLE { serde_json::to_string_pretty(arguments).unwrap_or(line) } else { String::new() };
-    Ok(Preview { title, body, rule: None })
+    if line.chars().count() <= TITLE {
+        return Preview { title, body: String::new(), rule: None };
+    }
+    let whole = serde_json::to_string_pretty(arguments).unwrap_or(line);
+    let left_out = whole.chars().count().saturating_sub(LONGEST);
+    let note = format!("\n[{} more characters are not shown]", thousands(left_out));
+    let body = if left_out == 0 { whole } else { shorten(&whole, LONGEST) + &note };
+    Preview { title, body, rule: None }
 }
 
 /// The first `chars` characters of `text`, with an ellipsis where more were there.

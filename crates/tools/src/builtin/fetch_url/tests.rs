@@ -121,6 +121,8 @@ fn context() -> CallContext {
         cancel: CancellationToken::new(),
         progress: Arc::new(|_| {}),
         spilled: Arc::new(NothingSpilled),
+        ask: crate::nobody_to_ask(),
+        resumed: None,
     }
 }
 
