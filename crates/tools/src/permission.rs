@@ -36,8 +36,8 @@ impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
     pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Verdict {
-        if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
-            return Verdict::Deny { reason: denied(spec, rule) };
+        if let Some(reason) = self.forbidden(spec, subject) {
+            return Verdict::Deny { reason };
         }
         if self.mode == Mode::Bypass {
             return Verdict::Allow;
@@ -58,6 +58,11 @@ impl Permissions {
                 Asks::Always => Verdict::Ask,
             }
         }
+    }
+
+    /// Why it may not run whoever agrees to it, if a rule says so.
+    pub(crate) fn forbidden(&self, spec: &ToolSpec, subject: &Subject) -> Option<String> {
+        self.deny.iter().find(|rule| touches(rule, spec, subject)).map(|rule| denied(spec, rule))
     }
 
     /// The verdict where no rule speaks.

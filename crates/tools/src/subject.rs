@@ -49,7 +49,7 @@ impl Subject {
     }
 
     /// A web address. Calls like it are those of the same host.
-    pub(crate) fn address(address: Address) -> Self {
+    pub(crate) fn address(address: &Address) -> Self {
         let general = Some(format!("{}/*", address.origin()));
         Self { general, address: Some(address.clone()), ..Self::text(address.as_str()) }
     }

@@ -12,6 +12,7 @@ mod env;
 mod error;
 mod fetching;
 mod file;
+pub(crate) mod keep;
 mod nearest;
 mod origin;
 mod permissions;

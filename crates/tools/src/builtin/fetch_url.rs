@@ -104,7 +104,7 @@ impl Tool for FetchUrl {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Address::parse(arguments.get("url")?.as_str()?).ok().map(Subject::address)
+        Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
@@ -145,7 +145,7 @@ impl FetchUrl {
             let (head, body) = self.get(&address).await?;
             address = match (is_redirect(head.status), head.text(header::LOCATION)) {
                 (true, Some(location)) => self.follow(&address, &location)?,
-                (true, None) | (false, _) => return page::told(&address, &head, body, form),
+                (true, None) | (false, _) => return page::told(&address, &head, &body, form),
             };
         }
         Err(Trouble::Refused(format!(
@@ -171,7 +171,7 @@ impl FetchUrl {
         if from.is_secure() && !to.is_secure() {
             return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
         }
-        let subject = Subject::address(to.clone());
+        let subject = Subject::address(&to);
         match self.fetching.permissions.judge(&self.spec, &subject, self.asks(), &[]) {
             Verdict::Allow => Ok(to),
             Verdict::Ask if same_host(from, &to) => Ok(to),

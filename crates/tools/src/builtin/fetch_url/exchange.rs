@@ -165,7 +165,8 @@ impl Kept {
             Self::Plain(Bounded { bytes, extent, .. }) => Ok(Body { bytes, extent }),
             Self::Packed { mut decoder, .. } => {
                 let ended = decoder.try_finish();
-                let Bounded { bytes, extent, .. } = std::mem::take(decoder.get_mut());
+                let Bounded { bytes, extent, .. } = decoder.get_mut();
+                let (bytes, extent) = (std::mem::take(bytes), *extent);
                 match (ended, extent) {
                     (Ok(()), _) | (Err(_), Extent::Cut) => Ok(Body { bytes, extent }),
                     (Err(error), Extent::Whole) => Err(unsound(&error)),
@@ -180,17 +181,10 @@ fn unsound(error: &io::Error) -> Trouble {
 }
 
 /// Keeps what there is room for, and refuses more.
-#[derive(Default)]
 struct Bounded {
     bytes: Vec<u8>,
     room: usize,
     extent: Extent,
-}
-
-impl Default for Extent {
-    fn default() -> Self {
-        Self::Cut
-    }
 }
 
 impl Write for Bounded {

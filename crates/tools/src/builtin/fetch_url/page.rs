@@ -72,7 +72,7 @@ pub(super) fn is_text(head: &Head) -> bool {
 }
 
 /// The answer as the model gets it.
-pub(super) fn told(address: &Address, head: &Head, body: Body, form: Form) -> Result<String, Trouble> {
+pub(super) fn told(address: &Address, head: &Head, body: &Body, form: Form) -> Result<String, Trouble> {
     let type_name = head.text(header::CONTENT_TYPE).map_or_else(|| "no type".to_owned(), |name| shorten(&name, 100));
     let what = format!("{} ({}, {type_name}", shorten(address.as_str(), 1_000), head.status.as_u16());
     let kind = match kind(head) {
@@ -86,12 +86,12 @@ pub(super) fn told(address: &Address, head: &Head, body: Body, form: Form) -> Re
             return Err(Trouble::Refused(format!("{what}, {size}): only text is fetched, and this is none.")));
         }
         let bytes = thousands(body.bytes.len());
-        let text = Shown::of(&kind, address, head, &body, form);
+        let text = Shown::of(&kind, address, head, body, form);
         return Ok(format!("{what}, {bytes} bytes)\n{}{}\n{}", text.title, text.notes(), text.text));
     }
     let said = match kind {
         Kind::Other => String::new(),
-        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, &body, Form::Readable).text,
+        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, body, Form::Readable).text,
     };
     let said = if said.is_empty() { String::new() } else { format!("\n{}", shorten(&said, EXPLANATION)) };
     let reason = head.status.canonical_reason().unwrap_or("no reason given");
