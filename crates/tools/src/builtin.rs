@@ -28,6 +28,24 @@ pub use run_command::{Commands, GuardProgram};
 
 use crate::{BoxFuture, Tool, Workspace, contains_placeholder};
 
+/// The names of all tools that are part of the program, for whoever wants to know whether a name is
+/// one of them.
+pub const TOOL_NAMES: &[&str] = &[
+    "ask_question",
+    "converse",
+    "edit_file",
+    "fetch_url",
+    "list_directory",
+    "move_file",
+    "read_file",
+    "run_command",
+    "search_files",
+    "task_completion",
+    "todo",
+    "wait_for_servers",
+    "write_file",
+];
+
 /// How long a file that is being written is waited for after a stop, rather than left to finish
 /// unseen.
 const WRITE_GRACE: Duration = Duration::from_secs(2);

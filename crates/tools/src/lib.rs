@@ -48,7 +48,7 @@ mod tool;
 mod workspace;
 
 pub use address::{HostPattern, ParseHostError};
-pub use builtin::{Commands, Fetching, GuardProgram, builtins, ending_tools, fetch_url};
+pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;

@@ -53,6 +53,18 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
+    /// The tools it is about, as it was written: `run_command`, `hub.*`.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.text.split_once('(').map_or(self.text.as_str(), |(tool, _)| tool)
+    }
+
+    /// Whether it is about a tool of this name, `server.tool`, on whichever side it stands.
+    #[must_use]
+    pub fn names(&self, tool: &ToolName) -> bool {
+        self.concerns(tool)
+    }
+
     /// Whether the rule, as one that allows, is about this tool.
     pub(crate) fn means(&self, tool: &ToolName) -> bool {
         let own = tool.server() == "local" || self.tool.is_everything();

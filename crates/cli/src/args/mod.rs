@@ -12,6 +12,7 @@ use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+use crate::output::harmless_line;
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
@@ -387,6 +388,9 @@ fn name(text: &str) -> Result<String, String> {
     }
     if text.chars().any(char::is_control) {
         return Err("it contains a control character".into());
+    }
+    if harmless_line(text) != text {
+        return Err("it contains a character that can't be seen, or that changes the direction of text".into());
     }
     if text.chars().count() > LONGEST {
         return Err(format!("it is longer than {LONGEST} characters"));

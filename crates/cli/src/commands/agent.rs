@@ -64,7 +64,8 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
     builder.build().map_err(CommandError::from)
 }
 
-fn permissions(given: &settings::Permissions) -> Permissions {
+/// The rules as tools are judged by them.
+pub(crate) fn permissions(given: &settings::Permissions) -> Permissions {
     let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();
     let mode = match given.mode.value {
         args::Mode::Default => Mode::Default,

@@ -13,6 +13,7 @@ mod error;
 mod fetching;
 mod file;
 pub(crate) mod keep;
+mod misnamed;
 mod nearest;
 mod origin;
 mod permissions;
@@ -37,7 +38,7 @@ pub use self::file::{SettingsFile, Whose};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
 pub use self::sources::Sources;
-pub(crate) use self::sources::{FILE_NAME, user_file_for_people};
+pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".
@@ -113,16 +114,23 @@ impl Sources {
 
     /// Decides everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
-        let (endpoint, notices) = endpoint::endpoint(self)?;
+        let (endpoint, mut notices) = endpoint::endpoint(self)?;
+        let permissions = permissions::permissions(self)?;
+        notices.extend(misnamed::notices(&permissions, &self.servers()));
         Ok(Settings {
             place: self.place()?,
             endpoint,
             model: self.model()?,
             policy: self.policy()?,
-            permissions: permissions::permissions(self)?,
+            permissions,
             fetch_private: fetching::private(self)?,
             notices,
         })
+    }
+
+    /// The servers of tools that are configured: rules about their tools are right.
+    fn servers(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn data_dir(&self) -> Result<Sourced<PathBuf>, SettingsError> {

@@ -92,7 +92,8 @@ fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsEr
     found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
 }
 
-fn user_file(env: &Env) -> Option<PathBuf> {
+/// Where the user's file is or would be.
+pub(crate) fn user_file(env: &Env) -> Option<PathBuf> {
     env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
 }
 
