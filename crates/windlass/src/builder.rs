@@ -10,7 +10,9 @@ use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Instructions, Outside, Runtime};
 use windlass_store::{SqliteOptions, Store, StoreError};
-use windlass_tools::{GuardProgram, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, WorkspaceError};
+use windlass_tools::{
+    GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, WorkspaceError,
+};
 use windlass_vocab::{Attendance, EndsBy, ModelName, Policy, PolicyPatch, ToolSource};
 
 use crate::agent::Agent;
@@ -244,6 +246,13 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Hosts `fetch_url` may fetch from though they are on this machine or in a private network.
+    #[must_use]
+    pub fn fetch_private(mut self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
+        self.gathered.fetch_private.extend(hosts);
+        self
+    }
+
     /// Secrets that must never reach the model, the journal, a command or an error: name and value.
     #[must_use]
     pub fn secrets(mut self, secrets: impl IntoIterator<Item = (String, String)>) -> Self {
@@ -317,8 +326,8 @@ impl<D, O: Output> Builder<D, O> {
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
-        let registry = gathered.registry(&secrets, data_dir.as_deref(), guard_locks.as_deref())?;
         let permissions = gathered.take_permissions()?;
+        let registry = gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
         let outside = Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks };
         let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
         let terms = windlass_runtime::Agent {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+use crate::output::harmless_line;
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
@@ -288,6 +289,9 @@ pub struct CommonFlags {
     /// Forbid calls; wins over every --allow; may be repeated
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub fetch_private: Vec<String>,
     /// What needs asking: commands (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
@@ -372,6 +376,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         durability: common.durability,
         allow: common.allow.clone(),
         deny: common.deny.clone(),
+        fetch_private: common.fetch_private.clone(),
     }
 }
 
@@ -383,6 +388,9 @@ fn name(text: &str) -> Result<String, String> {
     }
     if text.chars().any(char::is_control) {
         return Err("it contains a control character".into());
+    }
+    if harmless_line(text) != text {
+        return Err("it contains a character that can't be seen, or that changes the direction of text".into());
     }
     if text.chars().count() > LONGEST {
         return Err(format!("it is longer than {LONGEST} characters"));

@@ -14,8 +14,12 @@ use super::typed::Pressed;
 use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
-use crate::output::{harmless_line, harmless_lines};
-use crate::settings::user_file_for_people;
+use crate::models::DEMO;
+use crate::output::harmless_line;
+use crate::screen::painted;
+
+/// Before each line below a title.
+const INDENT: &str = "  ";
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub(crate) async fn ask(
 ) -> Result<Asked, CommandError> {
     let choices = choices(asked);
     let preview = match &asked.preview {
-        Some(preview) => harmless_lines(&shown(preview, "  ")),
+        Some(preview) => painted(&shown(preview, INDENT), INDENT, desk.console.look().colour),
         None => about(&asked.kind).to_owned(),
     };
     let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
@@ -155,21 +159,16 @@ async fn settle(
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, option, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
-            lasting(rule, &user_file_for_people(&talk.job.env))
+        // What is tried out in the demo is not meant for other folders.
+        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) if talk.model.as_str() != DEMO => {
+            talk.allow_always(rule).await
         }
         // A rule may cover more than the call that was asked about.
-        (true, QuestionOption::Session, Some(rule), QuestionKind::Approval { .. }) => {
+        (true, QuestionOption::Session | QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
             format!("allowed for this session: {}\n", harmless_line(rule))
         }
         (true, ..) => String::new(),
     };
     desk.console.whisper(&text)?;
     Ok(Asked::Answered)
-}
-
-/// What makes a rule last longer than the session.
-fn lasting(rule: &str, file: &str) -> String {
-    let rule = serde_json::Value::String(harmless_lines(rule));
-    format!("allowed for this session; to allow it always, put this in {file}:\n  [permissions]\n  allow = [{rule}]\n")
 }

@@ -103,6 +103,7 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         model: Some(Sourced::new(DEMO.into(), Origin::Default)),
         policy,
         permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
+        fetch_private: Vec::new(),
         notices: Vec::new(),
     };
     let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));

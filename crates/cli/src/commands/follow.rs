@@ -10,9 +10,12 @@ use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription}
 
 use super::question::{choices, chosen, offered, shown};
 use super::streams::{output_failed, tell};
-use super::{CommandError, Done, Job, recall};
+use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
-use crate::output::{harmless_lines, quoted};
+use crate::output::quoted;
+use crate::screen::{Colour, painted};
+use crate::settings::Env;
+use crate::tty;
 
 /// Follows until the run ends or waits for somebody who is not here.
 pub(crate) async fn follow(
@@ -58,9 +61,7 @@ async fn follow_and_ask(
                     tokio::select! {
                         biased;
                         () = session.moved_past(asked.question) => tell(""),
-                        answer = ask(&asked) => {
-                            session.answer(asked.question, answer?).await.map_err(RunError::from)?;
-                        }
+                        answer = ask(&asked, colour(&job.env)) => settle(job, session, &asked, answer?).await?,
                     }
                 }
             }
@@ -71,6 +72,18 @@ async fn follow_and_ask(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Gives the answer, and says what it means from now on.
+async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
+    let option = answer.option;
+    let taken = session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+    if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
+        let text = always::keep(rule, &job.env, &mut job.settings).await;
+        tell(text.trim_end());
+    }
+    Ok(())
 }
 
 /// Shows an end that was recorded before.
@@ -111,21 +124,25 @@ async fn stop_on_ctrl_c(session: Session) {
     }
 }
 
+fn colour(env: &Env) -> Colour {
+    if tty::is_dumb(env) { Colour::None } else { tty::colour(env) }
+}
+
 /// Asks on the terminal. The end of input means no.
-async fn ask(asked: &QuestionAsked) -> Result<Answer, CommandError> {
+async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandError> {
     let asked = asked.clone();
-    let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked)).await;
+    let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
     let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(|error| output_failed(&error))?;
     Ok(Answer { option, arguments: None })
 }
 
-fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
+fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<QuestionOption> {
     let mut choices = choices(asked);
-    // Those that need more than a line are the chat's.
-    choices.retain(|choice| !matches!(choice.option, QuestionOption::Always | QuestionOption::Edit));
+    // Editing needs more than a line, and is the chat's.
+    choices.retain(|choice| choice.option != QuestionOption::Edit);
     let mut err = io::stderr();
     if let Some(preview) = &asked.preview {
-        writeln!(err, "\n{}", harmless_lines(&shown(preview, "  ")))?;
+        writeln!(err, "\n{}", painted(&shown(preview, "  "), "  ", colour))?;
     }
     loop {
         write!(err, "{}? ", offered(&choices, usize::MAX))?;

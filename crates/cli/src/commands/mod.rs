@@ -2,6 +2,7 @@
 //! should leave.
 
 pub(crate) mod agent;
+pub(crate) mod always;
 mod chat;
 mod completions;
 mod demo;

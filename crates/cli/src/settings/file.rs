@@ -34,6 +34,7 @@ pub(super) struct FileSettings {
     pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,
     pub(super) policy: PolicyPatch,
     pub(super) permissions: FilePermissions,
+    pub(super) tools: FileTools,
 }
 
 /// The table `[permissions]`.
@@ -44,6 +45,13 @@ pub(super) struct FilePermissions {
     pub(super) allow: Vec<Spanned<String>>,
     pub(super) ask: Vec<Spanned<String>>,
     pub(super) deny: Vec<Spanned<String>>,
+}
+
+/// The table `[tools]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileTools {
+    pub(super) fetch_private: Vec<Spanned<String>>,
 }
 
 /// A file that was read and understood.
@@ -147,7 +155,9 @@ fn explain(message: &str) -> String {
         wrong("value")
     } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
         format!("the key {missing:?} is missing in this table")
-    } else if let Some((found, "PolicyPatch" | "FilePermissions")) = message.split_once(", expected struct ") {
+    } else if let Some((found, "PolicyPatch" | "FilePermissions" | "FileTools")) =
+        message.split_once(", expected struct ")
+    {
         format!("{found}, expected a table")
     } else {
         message.to_owned()

@@ -10,7 +10,10 @@
 mod endpoint;
 mod env;
 mod error;
+mod fetching;
 mod file;
+pub(crate) mod keep;
+mod misnamed;
 mod nearest;
 mod origin;
 mod permissions;
@@ -23,6 +26,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{ModelName, Policy, PolicyPatch};
 
@@ -34,7 +38,7 @@ pub use self::file::{SettingsFile, Whose};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
 pub use self::sources::Sources;
-pub(crate) use self::sources::{FILE_NAME, user_file_for_people};
+pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".
@@ -60,6 +64,8 @@ pub struct Flags {
     pub allow: Vec<String>,
     /// `--deny`, each
     pub deny: Vec<String>,
+    /// `--fetch-private`, each
+    pub fetch_private: Vec<String>,
 }
 
 /// Where sessions are kept; all that the commands that call no model need.
@@ -86,6 +92,8 @@ pub struct Settings {
     pub policy: Policy,
     /// What calls are allowed.
     pub permissions: Permissions,
+    /// Hosts of this machine and of private networks that may be fetched from.
+    pub fetch_private: Vec<Sourced<HostPattern>>,
     /// Things a person should know, one sentence each.
     pub notices: Vec<String>,
 }
@@ -106,15 +114,23 @@ impl Sources {
 
     /// Decides everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
-        let (endpoint, notices) = endpoint::endpoint(self)?;
+        let (endpoint, mut notices) = endpoint::endpoint(self)?;
+        let permissions = permissions::permissions(self)?;
+        notices.extend(misnamed::notices(&permissions, &self.servers()));
         Ok(Settings {
             place: self.place()?,
             endpoint,
             model: self.model()?,
             policy: self.policy()?,
-            permissions: permissions::permissions(self)?,
+            permissions,
+            fetch_private: fetching::private(self)?,
             notices,
         })
+    }
+
+    /// The servers of tools that are configured: rules about their tools are right.
+    fn servers(&self) -> Vec<String> {
+        Vec::new()
     }
 
     fn data_dir(&self) -> Result<Sourced<PathBuf>, SettingsError> {

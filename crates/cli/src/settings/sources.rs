@@ -92,7 +92,8 @@ fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsEr
     found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
 }
 
-fn user_file(env: &Env) -> Option<PathBuf> {
+/// Where the user's file is or would be.
+pub(crate) fn user_file(env: &Env) -> Option<PathBuf> {
     env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
 }
 
@@ -115,8 +116,8 @@ fn same_file(path: &Path, other: Option<&Path>) -> bool {
     }
 }
 
-/// Reads a file; `None` when there is none.
-fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+/// The text of a settings file; `None` when there is none.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |problem: &dyn std::fmt::Display| SettingsError::Unreadable {
         path: path.to_owned(),
         problem: problem.to_string(),
@@ -139,11 +140,17 @@ fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError
     if bytes.len() as u64 > LONGEST_FILE {
         return Err(unreadable(&format!("it is longer than {} KiB", LONGEST_FILE / 1024)));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| unreadable(&format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|error| unreadable(&format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+}
+
+/// Reads a file; `None` when there is none.
+fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+    let Some(text) = read_text(path)? else { return Ok(None) };
     let file = SettingsFile::parse(path, whose, &text)?;
     if let Some(key) = &file.settings.api_key
-        && metadata.permissions().mode() & 0o077 != 0
+        && path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
     {
         let problem = format!("others can read this file and the key in it: run `chmod 600 {}`", path.display());
         return Err(SettingsError::wrong(file.origin(key), problem));
