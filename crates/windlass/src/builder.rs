@@ -11,7 +11,8 @@ use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Instructions, Outside, Runtime};
 use windlass_store::{SqliteOptions, Store, StoreError};
 use windlass_tools::{
-    GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, WorkspaceError,
+    GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers,
+    WorkspaceError,
 };
 use windlass_vocab::{Attendance, EndsBy, ModelName, Policy, PolicyPatch, ToolSource};
 
@@ -201,6 +202,13 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn tool(mut self, tool: impl IntoTool<D>) -> Self {
         self.gathered.tools.push(tool.into_tool(&self.deps));
+        self
+    }
+
+    /// Servers whose tools come and go, such as MCP servers. No prompt waits for one.
+    #[must_use]
+    pub fn tool_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
+        self.gathered.servers = Some(servers);
         self
     }
 

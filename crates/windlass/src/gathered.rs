@@ -10,8 +10,8 @@ use windlass_provider::{HttpClient, HttpConfig, Model, Secret};
 use windlass_runtime::{Clock, Models, SystemClock};
 use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store};
 use windlass_tools::{
-    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Secrets, Workspace, builtins,
-    ending_tools, fetch_url,
+    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Secrets, ToolServers, Workspace,
+    builtins, ending_tools, fetch_url,
 };
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
@@ -43,6 +43,7 @@ pub(crate) struct Gathered {
     pub(crate) keeping: Keeping,
     pub(crate) sqlite: SqliteOptions,
     pub(crate) tools: Vec<BoundTool>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
     pub(crate) response_format: Option<ResponseFormat>,
     pub(crate) system: Option<String>,
     pub(crate) permissions: Permissions,
@@ -79,6 +80,7 @@ impl Default for Gathered {
             keeping: Keeping::Memory,
             sqlite: SqliteOptions::default(),
             tools: Vec::new(),
+            servers: None,
             response_format: None,
             system: None,
             permissions: Permissions::default(),
@@ -177,6 +179,9 @@ impl Gathered {
         }
         for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
             registry.add(tool)?;
+        }
+        if let Some(servers) = self.servers.take() {
+            registry.serve(servers);
         }
         Ok(registry)
     }

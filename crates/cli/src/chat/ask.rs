@@ -4,7 +4,7 @@
 //! answer it by accident. What they had typed is put aside until it is answered.
 
 use windlass::RunError;
-use windlass::vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption};
+use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption};
 
 use super::conversation::Conversation;
 use super::desk::{Desk, Sign, Touch};
@@ -14,6 +14,7 @@ use super::typed::Pressed;
 use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
+use crate::form::Form;
 use crate::models::DEMO;
 use crate::output::harmless_line;
 use crate::screen::painted;
@@ -30,6 +31,15 @@ pub(crate) enum Asked {
     Stopped,
     /// The person leaves; the question stays.
     Left,
+}
+
+/// What a line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    /// One of the answers on offer; an empty line is none.
+    Choice,
+    /// A field of a form; an empty line leaves it as it is.
+    Field,
 }
 
 /// What the person did about it.
@@ -55,7 +65,7 @@ pub(crate) async fn ask(
     let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
     desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
     loop {
-        let line = match reply(desk, talk, asked).await? {
+        let line = match reply(desk, talk, asked, Wants::Choice).await? {
             Reply::Line(line) => line,
             Reply::Past => return Ok(Asked::Answered),
             Reply::Leave => return Ok(Asked::Left),
@@ -67,6 +77,10 @@ pub(crate) async fn ask(
         desk.console.print(&format!("? {line}\n"))?;
         let answer = match chosen(&choices, &line) {
             Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
+            Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
+                Filled::Whole(content) => Some(Answer { option: QuestionOption::Submit, arguments: Some(content) }),
+                Filled::Otherwise(asked) => return Ok(asked),
+            },
             Some(option) => Some(Answer { option, arguments: None }),
             None => None,
         };
@@ -77,17 +91,55 @@ pub(crate) async fn ask(
     }
 }
 
+/// What became of a form.
+enum Filled {
+    Whole(Json),
+    Otherwise(Asked),
+}
+
+/// Asks field by field.
+async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Filled, CommandError> {
+    let Some(mut form) = Form::of(asked) else { return Ok(Filled::Otherwise(Asked::Answered)) };
+    while let Some(question) = form.question() {
+        desk.console.print(&format!("{question}\n"))?;
+        let line = match reply(desk, talk, asked, Wants::Field).await? {
+            Reply::Line(line) => line,
+            Reply::Past => return Ok(Filled::Otherwise(Asked::Answered)),
+            Reply::Leave => return Ok(Filled::Otherwise(Asked::Left)),
+            Reply::Stop => {
+                deeds::stop(talk).await?;
+                return Ok(Filled::Otherwise(Asked::Stopped));
+            }
+        };
+        desk.console.print(&format!("? {line}\n"))?;
+        if let Err(problem) = form.fill(&line) {
+            desk.console.print(&format!("{problem}\n"))?;
+        }
+    }
+    Ok(Filled::Whole(form.content()))
+}
+
 /// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
-async fn reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+async fn reply(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    wants: Wants,
+) -> Result<Reply, CommandError> {
     let aside = std::mem::take(&mut desk.console.typed);
     let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
-    let reply = read_reply(desk, talk, asked).await;
+    let reply = read_reply(desk, talk, asked, wants).await;
     desk.console.typed = aside;
     desk.console.prompt = prompt;
     reply
 }
 
-async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+async fn read_reply(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    wants: Wants,
+) -> Result<Reply, CommandError> {
     let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
     loop {
         desk.console.refresh()?;
@@ -102,7 +154,7 @@ async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAs
             Touch::Sign(Sign::Resized) => desk.resize()?,
             Touch::Typed(pieces) => {
                 for piece in pieces {
-                    if let Some(reply) = typed(desk, piece)? {
+                    if let Some(reply) = typed(desk, piece, wants)? {
                         return Ok(reply);
                     }
                 }
@@ -111,22 +163,28 @@ async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAs
     }
 }
 
-fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
+fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Reply>, CommandError> {
     let bytes = match piece {
         Piece::Keys(bytes) => bytes,
         Piece::Suspend => {
             desk.suspend()?;
             return Ok(None);
         }
-        // Nobody answers by a paste.
-        Piece::Paste(_) => return Ok(None),
+        Piece::Paste(text) => {
+            match wants {
+                // Nobody answers by a paste.
+                Wants::Choice => {}
+                Wants::Field => desk.console.typed.insert(text.lines().next().unwrap_or_default()),
+            }
+            return Ok(None);
+        }
     };
     for key in desk.keys.read(&bytes) {
         let reply = match desk.console.typed.press(key) {
             Pressed::Edited => None,
             Pressed::Interrupt => Some(Reply::Stop),
             Pressed::Leave => Some(Reply::Leave),
-            Pressed::Entered(line) => entered(line),
+            Pressed::Entered(line) => entered(line, wants),
         };
         if reply.is_some() {
             return Ok(reply);
@@ -136,12 +194,12 @@ fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
 }
 
 /// What a line means at a question; nothing when it is empty.
-fn entered(line: String) -> Option<Reply> {
+fn entered(line: String, wants: Wants) -> Option<Reply> {
     match slash::read(&line) {
         Meaning::Command(Slash::Stop, _) => Some(Reply::Stop),
         Meaning::Command(Slash::Quit, _) => Some(Reply::Leave),
         Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => {
-            Some(line).filter(|line| !line.trim().is_empty()).map(Reply::Line)
+            Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Reply::Line)
         }
     }
 }

@@ -12,10 +12,25 @@ use super::question::{choices, chosen, offered, shown};
 use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
+use crate::form::Form;
 use crate::output::quoted;
 use crate::screen::{Colour, painted};
 use crate::settings::Env;
 use crate::tty;
+
+/// Follows until the run ends or waits for somebody who is not here, and lets go of everything.
+pub(crate) async fn to_its_end(
+    job: &mut Job,
+    agent: &Agent,
+    session: Session,
+    events: &mut Subscription,
+    awaited: Awaited,
+) -> Done {
+    let done = follow(job, agent, &session, events, awaited).await;
+    session.close().await;
+    job.servers.close().await;
+    done
+}
 
 /// Follows until the run ends or waits for somebody who is not here.
 pub(crate) async fn follow(
@@ -44,11 +59,13 @@ async fn follow_and_ask(
     loop {
         let mut shown = Ok(());
         let show = |event: &Event| {
+            job.tell_news();
             if shown.is_ok() {
                 shown = job.view.event(event);
             }
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
+        job.tell_news();
         shown.map_err(|error| output_failed(&error))?;
         match ended {
             Ok(ended) => {
@@ -131,12 +148,13 @@ fn colour(env: &Env) -> Colour {
 /// Asks on the terminal. The end of input means no.
 async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandError> {
     let asked = asked.clone();
-    let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
-    let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(|error| output_failed(&error))?;
-    Ok(Answer { option, arguments: None })
+    let default = Answer { option: asked.default, arguments: None };
+    let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
+    answer.unwrap_or(Ok(default)).map_err(|error| output_failed(&error))
 }
 
-fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<QuestionOption> {
+fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {
+    let answer = |option| Answer { option, arguments: None };
     let mut choices = choices(asked);
     // Editing needs more than a line, and is the chat's.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
@@ -150,12 +168,31 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Question
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
             tell("");
-            return Ok(asked.default);
+            return Ok(answer(asked.default));
         }
-        if let Some(option) = chosen(&choices, &line) {
-            return Ok(option);
+        match (chosen(&choices, &line), Form::of(asked)) {
+            (Some(QuestionOption::Submit), Some(form)) => return fill(form, asked.default, &mut err),
+            (Some(option), _) => return Ok(answer(option)),
+            (None, _) => {}
         }
     }
+}
+
+/// Asks field by field. The end of input leaves the form.
+fn fill(mut form: Form, default: QuestionOption, err: &mut impl Write) -> io::Result<Answer> {
+    while let Some(question) = form.question() {
+        write!(err, "  {question}")?;
+        err.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            tell("");
+            return Ok(Answer { option: default, arguments: None });
+        }
+        if let Err(problem) = form.fill(&line) {
+            writeln!(err, "  {problem}")?;
+        }
+    }
+    Ok(Answer { option: QuestionOption::Submit, arguments: Some(form.content()) })
 }
 
 impl From<StoreError> for CommandError {

@@ -12,6 +12,7 @@ pub(crate) mod fork;
 mod init;
 mod job;
 mod man;
+mod mcp;
 pub(crate) mod question;
 pub(crate) mod recall;
 mod repeat;
@@ -81,6 +82,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
+        Command::Mcp(args) => mcp::mcp(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }

@@ -1,12 +1,12 @@
-//! Writing a rule down: what a person allowed for good goes into their own file (T8).
+//! Writing things down in a settings file: a rule a person allowed for good (T8), a server they added.
 //!
-//! The protocol: [`allow`] takes the file's lock, reads it afresh, adds the rule where it belongs with
+//! The protocol: [`rewrite`] takes the file's lock, reads it afresh, lets one thing be changed with
 //! everything else left as it stands, checks that the result is still a settings file, and puts it in
 //! the place of the old one in one step. Whatever prevents that leaves the file as it was, and the
 //! person is told the line to write themselves.
 //!
-//! It is always the person's own file. A project's file goes to others with the project, and whoever
-//! trusts it would take the rule over unseen.
+//! A rule always goes into the person's own file. A project's file goes to others with the project, and
+//! whoever trusts it would take the rule over unseen.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -63,6 +63,15 @@ pub(crate) fn allow(rule: &str, path: Option<&Path>) -> Result<Kept, NotKept> {
     if contains_placeholder(rule) {
         return Err(NotKept::Secret);
     }
+    rewrite(path, Whose::User, |document| add_rule(document, rule, path))
+}
+
+/// Changes one thing in the file at `path`, and nothing else.
+pub(super) fn rewrite(
+    path: &Path,
+    whose: Whose,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), NotKept>,
+) -> Result<Kept, NotKept> {
     let on_disk = |error| NotKept::Disk(path.to_owned(), error);
     // A link stays one: what it leads to is written.
     let path = match path.symlink_metadata() {
@@ -74,8 +83,8 @@ pub(crate) fn allow(rule: &str, path: Option<&Path>) -> Result<Kept, NotKept> {
     let _lock = lock(folder, &path)?;
     let damaged = |error: super::SettingsError| NotKept::Damaged(error.to_string());
     let before = read_text(&path).map_err(damaged)?.unwrap_or_default();
-    let Some(after) = with_rule(&before, rule, &path)? else { return Ok(Kept::Known) };
-    SettingsFile::parse(&path, Whose::User, &after).map_err(damaged)?;
+    let Some(after) = changed(&before, &path, change)? else { return Ok(Kept::Known) };
+    SettingsFile::parse(&path, whose, &after).map_err(damaged)?;
     replace(&path, folder, &after)?;
     Ok(Kept::Written)
 }
@@ -97,27 +106,40 @@ fn lock(folder: &Path, path: &Path) -> Result<File, NotKept> {
     }
 }
 
-/// The text with the rule in it; `None` when it has it already.
-fn with_rule(text: &str, rule: &str, path: &Path) -> Result<Option<String>, NotKept> {
+/// The text with the change in it; `None` when that changes nothing.
+fn changed(
+    text: &str,
+    path: &Path,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), NotKept>,
+) -> Result<Option<String>, NotKept> {
+    let unsound = |_| NotKept::Damaged(format!("{}: it is not sound TOML", path.display()));
+    let mut document: DocumentMut = text.parse().map_err(unsound)?;
+    let before = document.to_string();
+    change(&mut document)?;
+    let written = document.to_string();
+    if written == before {
+        return Ok(None);
+    }
+    // The editor writes plain line ends; a file with the others keeps them.
+    let foreign = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+    Ok(Some(if foreign { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written }))
+}
+
+fn add_rule(document: &mut DocumentMut, rule: &str, path: &Path) -> Result<(), NotKept> {
     let wrong = |problem: &str| NotKept::Damaged(format!("{}: {problem}", path.display()));
-    let mut document: DocumentMut = text.parse().map_err(|_| wrong("it is not sound TOML"))?;
     if !document.contains_key("permissions") {
         let mut table = Table::new();
-        table.decor_mut().set_prefix(if text.trim().is_empty() { "" } else { "\n" });
+        table.decor_mut().set_prefix(if document.to_string().trim().is_empty() { "" } else { "\n" });
         document.insert("permissions", Item::Table(table));
     }
     let permissions = document.get_mut("permissions").and_then(Item::as_table_like_mut);
     let permissions = permissions.ok_or_else(|| wrong("`permissions` is not a table"))?;
     let rules = permissions.entry("allow").or_insert(Item::Value(Array::new().into()));
     let rules = rules.as_array_mut().ok_or_else(|| wrong("`permissions.allow` is not a list"))?;
-    if rules.iter().any(|known| known.as_str() == Some(rule)) {
-        return Ok(None);
+    if !rules.iter().any(|known| known.as_str() == Some(rule)) {
+        push(rules, rule);
     }
-    push(rules, rule);
-    let written = document.to_string();
-    // The editor writes plain line ends; a file with the others keeps them.
-    let foreign = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
-    Ok(Some(if foreign { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written }))
+    Ok(())
 }
 
 /// Adds a rule as the others stand: on their line, or on lines of their own with their comments.

@@ -12,7 +12,7 @@ pub(super) fn near<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
 }
 
 /// A sentence part for a name that does not exist: the nearest right one, or all of them.
-pub(super) fn nearest(wrong: &str, right: &[&str]) -> String {
+pub(crate) fn nearest(wrong: &str, right: &[&str]) -> String {
     match near(wrong, right) {
         Some(name) => format!("did you mean {name:?}?"),
         None => format!("what may stand here: {}", right.join(", ")),

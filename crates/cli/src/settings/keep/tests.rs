@@ -2,7 +2,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{Kept, NotKept, allow, with_rule};
+use super::{Kept, NotKept, add_rule, allow, changed};
+
+fn with_rule(text: &str, rule: &str, path: &Path) -> Result<Option<String>, NotKept> {
+    changed(text, path, |document| add_rule(document, rule, path))
+}
 
 fn with(text: &str, rule: &str) -> String {
     with_rule(text, rule, Path::new("f")).expect("sound").expect("not known yet")
