@@ -26,6 +26,7 @@
 
 #![deny(missing_docs)]
 
+mod address;
 mod alias;
 mod arguments;
 mod builtin;
@@ -33,6 +34,7 @@ mod coerce;
 mod command_line;
 mod cut;
 pub mod dialect;
+pub mod diff;
 pub mod guard;
 mod names;
 mod nearest;
@@ -50,7 +52,8 @@ mod subject;
 mod tool;
 mod workspace;
 
-pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
+pub use address::{HostPattern, ParseHostError};
+pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;
