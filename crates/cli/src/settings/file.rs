@@ -260,6 +260,8 @@ mod tests {
             approval_wait_ms = 5
             tool_timeout_ms = 6
             output_corrections = 1
+            tags = ["code"]
+            hidden = ["run_command"]
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");
