@@ -1,5 +1,7 @@
 //! What a server asks of us: whether we live, what we work on, a person's word, a model's.
 
+#![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
+
 use rmcp::model::{
     ClientResult, ElicitResult, ElicitationAction, EmptyResult, ErrorCode, ErrorData, ListRootsResult, Root,
     ServerRequest,
@@ -15,11 +17,11 @@ pub(crate) fn early(request: &ServerRequest, root: Option<&str>) -> Result<Clien
         ServerRequest::CustomRequest(request) => {
             Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None))
         }
+        _ => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown to Windlass", None)),
     }
 }
 
 /// The workspace.
-#[expect(deprecated, reason = "roots are on their way out of the protocol, and still asked for")]
 pub(crate) fn roots(root: Option<&str>) -> ListRootsResult {
     ListRootsResult::new(root.map(|uri| Root::new(uri).with_name("workspace")).into_iter().collect())
 }

@@ -1,5 +1,7 @@
 //! What a connected server may say unasked: progress, changes, and questions of its own (P4).
 
+#![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
+
 use std::sync::Arc;
 
 use rmcp::ClientHandler;

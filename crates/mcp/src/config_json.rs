@@ -88,7 +88,8 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
 }
 
 fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
-    let either = |names: [&str; 2]| Ok(entry.string(names[0])?.or(entry.string(names[1])?));
+    let either =
+        |names: [&str; 2]| -> Result<_, ConfigError> { Ok(entry.string(names[0])?.or(entry.string(names[1])?)) };
     let port = entry.members.get("redirectPort").or_else(|| entry.members.get("callbackPort"));
     Ok(OAuth {
         client_id: either(["clientId", "client_id"])?,
@@ -229,7 +230,10 @@ mod tests {
                 cwd: Some("/x".into()),
             }
         );
-        assert_eq!((config.call_timeout, config.startup_timeout), (Duration::from_millis(1500), Duration::from_millis(250)));
+        assert_eq!(
+            (config.call_timeout, config.startup_timeout),
+            (Duration::from_millis(1500), Duration::from_millis(250))
+        );
         assert_eq!((config.trust, config.usage), (Trust::Trusted, Use::Enabled));
         assert!(config.tags.contains("web"));
     }

@@ -188,9 +188,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
 
     async fn send_initialize(&mut self, version: &ProtocolVersion) -> Result<RequestId, NoHandshake> {
         let params = self.introduction.about.clone().with_protocol_version(version.clone());
-        let request =
-            InitializeRequest { method: Default::default(), params, extensions: Default::default() };
-        self.ask(ClientRequest::InitializeRequest(request)).await
+        self.ask(ClientRequest::InitializeRequest(InitializeRequest::new(params))).await
     }
 
     async fn ask(&mut self, request: ClientRequest) -> Result<RequestId, NoHandshake> {

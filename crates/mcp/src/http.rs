@@ -117,7 +117,10 @@ pub(crate) fn headers(of: &BTreeMap<String, String>) -> Result<HashMap<HeaderNam
         .map(|(name, value)| {
             let parsed = name.parse::<HeaderName>().map_err(|_| format!("`{name}` is no name for a header"))?;
             let value = value.trim().parse::<HeaderValue>();
-            Ok((parsed, value.map_err(|_| format!("the value of the header `{name}` has characters in it no header can"))?))
+            Ok((
+                parsed,
+                value.map_err(|_| format!("the value of the header `{name}` has characters in it no header can"))?,
+            ))
         })
         .collect()
 }

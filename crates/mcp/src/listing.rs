@@ -100,7 +100,9 @@ impl Reader {
         let page: Page = match answer {
             ServerResult::CustomResult(CustomResult(Value::String(text))) => serde_json::from_str(&text),
             ServerResult::CustomResult(CustomResult(value)) => serde_json::from_value(value),
-            ServerResult::ListToolsResult(result) => serde_json::to_string(&result).and_then(|text| serde_json::from_str(&text)),
+            ServerResult::ListToolsResult(result) => {
+                serde_json::to_string(&result).and_then(|text| serde_json::from_str(&text))
+            }
             _ => return Err(ServiceError::UnexpectedResponse),
         }
         .map_err(|_| ServiceError::UnexpectedResponse)?;
@@ -266,7 +268,11 @@ mod tests {
     // proves P4
     #[test]
     fn a_schema_nested_without_end_is_refused_without_falling_over() {
-        let deep = format!(r#"{{"name":"t","inputSchema":{}{}}}"#, r#"{"a":"#.repeat(5000), "1".to_owned() + &"}".repeat(5000));
+        let deep = format!(
+            r#"{{"name":"t","inputSchema":{}{}}}"#,
+            r#"{"a":"#.repeat(5000),
+            "1".to_owned() + &"}".repeat(5000)
+        );
         assert!(read(&Json::parse(&deep).unwrap()).unwrap_err().1.contains("can't be used"));
     }
 

@@ -15,6 +15,9 @@ use crate::handshake::Era;
 use crate::listing::Listed;
 use crate::name::ServerName;
 
+/// A server that invents tools is not remembered for each of them.
+const REMEMBERED: usize = 5_000;
+
 /// What is remembered of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Memory {
@@ -80,7 +83,15 @@ impl Memory {
         for tool in tools {
             self.accepted.entry(tool.name.clone()).or_insert_with(|| tool.clone());
         }
+        if self.accepted.len() > REMEMBERED {
+            self.accepted.retain(|name, _| tools.iter().any(|tool| tool.name == *name));
+        }
         self.tools = Some(tools.to_vec());
+    }
+
+    /// The tools that are not what they were accepted as.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &Listed> {
+        self.tools.iter().flatten().filter(|tool| self.before(tool).is_some())
     }
 
     /// The tool as it was accepted, if it is another now.

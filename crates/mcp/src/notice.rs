@@ -116,9 +116,14 @@ impl fmt::Display for Notice {
                 }
                 if sample.is_empty() { Ok(()) } else { write!(f, ": {sample}") }
             }
-            NoticeKind::ToolSkipped { tool, reason } => write!(f, "has a tool that can't be offered, `{tool}`: {reason}"),
+            NoticeKind::ToolSkipped { tool, reason } => {
+                write!(f, "has a tool that can't be offered, `{tool}`: {reason}")
+            }
             NoticeKind::ToolChanged { tool } => {
-                write!(f, "has changed its tool `{tool}` since you first saw it: it asks before each call until you accept it")
+                write!(
+                    f,
+                    "has changed its tool `{tool}` since you first saw it: it asks before each call until you accept it"
+                )
             }
             NoticeKind::ListingCut { reason } => write!(f, "has not had all its tools listed: {reason}"),
             NoticeKind::Unavailable { reason } => write!(f, "is not available: {reason}"),

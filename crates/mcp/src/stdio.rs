@@ -13,7 +13,6 @@ mod scan;
 mod tail;
 mod transport;
 
-pub(crate) use frame::UNREADABLE;
-pub(crate) use process::{Last, Process, Program, Started, start};
+pub(crate) use process::{Last, Program, Started, start};
 pub(crate) use tail::Tail;
 pub(crate) use transport::{LineTransport, Tell};

@@ -151,7 +151,7 @@ fn unreadable(id: RequestId, fault: Fault, asked: &mut Asked) -> Option<ServerJs
 }
 
 /// The mark of an error that is ours, not the server's.
-pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-32_099);
+const UNREADABLE: ErrorCode = ErrorCode(-32_099);
 
 fn problem(fault: Fault) -> ErrorData {
     ErrorData::new(UNREADABLE, format!("The server's answer could not be read: it is {fault}."), None)
@@ -278,11 +278,14 @@ mod tests {
     // proves P4
     #[test]
     fn a_listing_is_passed_on_to_the_letter() {
-        let result = r#"{"tools":[{"name":"t","inputSchema":{"$schema":"x","$defs":{},"type":"object","z":1.0,"a":1}}]}"#;
+        let result =
+            r#"{"tools":[{"name":"t","inputSchema":{"$schema":"x","$defs":{},"type":"object","z":1.0,"a":1}}]}"#;
         let line = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#);
         let read = read(&Line::Whole(line.into_bytes()), &mut asked());
         let ServerJsonRpcMessage::Response(response) = &read.messages[0] else { panic!("{read:?}") };
-        assert!(matches!(&response.result, ServerResult::CustomResult(CustomResult(Value::String(text))) if text == result));
+        assert!(
+            matches!(&response.result, ServerResult::CustomResult(CustomResult(Value::String(text))) if text == result)
+        );
     }
 
     #[test]

@@ -107,7 +107,8 @@ mod tests {
         for cut in 0..input.len() {
             let got = lines(16, &[&input[..cut], &input[cut..]]);
             assert!(
-                matches!(&got[0], Line::TooLong { answers: Some(NumberOrString::Number(3)), .. }) && got[1] == whole("next"),
+                matches!(&got[0], Line::TooLong { answers: Some(NumberOrString::Number(3)), .. })
+                    && got[1] == whole("next"),
                 "{cut}: {got:?}"
             );
         }
