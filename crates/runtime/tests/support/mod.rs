@@ -239,6 +239,7 @@ pub(crate) struct World {
     pub(crate) attendance: Attendance,
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
     /// The servers of each process, and the tools of theirs that may run.
     pub(crate) served: Option<(Serve, Vec<&'static str>)>,
 }
@@ -294,6 +295,7 @@ impl World {
             attendance,
             deadline_ms: None,
             secrets: Vec::new(),
+            servers: None,
             served: None,
         }
     }
@@ -306,6 +308,9 @@ impl World {
         }
         for tool in ending_tools().into_iter().chain([extra("stuck"), extra("long")]) {
             registry.add(tool).expect("a tool");
+        }
+        if let Some(servers) = &self.servers {
+            registry.serve(Arc::clone(servers));
         }
         if let Some((serve, _)) = &self.served {
             registry.serve(Arc::new(CrashingServers { inner: serve(), bomb: Arc::clone(bomb) }));
@@ -371,7 +376,10 @@ impl World {
                 }
                 Standing::Waiting(questions) => {
                     for asked in questions {
-                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once, QuestionOption::Submit];
+                        // With servers of its own a world's person fills in their forms.
+                        let asked_by_server = self.served.as_ref().map(|_| QuestionOption::Submit);
+                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once];
+                        let favourites = favourites.into_iter().chain(asked_by_server).chain([QuestionOption::No]);
                         let option = favourites.into_iter().find(|option| asked.options.contains(option));
                         let option = option.expect("an option");
                         let form = (option == QuestionOption::Submit).then(|| Json::from(&json!({"name": "Ada"})));
