@@ -12,6 +12,7 @@ crate::trials! {
     one_that_dies_over_a_call_is_an_error_at_once_and_starts_again,
     one_that_dies_every_time_is_given_up,
     one_that_never_answers_is_stopped_at_its_limit_and_told,
+    one_that_reads_no_more_holds_up_nobody,
     a_stop_reaches_the_server_and_ends_the_call_at_once,
     ids_that_go_wrong_never_reach_another_call,
     a_late_answer_is_nobodys,
@@ -73,6 +74,19 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
     for server in ["old", "new"] {
         wait_for_cancelled(&room, server).await;
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}", "and it goes on");
+    }
+    room.end().await;
+}
+
+// proves T7, P3
+async fn one_that_reads_no_more_holds_up_nobody() {
+    let room = Room::with(doing(Deed::StopsReading));
+    room.connect("bad").await.unwrap();
+    // More than a pipe takes.
+    let long = "x".repeat(1 << 20);
+    for _ in 0..3 {
+        let outcome = room.call("bad.it", json!({ "long": long })).await;
+        assert_ne!(outcome.kind, OutcomeKind::Ok, "{:?}", outcome.kind);
     }
     room.end().await;
 }

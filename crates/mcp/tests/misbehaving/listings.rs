@@ -1,12 +1,13 @@
 //! Servers that list too much, wrongly, without end, or another thing each time.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_mcp::NoticeKind;
 use windlass_testkit::mcp::{Deed, Flood, Listing, McpScript, McpTool};
-use windlass_tools::ToolServers as _;
-use windlass_vocab::OutcomeKind;
+use windlass_tools::{Registry, Selection, ToolServers as _};
+use windlass_vocab::{OutcomeKind, ToolSource};
 
 use crate::room::{Room, SLACK, STARTUP};
 
@@ -156,7 +157,12 @@ async fn hostile_names_are_left_out_or_made_harmless() {
     tools.extend([raw("Twin", &object), raw("fine", &object)]);
     let room = Room::with(listing(Listing::Raw(tools)));
     let state = room.connect("bad").await.unwrap();
-    let mut wire: Vec<&str> = state.tools.iter().map(|tool| tool.wire_name.as_str()).collect();
+    let mut registry = Registry::new();
+    registry.serve(Arc::new(room.servers.clone()));
+    let offer = registry.offer(&Selection::from_iter([ToolSource::Mcp]));
+    let of_bad = offer.specs().iter().filter(|spec| spec.name.server() == "bad");
+    let mut wire: Vec<&str> = of_bad.map(|spec| spec.wire_name.as_str()).collect();
+    assert_eq!(wire.len(), state.tools.len());
     for name in &wire {
         let safe = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
         assert!(safe && !name.is_empty() && name.len() <= 64, "{name:?} is no name for a model");

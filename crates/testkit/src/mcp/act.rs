@@ -20,6 +20,8 @@ pub(super) enum Act {
     Complain(u64),
     /// Says again and again that the list changed.
     FloodForEver,
+    /// Reads no more.
+    StopReading,
     /// Is gone.
     Exit,
     /// Notes a call.

@@ -52,6 +52,7 @@ impl Conversation {
             Deed::DiesAnswering => vec![scene.half(), Act::Exit],
             Deed::StopsAnswering => vec![scene.half()],
             Deed::Never => Vec::new(),
+            Deed::StopsReading => vec![Act::StopReading],
             Deed::Waits(ms) => vec![Act::After { ms: *ms, acts: vec![scene.echo()] }],
             Deed::Twice => vec![scene.echo(), scene.echo()],
             Deed::StrayId => vec![scene.stray(), scene.echo()],

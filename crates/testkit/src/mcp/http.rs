@@ -212,7 +212,7 @@ impl House {
                 Act::Exit => drop(self.gone.send_replace(true)),
                 Act::NoteCall(call) => drop(self.diary.as_ref().map(|diary| diary.note_call(&call))),
                 Act::NoteCancelled(id) => self.cancelled(&id),
-                Act::Complain(_) => {}
+                Act::Complain(_) | Act::StopReading => {}
             }
         }
     }

@@ -312,6 +312,8 @@ pub enum Deed {
     StopsAnswering,
     /// Never answers.
     Never,
+    /// Never answers, and never reads again.
+    StopsReading,
     /// Never answers the first call that its diary knows of, and echoes the others.
     NeverAtFirst,
     /// Echoes after so many milliseconds, answering others meanwhile.

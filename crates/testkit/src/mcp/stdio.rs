@@ -114,6 +114,10 @@ impl Server {
                         while flooding.line(changed.as_bytes()).is_ok() {}
                     });
                 }
+                // This is the thread that reads.
+                Act::StopReading => loop {
+                    std::thread::park();
+                },
                 Act::Exit => std::process::exit(1),
                 Act::NoteCall(call) => self.diary.as_ref().map_or(Ok(()), |diary| diary.note_call(&call))?,
                 Act::NoteCancelled(id) => self.diary.as_ref().map_or(Ok(()), |diary| diary.note_cancelled(&id))?,
