@@ -143,7 +143,9 @@ impl Server {
             self.wake();
         }
         loop {
-            match self.lock().standing.clone() {
+            // The lock is free again before any arm: one of them takes it anew.
+            let standing = self.lock().standing.clone();
+            match standing {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
                 Standing::Connected(_) | Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle if self.config.usage == Use::Disabled => return Err("is disabled".into()),
