@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("provider", &["vocab"]),
     ("tools", &["vocab"]),
     ("store", &["vocab"]),
+    ("mcp", &["vocab", "tools"]),
     ("derive", &[]),
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime", "derive"]),

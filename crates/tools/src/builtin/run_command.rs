@@ -22,7 +22,7 @@ use super::command_output::{CommandOutput, Decoder};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::lock_path;
-use crate::guard::wire::{Report, Request, STOP};
+use crate::guard::wire::{Input, Report, Request, STOP};
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace};
 
@@ -196,14 +196,20 @@ impl Running {
             );
         };
         let lock = lock_path(&commands.lock_dir, context.session, context.call);
-        let request = Request { command, directory, lock, grace_ms: millis(commands.stop_grace) };
+        let request = Request {
+            command,
+            directory,
+            lock: Some(lock.clone()),
+            grace_ms: millis(commands.stop_grace),
+            input: Input::Nothing,
+        };
         let request_line = serde_json::to_string(&request).map_err(|error| error.to_string())? + "\n";
         let started = std::fs::create_dir_all(&commands.lock_dir)
-            .and_then(|()| std::fs::File::create(&request.lock))
+            .and_then(|()| std::fs::File::create(&lock))
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
         started.map_err(|error| {
             // If it can't be removed either, the next resume clears it away.
-            let _ = std::fs::remove_file(&request.lock);
+            let _ = std::fs::remove_file(&lock);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
         })
     }
