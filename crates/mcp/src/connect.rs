@@ -43,8 +43,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) tell: Tell,
 }
 
-/// A silence is a fourth of the time a server has, a probe given up after three fifths of it: a server
-/// that breaks over the probe and takes its time to start still gets to.
+/// A silence is a fifth of the time a server has, the probe is given up after three fifths of it: a
+/// server that breaks over the probe and takes its time to start still gets to.
 const SILENCE: f64 = 0.2;
 const GIVEN_UP: f64 = 0.6;
 
@@ -135,7 +135,7 @@ impl Attempt<'_> {
             match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
                 Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, Some(last))),
                 Ok(Err(NoHandshake::LateModern)) => approach = Approach::As(Era::Modern),
-                Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure)) {
+                Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure) && !last.is_no_program()) {
                     Some(other) => approach = other,
                     None => return Err(self.told(failure, Some(&last))),
                 },
@@ -227,7 +227,7 @@ impl Attempt<'_> {
         let words = words.map(|words| format!("; its last words: {words}")).unwrap_or_default();
         Unreached::Failed(match failure {
             NoHandshake::Closed => match last {
-                Some(last) => format!("{} before it had said who it is", last.told()),
+                Some(last) => last.told(" before it had said who it is"),
                 None => "closed the connection before it had said who it is".into(),
             },
             NoHandshake::Silent | NoHandshake::LateModern => {

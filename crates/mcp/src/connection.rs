@@ -77,7 +77,7 @@ impl Connection {
 
     /// Why it is gone, for a sentence that begins with the server.
     pub(crate) fn why_gone(&self) -> String {
-        self.last.as_ref().map_or_else(|| "closed the connection".into(), Last::told)
+        self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.told(""))
     }
 
     /// Closes it: gently at first, and within a bound.

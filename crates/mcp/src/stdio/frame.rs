@@ -223,7 +223,7 @@ mod tests {
             (b"42", Fault::NotJson),
             (b"\xff\xfe\x00", Fault::NotUtf8),
             (br#"{"jsonrpc":"2.0","id":77,"result":{}}"#, Fault::Unasked),
-            (br#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Fault::Unasked),
+            (br#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Fault::NotAMessage),
         ] {
             let (messages, faults) = told(line);
             assert_eq!((messages.len(), faults.first()), (0, Some(&fault)), "{}", String::from_utf8_lossy(line));

@@ -94,11 +94,18 @@ impl Process {
 }
 
 impl Last {
-    /// How it ended and what it said last, for a sentence that begins with the server.
-    pub(crate) fn told(&self) -> String {
+    /// Whether there is no such program: then there is no use in trying again.
+    pub(crate) fn is_no_program(&self) -> bool {
+        matches!(self.end.get(), Some(ChildEnd::Exited(126 | 127) | ChildEnd::NotStarted(_)))
+    }
+
+    /// How it ended, `when`, and what it said last, for a sentence that begins with the server.
+    pub(crate) fn told(&self, when: &str) -> String {
         let end = match self.end.get() {
-            Some(ChildEnd::Exited(127)) => "could not be found (exit code 127): is its program installed?".to_owned(),
-            Some(ChildEnd::Exited(126)) => "could not be run (exit code 126)".to_owned(),
+            Some(ChildEnd::Exited(127)) => {
+                return "could not be started: there is no such program; is it installed?".into();
+            }
+            Some(ChildEnd::Exited(126)) => return "could not be started: its program can't be run".into(),
             Some(ChildEnd::Exited(code)) => format!("ended with exit code {code}"),
             Some(ChildEnd::Signalled(signal)) => format!("was ended by signal {signal}"),
             Some(ChildEnd::NotStarted(problem)) => format!("could not be started: {problem}"),
@@ -106,8 +113,8 @@ impl Last {
             None => "closed its output".to_owned(),
         };
         match self.words.last_words() {
-            words if words.is_empty() => end,
-            words => format!("{end}; its last words: {words}"),
+            words if words.is_empty() => format!("{end}{when}"),
+            words => format!("{end}{when}; its last words: {words}"),
         }
     }
 }

@@ -196,7 +196,7 @@ mod tests {
     async fn a_server_that_logs_all_the_time_is_told_of_a_few_times() {
         let (tell, told) = quiet();
         let log = "log line\n".repeat(500);
-        let mut transport = LineTransport::new(std::io::Cursor::new(log), tokio::io::sink(), 1 << 20, tell);
+        let mut transport = LineTransport::new(io::Cursor::new(log), tokio::io::sink(), 1 << 20, tell);
         assert!(transport.receive().await.is_none());
         let times: Vec<u64> = told
             .lock()
