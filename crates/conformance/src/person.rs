@@ -5,9 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_tools::{BoxFuture, CallContext, SpilledResults, Tool};
-use windlass_vocab::{
-    Answer, CallId, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted,
-};
+use windlass_vocab::{Answer, CallId, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted};
 
 use crate::form;
 
