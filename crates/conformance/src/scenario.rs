@@ -11,8 +11,8 @@ use windlass_tools::Tool;
 
 use crate::form;
 
-/// The suite gives up after thirty seconds.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The tests let the suite wait a little longer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The address of a client metadata document that the suite's authorization servers know.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
