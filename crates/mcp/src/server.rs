@@ -33,6 +33,9 @@ const RESTARTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// A server that lived so long may die afresh.
 const STEADY: Duration = Duration::from_secs(60);
+/// How often a person is sent to log in before a server is given up: what is asked of them may change
+/// between two requests, and whom they log in with.
+const LOGINS: usize = 2;
 /// How long changes of a listing are gathered before it is asked for again.
 const GATHER: Duration = Duration::from_millis(250);
 /// How long between two such questions, however often the server says that it has changed.
@@ -432,15 +435,19 @@ impl Server {
     /// Reaches it, logging in on the way if a person watches.
     async fn reach_logging_in(self: &Arc<Self>) -> Result<(Connection, Listing), Unreached> {
         let era = self.lock().memory.handshake.map(Era::from);
-        match (self.reach_once(era).await, &self.options.log_in, &self.tokens) {
-            (Err(Unreached::NeedsAuth { challenge }), Some(show), Some(tokens)) => {
-                self.authorize(tokens, challenge.as_deref(), show)
-                    .await
-                    .map_err(|error| Unreached::Failed(format!("could not be logged in to: {error}")))?;
-                self.reach_once(era).await
-            }
-            (reached, _, _) => reached,
+        let mut reached = self.reach_once(era).await;
+        for _ in 0..LOGINS {
+            let (Err(Unreached::NeedsAuth { challenge }), Some(show), Some(tokens)) =
+                (&reached, &self.options.log_in, &self.tokens)
+            else {
+                break;
+            };
+            self.authorize(tokens, challenge.as_deref(), show)
+                .await
+                .map_err(|error| Unreached::Failed(format!("could not be logged in to: {error}")))?;
+            reached = self.reach_once(era).await;
         }
+        reached
     }
 
     async fn reach_once(self: &Arc<Self>, era: Option<Era>) -> Result<(Connection, Listing), Unreached> {
