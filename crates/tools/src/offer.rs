@@ -16,7 +16,7 @@ use windlass_vocab::{
     Verdict,
 };
 
-use crate::arguments::{self, Parsed};
+use crate::arguments::{self, Parsed, Schema};
 use crate::names::{self, Resolved, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
@@ -62,19 +62,18 @@ impl Offer {
     /// Resolves the name, reads and validates the arguments, looks up the permission.
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
-        let Parsed { value, json, raw, mut repairs } = arguments::parse(&call.arguments);
+        let mut parsed = arguments::parse(&call.arguments);
         if let Resolved::Exact(index) = names::resolve(&call.name, &self.inner.hidden) {
-            return self.hidden(&self.inner.hidden[index], call, json, raw);
+            return self.hidden(&self.inner.hidden[index], call, parsed.json, parsed.raw);
         }
-        let index = match names::resolve(&call.name, self.specs()) {
-            Resolved::Exact(index) => index,
-            Resolved::Bare(index) => {
-                repairs.push(Repair::Name);
-                index
-            }
-            Resolved::Nothing => return self.unknown(call, json, raw, repairs),
+        let resolved = names::resolve(&call.name, self.specs());
+        parsed.repairs.extend(resolved.repair());
+        let Some(index) = resolved.index() else {
+            return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
         };
         let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
+        fit(&mut parsed, &entry.schema, &call.arguments);
+        let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview) = match value {
             Err(reason) => (Verdict::Invalid { reason }, None),
             Ok(value) => match entry.schema.fault(&spec.wire_name, &value) {
@@ -95,6 +94,13 @@ impl Offer {
             verdict,
             preview,
         }
+    }
+
+    /// Whether a call by this name would be one of a tool that is there, offered or hidden.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        let hidden = || matches!(names::resolve(name, &self.inner.hidden), Resolved::Exact(_));
+        names::resolve(name, self.specs()).index().is_some() || hidden()
     }
 
     /// A hidden tool is refused even when the model knows its name (T2).
@@ -181,6 +187,15 @@ impl Offer {
     fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
         self.inner.entries.iter().find(|entry| entry.spec.name == *tool)
     }
+}
+
+/// Brings arguments into the form their schema asks for, where that loses nothing.
+fn fit(parsed: &mut Parsed, schema: &Schema, written: &str) {
+    let Some((value, repairs)) = parsed.value.as_ref().ok().and_then(|value| schema.coerced(value)) else { return };
+    parsed.json = Json::from(&value);
+    parsed.value = Ok(value);
+    parsed.raw.get_or_insert_with(|| written.to_owned());
+    parsed.repairs.extend(repairs);
 }
 
 fn subject_of(entry: &Entry, arguments: &Value) -> Subject {

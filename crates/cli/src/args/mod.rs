@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod dialect;
 mod mcp;
 mod setup;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
-use windlass_vocab::QuestionOption;
+use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
@@ -271,6 +272,9 @@ pub struct RuleFlags {
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
+    /// How calls are written, for models that can't call tools natively; several with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
+    pub dialect: Vec<Dialect>,
     /// Offer only tools with this tag, and the core ones; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
@@ -383,6 +387,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         preset: rules.preset.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,
+        dialects: rules.dialect.clone(),
         mode: common.mode,
         durability: common.durability,
         allow: common.allow.clone(),
