@@ -292,7 +292,7 @@ pub struct CommonFlags {
     /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
     #[arg(long, value_name = "HOST")]
     pub fetch_private: Vec<String>,
-    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
     /// Print one event per line instead of the answer

@@ -288,6 +288,7 @@ impl World {
 
     fn agent(&self) -> Agent {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
+        let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
         let allow = allowed.map(|name| format!("scripted.{name}").parse().expect("a rule")).collect();
         Agent {
@@ -295,7 +296,7 @@ impl World {
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
             instructions: Instructions::default(),
-            permissions: Arc::new(Permissions { ask, allow, ..Permissions::default() }),
+            permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,
