@@ -17,9 +17,11 @@ use windlass_vocab::{
 };
 
 use crate::arguments::{self, Parsed, Schema};
+use crate::cut::thousands;
 use crate::names::{self, Resolved, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
+use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
@@ -225,10 +227,23 @@ fn permitted(
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
     match (preview, verdict) {
-        (Ok(preview), verdict) => (verdict, Some(Preview { rule: preview.rule.or(Some(rule)), ..preview })),
+        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, rule))),
         (Err(problem), Verdict::Ask) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None),
         (Err(_), verdict) => (verdict, None),
     }
+}
+
+/// A preview with the rule that would allow the call, no longer than anybody reads: it is recorded.
+fn bounded_preview(preview: Preview, rule: String) -> Preview {
+    const TITLE: usize = 400;
+    const BODY: usize = 64_000;
+    let left_out = preview.body.chars().count().saturating_sub(BODY);
+    let body = match left_out {
+        0 => preview.body,
+        _ => format!("{}\n[{} more characters are not shown]", shorten(&preview.body, BODY), thousands(left_out)),
+    };
+    let title = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
+    Preview { title: shorten(&title, TITLE), body, rule: preview.rule.or(Some(rule)) }
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {

@@ -307,7 +307,7 @@ pub struct CommonFlags {
     /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
-    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
     /// Print one event per line instead of the answer
