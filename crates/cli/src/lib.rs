@@ -22,6 +22,7 @@ pub mod prompt;
 mod sample;
 pub mod screen;
 pub mod secrets;
+mod serve;
 pub mod settings;
 mod tty;
 

@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod serve;
 mod setup;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
+pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 use crate::settings::Flags;
 
@@ -101,6 +103,9 @@ pub enum Command {
     Fork(ForkArgs),
     /// Show a session again as its runs were shown, from the journal
     Replay(ReplayArgs),
+    /// Serve the agent and its sessions to other programs, as an MCP server over stdio
+    #[command(after_help = serve::SERVE_EXAMPLES)]
+    McpServe(McpServeArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -376,7 +381,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
 }
 
 /// A key or an id: something a person can read back from a list.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     if text.trim().is_empty() {
         return Err("it is empty".into());
