@@ -3,6 +3,7 @@
 mod deadline;
 mod dialect;
 mod mcp;
+mod serve;
 mod setup;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 use crate::output::harmless_line;
 use crate::settings::Flags;
@@ -108,6 +110,9 @@ pub enum Command {
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
+    /// Serve the agent and its sessions to other programs, as an MCP server over stdio
+    #[command(after_help = serve::SERVE_EXAMPLES)]
+    McpServe(McpServeArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -399,7 +404,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
 }
 
 /// A key or an id: something a person can read back from a list.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     if text.trim().is_empty() {
         return Err("it is empty".into());
