@@ -9,6 +9,7 @@ mod move_file;
 mod read_file;
 mod run_command;
 mod search_files;
+mod shown;
 mod todo;
 mod walk;
 mod write_file;

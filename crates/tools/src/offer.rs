@@ -193,9 +193,10 @@ fn permitted(
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {
+    let problem = problem.trim_end_matches('.');
     format!(
-        "`{}` was not run: a person would have to agree, and it can't be shown to them ({problem}). A person can allow \
-         it unseen with --allow '{rule}'.",
+        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}. (--allow '{rule}' \
+         would let it run unseen.)",
         spec.name.bare()
     )
 }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_vocab::{CallId, EffectId, Outcome, Preview, SessionId, ToolSpec};
 
 use crate::Subject;
+use crate::cut::thousands;
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -74,8 +75,7 @@ pub trait Tool: Send + Sync {
 
     /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let title = format!("{}({})", self.spec().name.bare(), shorten(&arguments.to_string(), 160));
-        Ok(Preview { title, body: String::new(), rule: None })
+        all_arguments(self.spec(), arguments)
     }
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
@@ -100,6 +100,22 @@ pub trait Tool: Send + Sync {
     fn stop_grace(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Arguments as they are. Whoever agrees to a call has seen all of it, so one that is longer than
+/// anybody reads is not shown, and not run.
+fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Result<Preview, String> {
+    const TITLE: usize = 160;
+    const LONGEST: usize = 16_000;
+    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    let line = arguments.to_string();
+    let length = line.chars().count();
+    if length > LONGEST {
+        return Err(format!("its arguments are {} characters long", thousands(length)));
+    }
+    let title = format!("{name}({})", shorten(&line, TITLE));
+    let body = if length > TITLE { serde_json::to_string_pretty(arguments).unwrap_or(line) } else { String::new() };
+    Ok(Preview { title, body, rule: None })
 }
 
 /// The first `chars` characters of `text`, with an ellipsis where more were there.

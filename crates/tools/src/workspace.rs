@@ -155,6 +155,40 @@ impl Workspace {
         }
     }
 
+    /// The size of a regular file and, up to `limit` bytes, its content. The inner error is the file's own.
+    pub(crate) fn look(&self, path: &str, limit: u64) -> Result<io::Result<(u64, Option<Vec<u8>>)>, Refusal> {
+        let relative = self.relative(path)?;
+        let metadata = match self.dir.metadata(&relative) {
+            Ok(metadata) => metadata,
+            Err(error) => return Ok(Err(error)),
+        };
+        regular(path, &metadata)?;
+        if metadata.len() > limit {
+            return Ok(Ok((metadata.len(), None)));
+        }
+        Ok(Ok((metadata.len(), Some(self.read(path, limit)?))))
+    }
+
+    /// What is at `path`, for people: `a file of 12 bytes`.
+    pub(crate) fn kind(&self, path: &str) -> Result<Option<String>, Refusal> {
+        let metadata = match self.dir.symlink_metadata(self.relative(path)?) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.explain(path, &error)),
+        };
+        Ok(Some(match () {
+            () if metadata.is_dir() => "a directory".to_owned(),
+            () if metadata.is_symlink() => "a link".to_owned(),
+            () => format!("a file of {} bytes", thousands_of(metadata.len())),
+        }))
+    }
+
+    /// Where `path` leads, if a link leads it elsewhere.
+    pub(crate) fn leads_to(&self, path: &str) -> Option<PathBuf> {
+        let written = flatten(&self.relative(path).ok()?);
+        self.resolved(&written).filter(|real| *real != written)
+    }
+
     /// The place `path` itself names, links not followed at its end.
     pub(crate) fn place(&self, path: &str) -> Result<Place, Refusal> {
         let relative = self.relative(path)?;
