@@ -114,6 +114,7 @@ impl Book {
             | Record::RunResumed(_)
             | Record::AttemptFailed(_)
             | Record::CallStarted(_)
+            | Record::CallPaused(_)
             | Record::CallSettled(_)
             | Record::QuestionAsked(_)
             | Record::ToolWithheld(_)

@@ -76,6 +76,7 @@ impl Draft<'_> {
             options: APPROVAL.to_vec(),
             expires: Some(self.at.plus_ms(wait)),
             default: QuestionOption::No,
+            elicitation: None,
         });
     }
 
@@ -96,6 +97,9 @@ impl Draft<'_> {
 
     fn start_or_ask(&mut self, call: &Call) -> Begun {
         let id = call.request.call;
+        if call.state == CallState::Paused {
+            return self.go_on_with_paused(call);
+        }
         if call.state == CallState::Ready {
             self.push(CallStarted { call: id, arguments: call.edited.clone() });
             return Begun::Started;
@@ -154,6 +158,7 @@ impl Draft<'_> {
             options: vec![QuestionOption::Once, QuestionOption::No],
             expires: None,
             default: QuestionOption::No,
+            elicitation: None,
         });
     }
 }
@@ -178,7 +183,7 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
 
 /// What became of a call whose turn came.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Begun {
+pub(crate) enum Begun {
     Started,
     Asked,
     Refused,
@@ -200,6 +205,6 @@ fn startable(run: &Run) -> impl Iterator<Item = &Call> {
             all_before_finished = false;
             blocked |= parallel == Parallel::Safe && !reads;
         }
-        may && matches!(call.state, CallState::Held | CallState::Ready)
+        may && matches!(call.state, CallState::Held | CallState::Ready | CallState::Paused)
     })
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, Attendance, CallId, CallRequested, Json, ModelName, ModelReplied, NextAttempt, Nudge,
-    NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
-    RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, Usage,
-    Verdict,
+    Answer, At, AttemptFailed, Attendance, CallId, CallPaused, CallRequested, Json, ModelName, ModelReplied,
+    NextAttempt, Nudge, NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
+    QuestionKind, Record, Resumption, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy,
+    ToolName, TurnId, TurnMode, TurnStarted, Usage, Verdict,
 };
 
 use crate::guard::Watch;
@@ -109,6 +109,19 @@ pub struct Call {
     pub edited: Option<Json>,
     /// How far it is.
     pub state: CallState,
+    /// A question it asks while it runs.
+    pub asks: Option<Arc<QuestionAsked>>,
+    /// Where it was given up for now, and what the person has answered since.
+    pub pause: Option<Arc<Paused>>,
+}
+
+/// A call that was given up for now until the person has answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paused {
+    /// What its tool said.
+    pub at: CallPaused,
+    /// The answers so far, by the keys of what was asked.
+    pub answers: Vec<(String, Answer)>,
 }
 
 /// How far a call is.
@@ -122,6 +135,8 @@ pub enum CallState {
     Asking(Arc<QuestionAsked>),
     /// May have started.
     Started,
+    /// Was given up for now; the person is asked, and then it is run again.
+    Paused,
     /// The tool is asked whether it took place.
     Verifying,
     /// Has its result.
@@ -133,6 +148,47 @@ impl Call {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.state, CallState::Finished(_))
+    }
+
+    /// The question about it that waits for an answer.
+    #[must_use]
+    pub fn question(&self) -> Option<&Arc<QuestionAsked>> {
+        match &self.state {
+            CallState::Asking(asked) => Some(asked),
+            CallState::Started => self.asks.as_ref(),
+            CallState::Held | CallState::Ready | CallState::Paused | CallState::Verifying | CallState::Finished(_) => {
+                None
+            }
+        }
+    }
+
+    /// What it is run again with, after a pause.
+    #[must_use]
+    pub fn resumption(&self) -> Option<Resumption> {
+        let paused = self.pause.as_ref()?;
+        Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
+    }
+
+    fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
+        match (&asked.kind, &self.state) {
+            (QuestionKind::Elicitation { .. }, CallState::Started) => self.asks = None,
+            (QuestionKind::Elicitation { .. }, _) => {
+                if let (Some(paused), Some(elicitation)) = (&mut self.pause, &asked.elicitation) {
+                    Arc::make_mut(paused).answers.push((elicitation.key.clone(), answer.clone()));
+                }
+                self.state = CallState::Paused;
+            }
+            (
+                QuestionKind::Approval { .. }
+                | QuestionKind::Settlement { .. }
+                | QuestionKind::Cycle
+                | QuestionKind::Stuck,
+                _,
+            ) => {
+                self.state = CallState::Ready;
+                self.edited = answer.arguments.clone().or(self.edited.take());
+            }
+        }
     }
 }
 
@@ -216,13 +272,22 @@ impl Run {
             }
             Record::ContextPinned(_) => {
                 self.idle_resumes = 0;
-                self.phase = Phase::Between;
+                if matches!(self.phase, Phase::Pinning) {
+                    self.phase = Phase::Between;
+                }
             }
             Record::TurnStarted(started) => self.begin_turn(started),
             Record::AttemptFailed(failed) => self.attempt_failed(failed),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(requested) => self.request(requested),
             Record::CallStarted(started) => self.move_call(started.call, CallState::Started),
+            Record::CallPaused(paused) => {
+                self.idle_resumes = 0;
+                self.move_call(paused.call, CallState::Paused);
+                if let Some(call) = self.call(paused.call) {
+                    call.pause = Some(Arc::new(Paused { at: paused.clone(), answers: Vec::new() }));
+                }
+            }
             Record::CallSettled(settled) => match settled.settlement {
                 Settlement::RunAgain => self.move_call(settled.call, CallState::Started),
                 Settlement::Verify => self.move_call(settled.call, CallState::Verifying),
@@ -329,7 +394,7 @@ impl Run {
         self.continued = 0;
         self.tools.extend(requested.tool.clone());
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
-        let call = Call { request: Arc::new(requested.clone()), edited: None, state };
+        let call = Call { request: Arc::new(requested.clone()), edited: None, state, asks: None, pause: None };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -340,13 +405,21 @@ impl Run {
     fn move_call(&mut self, wanted: CallId, state: CallState) {
         if let Some(call) = self.call(wanted).filter(|call| !call.is_finished()) {
             call.state = state;
+            call.asks = None;
         }
     }
 
     fn ask(&mut self, asked: &QuestionAsked) {
-        match asked.kind {
+        match &asked.kind {
             QuestionKind::Approval { call } | QuestionKind::Settlement { call } => {
-                self.move_call(call, CallState::Asking(Arc::new(asked.clone())));
+                self.move_call(*call, CallState::Asking(Arc::new(asked.clone())));
+            }
+            QuestionKind::Elicitation { call, .. } => {
+                let asked = Arc::new(asked.clone());
+                match self.call(*call) {
+                    Some(running) if running.state == CallState::Started => running.asks = Some(asked),
+                    Some(_) | None => self.move_call(*call, CallState::Asking(asked)),
+                }
             }
             QuestionKind::Cycle => {
                 self.watch.asked();
@@ -362,11 +435,11 @@ impl Run {
             self.parked = None;
         }
         let Phase::Calling(calls) = &mut self.phase else { return };
-        let asks =
-            |call: &&mut Call| matches!(&call.state, CallState::Asking(asked) if asked.question == answered.question);
-        if let Some(call) = calls.iter_mut().find(asks) {
-            call.state = CallState::Ready;
-            call.edited = answered.answer.arguments.clone().or(call.edited.take());
+        for call in calls {
+            let asked = call.question().filter(|asked| asked.question == answered.question).cloned();
+            if let Some(asked) = asked {
+                call.answered(&asked, &answered.answer);
+            }
         }
     }
 }
@@ -405,6 +478,7 @@ impl Control {
             | Record::ModelReplied(_)
             | Record::CallRequested(_)
             | Record::CallStarted(_)
+            | Record::CallPaused(_)
             | Record::CallSettled(_)
             | Record::CallFinished(_)
             | Record::QuestionAnswered(_)

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, RunId, TurnId, TurnMode};
+use windlass_vocab::{
+    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, TurnId, TurnMode,
+};
 
 use crate::control::{Call, CallState, Phase, Run};
 use crate::state::State;
@@ -47,6 +49,8 @@ pub enum Effect {
         request: Arc<CallRequested>,
         /// Arguments a person put in place of the model's.
         edited: Option<Json>,
+        /// What it is run again with, after a pause.
+        resumed: Option<Arc<Resumption>>,
     },
     /// Ask the tool whether a call took place.
     VerifyCall {
@@ -124,7 +128,10 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
                 }
             });
         }
-        Phase::Calling(calls) => owed.extend(calls.iter().filter_map(owed_for)),
+        Phase::Calling(calls) => {
+            owed.extend(calls.iter().filter_map(owed_for));
+            owed.extend(calls.iter().filter_map(Call::question).map(|asked| Effect::Ask(Arc::clone(asked))));
+        }
         Phase::Between => {}
     }
     owed
@@ -133,10 +140,9 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
 fn owed_for(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     match &call.state {
-        CallState::Started => Some(Effect::RunCall { request, edited }),
+        CallState::Started => Some(Effect::RunCall { request, edited, resumed: call.resumption().map(Arc::new) }),
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
-        CallState::Asking(question) => Some(Effect::Ask(Arc::clone(question))),
-        CallState::Held | CallState::Ready | CallState::Finished(_) => None,
+        CallState::Asking(_) | CallState::Held | CallState::Ready | CallState::Paused | CallState::Finished(_) => None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Inputs: what the outside tells the machine.
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, Failure, Json, LeaseTaken, MessageId, ModelName, OutcomeKind,
-    OutputSpec, Part, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged, SessionOpened, StopBy,
-    StopReason, Usage,
+    Answer, AnsweredBy, At, Attendance, CallId, Cut, Elicitation, Failure, Json, LeaseTaken, MessageId, ModelName,
+    OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged,
+    SessionOpened, StopBy, StopReason, Usage,
 };
 
 use crate::AttemptKey;
@@ -91,6 +91,8 @@ pub enum Fact {
     },
     /// The prefix and the offer were gathered.
     Pinned(PinnedContext),
+    /// What the open run offers has changed since it was pinned.
+    OfferChanged(PinnedContext),
     /// A model call failed.
     Failed {
         /// Which.
@@ -130,6 +132,20 @@ pub enum Fact {
         call: CallId,
         /// The result.
         finished: Finished,
+    },
+    /// A call can't go on before the person has answered.
+    CallPaused {
+        /// Which.
+        call: CallId,
+        /// What it must be given back, and what it asks.
+        pause: Pause,
+    },
+    /// A call under way needs something of the person; it waits for the answer.
+    Elicited {
+        /// Which.
+        call: CallId,
+        /// What it needs.
+        elicitation: Elicitation,
     },
     /// A tool says whether a call took place.
     CallVerified {

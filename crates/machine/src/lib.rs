@@ -35,6 +35,7 @@ mod context;
 mod control;
 mod draft;
 mod effect;
+mod elicit;
 mod fact;
 mod fork;
 mod guard;
@@ -52,7 +53,7 @@ mod state;
 mod texts;
 
 pub use context::legal;
-pub use control::{Call, CallState, Control, Phase, Run};
+pub use control::{Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, Terms, Verified};
 pub use machine::decide;

@@ -14,7 +14,7 @@ use crate::fact::{Fact, Finished, Input, Terms, Verified};
 use crate::judge::{Judgement, judge};
 use crate::retry::next_attempt;
 use crate::state::State;
-use crate::{AttemptKey, prune, texts};
+use crate::{AttemptKey, elicit, prune, texts};
 
 /// What an input means: a batch of records, the first being the input's own fact; empty when the
 /// input means nothing (any more).
@@ -35,12 +35,15 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Retried(terms) => draft.retry(*terms),
         Fact::Resumed { attendance, deadline } => draft.resume(attendance, deadline),
         Fact::Pinned(context) => draft.pin(context),
+        Fact::OfferChanged(context) => draft.pin_anew(context),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
         Fact::Replied { attempt, parts, stop, usage, calls, misfit } => {
             draft.reply(attempt, parts, stop, usage, calls, misfit);
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
+        Fact::CallPaused { call, pause } => draft.call_paused(call, pause),
+        Fact::Elicited { call, elicitation } => draft.elicit(call, elicitation),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
         Fact::Answered { question, answer, by } => draft.answer(question, answer, by),
         Fact::Stopped(by) => draft.stop(by),
@@ -98,6 +101,14 @@ impl Draft<'_> {
         let same = self.state.book.context.as_deref() == Some(&context);
         self.push(ContextPinned { context: (!same).then_some(context) });
         self.next_turn();
+    }
+
+    /// Pins what the open run offers anew; the turn under way goes on as it is.
+    fn pin_anew(&mut self, context: PinnedContext) {
+        let pinned = self.run().is_some_and(|run| !matches!(run.phase, Phase::Pinning));
+        if pinned && self.state.book.context.as_deref() != Some(&context) {
+            self.push(ContextPinned { context: Some(context) });
+        }
     }
 
     /// The attempt a fact speaks of, if it is the one under way.
@@ -219,6 +230,8 @@ impl Draft<'_> {
 
     fn call_done(&mut self, call: CallId, finished: Finished) {
         let Some(running) = self.running(call) else { return };
+        // What it asked dies with it.
+        let asked = running.asks.clone();
         let text = match &running.edited {
             Some(arguments) => texts::edited(arguments.as_str()) + &finished.text,
             None => finished.text,
@@ -233,6 +246,9 @@ impl Draft<'_> {
             answered_from: None,
             structured: finished.structured,
         });
+        if let Some(asked) = asked {
+            self.take_default(&asked);
+        }
         if let Some(items) = finished.plan {
             self.push(PlanChanged { items });
         }
@@ -240,7 +256,7 @@ impl Draft<'_> {
     }
 
     /// The call with this id, if it may be running or is being verified.
-    fn running(&self, call: CallId) -> Option<&Call> {
+    pub(crate) fn running(&self, call: CallId) -> Option<&Call> {
         let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
         matches!(found.state, CallState::Started | CallState::Verifying).then_some(found)
     }
@@ -258,8 +274,9 @@ impl Draft<'_> {
 
     fn answer(&mut self, question: QuestionId, answer: Answer, by: AnsweredBy) {
         let Some(asked) = self.pending(question) else { return };
-        let is_edit = answer.option == QuestionOption::Edit;
-        if !asked.options.contains(&answer.option) || is_edit != answer.arguments.is_some() {
+        if !asked.options.contains(&answer.option)
+            || elicit::wants_arguments(&asked, answer.option) != answer.arguments.is_some()
+        {
             return;
         }
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.clone());
@@ -269,7 +286,9 @@ impl Draft<'_> {
             | QuestionOption::Once
             | QuestionOption::Edit
             | QuestionOption::RunAgain
-            | QuestionOption::Interrupt => None,
+            | QuestionOption::Interrupt
+            | QuestionOption::Submit
+            | QuestionOption::Dismiss => None,
         };
         let option = answer.option;
         self.push(QuestionAnswered { question, answer, by, grant });
@@ -290,7 +309,7 @@ impl Draft<'_> {
                 self.push(CallSettled { call, settlement: Settlement::RunAgain });
                 self.go_on_with_calls();
             }
-            (QuestionKind::Approval { .. }, _) => self.go_on_with_calls(),
+            (QuestionKind::Approval { .. } | QuestionKind::Elicitation { .. }, _) => self.go_on_with_calls(),
             (QuestionKind::Cycle, QuestionOption::Once) => self.next_turn(),
             (QuestionKind::Cycle, _) => self.wrap_up(NudgeCause::Halt, texts::HALT),
             (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
@@ -304,12 +323,7 @@ impl Draft<'_> {
     /// The question with this number, if it waits for an answer.
     fn pending(&self, question: QuestionId) -> Option<QuestionAsked> {
         let run = self.run()?;
-        let of_calls = run.calls().iter().filter_map(|call| match &call.state {
-            CallState::Asking(asked) => Some(asked),
-            CallState::Held | CallState::Ready | CallState::Started | CallState::Verifying | CallState::Finished(_) => {
-                None
-            }
-        });
+        let of_calls = run.calls().iter().filter_map(Call::question);
         run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
     }
 

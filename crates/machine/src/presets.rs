@@ -1,6 +1,8 @@
 //! The six presets: the five published designs and our own default, one row each. Data, never a
 //! second loop.
 
+use std::collections::BTreeSet;
+
 use windlass_vocab::{
     AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, Reasoning, ResultCap,
     Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
@@ -196,6 +198,8 @@ impl Row {
             approval_wait_ms: 300_000,
             tool_timeout_ms: 120_000,
             output_corrections: 2,
+            tags: BTreeSet::new(),
+            hidden: BTreeSet::new(),
         }
     }
 }

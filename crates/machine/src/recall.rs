@@ -1,10 +1,12 @@
 //! The way back: from a recorded batch to the input that caused it, so that a journal can be decided
 //! again and the difference shown.
 
-use windlass_vocab::{CallFinished, CallRequested, ModelReplied, PreparedCall, Record, RunStarted, StopBy};
+use windlass_vocab::{
+    CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunStarted, StopBy,
+};
 
 use crate::AttemptKey;
-use crate::control::CallState;
+use crate::control::{CallState, Phase};
 use crate::fact::{Fact, Finished, Terms, Verified};
 use crate::state::State;
 
@@ -34,13 +36,27 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         }
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
-            Some(Fact::Pinned(context))
+            let pins = run.is_some_and(|run| matches!(run.phase, Phase::Pinning));
+            Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged(context) })
         }
         Record::AttemptFailed(failed) => {
             Some(Fact::Failed { attempt: run?.attempt_key()?, failure: failed.failure.clone(), usage: failed.usage })
         }
         Record::ModelReplied(replied) => Some(replied_fact(run?.attempt_key()?, replied, batch)),
         Record::CallFinished(finished) => Some(finished_fact(state, finished, batch)),
+        Record::CallPaused(paused) => {
+            let pause = Pause { state: paused.state.clone(), asks: paused.asks.clone() };
+            Some(Fact::CallPaused { call: paused.call, pause })
+        }
+        Record::QuestionAsked(asked) => match asked.kind {
+            QuestionKind::Elicitation { call } => {
+                Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? })
+            }
+            QuestionKind::Approval { .. }
+            | QuestionKind::Settlement { .. }
+            | QuestionKind::Cycle
+            | QuestionKind::Stuck => None,
+        },
         Record::CallSettled(settled) => {
             let verified = match settled.settlement {
                 windlass_vocab::Settlement::RunAgain => Verified::NotDone,
@@ -64,7 +80,6 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::CallStarted(_)
-        | Record::QuestionAsked(_)
         | Record::Nudged(_)
         | Record::ToolWithheld(_)
         | Record::PlanChanged(_)

@@ -60,18 +60,25 @@ impl Draft<'_> {
             options: vec![QuestionOption::Once, QuestionOption::No],
             expires: None,
             default: QuestionOption::No,
+            elicitation: None,
         });
     }
 
     fn settle_calls(&mut self) {
         let started = |call: &&Call| match call.state {
             CallState::Started | CallState::Verifying => true,
-            CallState::Held | CallState::Ready | CallState::Asking(_) | CallState::Finished(_) => false,
+            CallState::Held | CallState::Ready | CallState::Asking(_) | CallState::Paused | CallState::Finished(_) => {
+                false
+            }
         };
         let cut_short: Vec<Call> =
             self.run().map(Run::calls).unwrap_or_default().iter().filter(started).cloned().collect();
         for call in cut_short {
             let id = call.request.call;
+            // What it asked died with the process.
+            if let Some(asked) = &call.asks {
+                self.take_default(asked);
+            }
             match call.request.effect {
                 EffectClass::ReadOnly | EffectClass::Idempotent => self.settled(id, Settlement::RunAgain),
                 EffectClass::Verifiable => self.settled(id, Settlement::Verify),
@@ -116,6 +123,7 @@ impl Draft<'_> {
             options: vec![QuestionOption::RunAgain, QuestionOption::Interrupt],
             expires: None,
             default: QuestionOption::Interrupt,
+            elicitation: None,
         });
     }
 
@@ -137,6 +145,7 @@ impl Draft<'_> {
                 CallState::Held
                 | CallState::Ready
                 | CallState::Started
+                | CallState::Paused
                 | CallState::Verifying
                 | CallState::Finished(_) => None,
             })
@@ -148,6 +157,7 @@ impl Draft<'_> {
                     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
                     self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
                 }
+                QuestionKind::Elicitation { .. } => self.take_default(&asked),
                 QuestionKind::Settlement { .. } if row == UnfinishedCall::AskOrInterrupt => {
                     self.take_default(&asked);
                     self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
@@ -157,7 +167,7 @@ impl Draft<'_> {
         }
     }
 
-    fn take_default(&mut self, asked: &QuestionAsked) {
+    pub(crate) fn take_default(&mut self, asked: &QuestionAsked) {
         let answer = Answer { option: asked.default, arguments: None };
         self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{CallContext, Offer, Secrets, Verification, cut};
+use windlass_tools::{Ask, CallContext, Offer, Secrets, Verification, cut};
 use windlass_vocab::{
-    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, ToolName,
+    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption, ToolName,
 };
 
 use crate::events::Events;
@@ -31,6 +31,13 @@ pub(crate) struct Prepared {
     pub(crate) outside: Arc<Outside>,
 }
 
+/// What ties a call to the driver that runs it.
+pub(crate) struct Live {
+    pub(crate) cancel: CancellationToken,
+    pub(crate) ask: Ask,
+    pub(crate) resumed: Option<Arc<Resumption>>,
+}
+
 pub(crate) fn prepare(
     outside: &Arc<Outside>,
     state: &State,
@@ -38,7 +45,7 @@ pub(crate) fn prepare(
     events: &Events,
     request: &CallRequested,
     edited: Option<&Json>,
-    cancel: CancellationToken,
+    live: Live,
 ) -> Option<Prepared> {
     let policy = state.control.run.as_ref()?.policy();
     let spilled = Spilled { store: Arc::clone(&outside.store), session: state.session };
@@ -46,9 +53,11 @@ pub(crate) fn prepare(
         session: state.session,
         call: request.call,
         effect_id: request.effect_id.clone(),
-        cancel,
+        cancel: live.cancel,
         progress: progress(&outside.secrets, events.clone(), request.call),
         spilled: Arc::new(spilled),
+        ask: live.ask,
+        resumed: live.resumed,
     };
     Some(Prepared {
         offer: offer.clone(),
@@ -84,6 +93,9 @@ impl Prepared {
         let call = self.context.call;
         let begun = self.outside.clock.now();
         let outcome = self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await;
+        if let Some(pause) = outcome.pause {
+            return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
+        }
         let took_ms = self.outside.clock.now().ms_since(begun);
         let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
         Ended { fact: Fact::CallDone { call, finished }, blobs }

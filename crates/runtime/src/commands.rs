@@ -3,7 +3,9 @@
 use windlass_machine::{Effect, Fact, Terms};
 use windlass_provider::BoxFuture;
 use windlass_store::{Batch, StoreError, Waiting};
-use windlass_vocab::{Answer, AnsweredBy, At, MessageId, QuestionAsked, RunId, SessionChanged, StopBy};
+use windlass_vocab::{
+    Answer, AnsweredBy, At, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, StopBy,
+};
 
 use crate::driver::Driver;
 use crate::session::{Command, Sent, Standing, Stopped, Taken};
@@ -115,7 +117,12 @@ impl Driver {
             return if self.waiting.is_empty() { Standing::Idle } else { Standing::Working };
         }
         let questions: Vec<QuestionAsked> = questions(&self.owed).cloned().collect();
-        let only_questions = self.owed.iter().all(|effect| matches!(effect, Effect::Ask(_) | Effect::Receive));
+        let only_questions = self.owed.iter().all(|effect| match effect {
+            Effect::Ask(_) | Effect::Receive => true,
+            // A call that asks in mid-run can't go on either.
+            Effect::RunCall { request, .. } => questions.iter().any(|asked| is_of(asked, request.call)),
+            Effect::Pin(_) | Effect::CallModel { .. } | Effect::HandBack(_) | Effect::VerifyCall { .. } => false,
+        });
         if only_questions && !questions.is_empty() { Standing::Waiting(questions) } else { Standing::Working }
     }
 
@@ -146,6 +153,10 @@ impl Driver {
         }
         Ok(())
     }
+}
+
+fn is_of(asked: &QuestionAsked, wanted: CallId) -> bool {
+    matches!(&asked.kind, QuestionKind::Elicitation { call, .. } if *call == wanted)
 }
 
 fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {

@@ -4,7 +4,7 @@
 //! It is the only writer of its session. Any error of the store ends it: what it holds in memory may
 //! then differ from the journal, and must be folded anew by whoever opens the session next.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -14,12 +14,13 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
-use windlass_tools::Offer;
-use windlass_vocab::{CallRequested, Failure, Json, PinnedContext, Reply, RunId};
+use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption};
 
 use crate::attempt::{self, Asked, Read, SegmentsByModel, Streamed};
-use crate::call::{self, Ended};
+use crate::call::{self, Ended, Live};
+use crate::elicit::Elicited;
 use crate::events::Events;
+use crate::offering::Offering;
 use crate::outside::{Agent, Outside};
 use crate::place::placed;
 use crate::scrub::scrub;
@@ -63,8 +64,15 @@ pub(crate) struct Underway {
     stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
     segments: SegmentsByModel,
-    offer: Option<(RunId, Offer)>,
+    pub(crate) offering: Option<Offering>,
+    pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
+}
+
+impl Underway {
+    pub(crate) fn is_running(&self, effect: &Effect) -> bool {
+        self.running.contains_key(&effect.key())
+    }
 }
 
 impl Driver {
@@ -85,6 +93,7 @@ impl Driver {
     async fn go_round(&mut self) -> Result<(), StoreError> {
         loop {
             self.abort_what_is_not_owed();
+            self.renew_offer().await?;
             self.start_what_is_owed();
             if self.owed.contains(&Effect::Receive) && self.take_waiting().await? == Taken::Yes {
                 continue;
@@ -103,6 +112,7 @@ impl Driver {
                         self.finished(done, &running).await?;
                     }
                 }
+                Some(asking) = self.underway.elicited.next() => self.elicit(asking).await?,
                 () = timer => self.time_is_up().await?,
             }
         }
@@ -158,7 +168,10 @@ impl Driver {
     fn future_of(&mut self, effect: &Effect, running: &Running) -> Option<BoxFuture<'static, Done>> {
         match effect {
             Effect::Receive | Effect::Ask(_) => None,
-            Effect::Pin(_) => Some(self.pin()),
+            Effect::Pin(_) => {
+                let context = self.context();
+                Some(Box::pin(async move { Done::Pinned(context.await) }))
+            }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
                 let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery };
@@ -172,12 +185,14 @@ impl Driver {
                     &running.streamed,
                 );
                 let wait = not_before.map(|at| outside.clock.until(at));
-                let key = *key;
+                let (key, servers) = (*key, self.awaited_servers());
                 Some(Box::pin(async move {
                     if let Some(wait) = wait {
                         wait.await;
                     }
-                    Done::Model(key, call.await)
+                    let result = call.await;
+                    servers.wait_for_those_named(&result).await;
+                    Done::Model(key, result)
                 }))
             }
             Effect::HandBack(key) => {
@@ -185,15 +200,17 @@ impl Driver {
                 let done = Done::HandedBack(*key, text.unwrap_or_default());
                 Some(Box::pin(std::future::ready(done)))
             }
-            Effect::RunCall { request, edited } => {
-                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), running));
+            Effect::RunCall { request, edited, resumed } => {
+                let live = self.live(request.call, running, resumed.clone());
+                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), live));
                 Some(Box::pin(async move {
                     let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
                     Done::Call(prepared.run().await)
                 }))
             }
             Effect::VerifyCall { request, edited } => {
-                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), running));
+                let live = self.live(request.call, running, None);
+                let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), live));
                 Some(Box::pin(async move {
                     let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
                     Done::Call(prepared.verify().await)
@@ -202,43 +219,13 @@ impl Driver {
         }
     }
 
-    fn prepare_call(
-        &mut self,
-        request: &CallRequested,
-        edited: Option<&Json>,
-        running: &Running,
-    ) -> Option<call::Prepared> {
+    fn prepare_call(&mut self, request: &CallRequested, edited: Option<&Json>, live: Live) -> Option<call::Prepared> {
         let offer = self.offer();
-        call::prepare(&self.outside, &self.state, &offer, &self.events, request, edited, running.cancel.clone())
+        call::prepare(&self.outside, &self.state, &offer, &self.events, request, edited, live)
     }
 
-    /// What the open run offers: one snapshot for the whole run.
-    fn offer(&mut self) -> Offer {
-        let Some(run) = &self.state.control.run else { return self.outside.registry.offer(&BTreeSet::new()) };
-        match &self.underway.offer {
-            Some((of, offer)) if *of == run.id => offer.clone(),
-            Some(_) | None => {
-                let offer = self.outside.registry.offer(&run.policy().tools);
-                self.underway.offer = Some((run.id, offer.clone()));
-                offer
-            }
-        }
-    }
-
-    fn pin(&mut self) -> BoxFuture<'static, Done> {
-        let offer = self.offer();
-        let instructions = self.agent.instructions.clone();
-        let reads = instructions.workspace.is_some();
-        let started = self.state.control.run.as_ref().map(|run| Arc::clone(&run.started));
-        Box::pin(async move {
-            let specs = offer.specs().to_vec();
-            let offered = specs.len();
-            let gather = move || started.map(|run| instructions.prefix(&run, offered));
-            // Without a workspace there is no file to read.
-            let gathered = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
-            let prefix = gathered.unwrap_or_default();
-            Done::Pinned(PinnedContext { prefix, offer: specs })
-        })
+    fn live(&self, call: CallId, running: &Running, resumed: Option<Arc<Resumption>>) -> Live {
+        Live { cancel: running.cancel.clone(), ask: self.underway.elicited.ask(call), resumed }
     }
 
     async fn finished(&mut self, done: Done, running: &Running) -> Result<(), StoreError> {
@@ -251,6 +238,7 @@ impl Driver {
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();
+                self.grow_offer().await?;
                 let offer = self.offer();
                 let read = Read { state: &self.state, offer: &offer, agent: &self.agent, outside: &self.outside };
                 let fact = read.fact(key, result, &running.streamed);
@@ -281,6 +269,7 @@ impl Driver {
         self.outside.store.append(sealed).await?;
         for envelope in envelopes {
             apply(&mut self.state, &envelope.record);
+            self.underway.elicited.tell(&envelope.record);
             self.events.publish(&envelope);
         }
         self.owed = outstanding(&self.state);

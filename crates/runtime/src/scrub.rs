@@ -10,7 +10,7 @@ use windlass_vocab::{Failure, Part, PreparedCall, Preview, Verdict};
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
     match fact {
         Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
-        Fact::Pinned(context) => scrub_text(secrets, &mut context.prefix),
+        Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_text(secrets, &mut context.prefix),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, .. } => {
             for part in parts {
@@ -32,6 +32,11 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 *arguments = secrets.scrub_json(arguments);
             }
         }
+        Fact::CallPaused { pause, .. } => {
+            pause.state = secrets.scrub_json(&pause.state);
+            pause.asks.iter_mut().for_each(|asked| scrub_text(secrets, &mut asked.message));
+        }
+        Fact::Elicited { elicitation, .. } => scrub_text(secrets, &mut elicitation.message),
         Fact::Changed(changed) => {
             if let Some(title) = &mut changed.title {
                 scrub_text(secrets, title);

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on should stop there")]
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,13 +28,15 @@ fn context(effect: &str) -> CallContext {
         cancel: CancellationToken::new(),
         progress: Arc::new(|_| {}),
         spilled: Arc::new(NothingSpilled),
+        ask: windlass_tools::nobody_to_ask(),
+        resumed: None,
     }
 }
 
 async fn outcome(dir: &Path, behaviour: Behaviour, cancel: CancellationToken) -> OutcomeKind {
     let mut registry = Registry::new();
     registry.add(Arc::new(CountingTool::new("t", EffectClass::Once, dir).behaving(behaviour))).unwrap();
-    let offer = registry.offer(&BTreeSet::from([ToolSource::Mcp]));
+    let offer = registry.offer(&[ToolSource::Mcp].into_iter().collect());
     let context = CallContext { cancel, ..context("e1") };
     offer.run(&ToolName::from("scripted.t"), context, &Json::empty_object(), Duration::from_secs(60)).await.kind
 }

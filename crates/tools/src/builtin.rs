@@ -54,6 +54,7 @@ fn spec(name: &str, description: &str, effect: EffectClass, schema: &Value) -> T
         effect,
         ending: None,
         repeatable: false,
+        tags: std::collections::BTreeSet::new(),
     }
 }
 

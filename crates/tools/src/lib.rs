@@ -6,7 +6,6 @@
 //! the offer `run`s it. A tool never fails the run: whatever happens is an `Outcome` (T5).
 //!
 //! ```
-//! use std::collections::BTreeSet;
 //! use windlass_tools::{Permissions, Registry, ending_tools};
 //! use windlass_vocab::{ReplyCall, ToolSource, Verdict};
 //!
@@ -14,7 +13,7 @@
 //! for tool in ending_tools() {
 //!     registry.add(tool)?;
 //! }
-//! let offer = registry.offer(&BTreeSet::from([ToolSource::Ending]));
+//! let offer = registry.offer(&[ToolSource::Ending].into_iter().collect());
 //! let call = ReplyCall {
 //!     name: "converse".into(),
 //!     arguments: r#"{"message": "Good morning."}"#.into(),
@@ -37,9 +36,12 @@ mod names;
 mod offer;
 mod output;
 mod permission;
+mod pinned;
 mod registry;
 mod rule;
 mod secrets;
+mod selection;
+mod servers;
 mod subject;
 mod tool;
 mod workspace;
@@ -53,6 +55,8 @@ pub use permission::{Mode, Permissions};
 pub use registry::{Registry, RegistryError};
 pub use rule::{ParseRuleError, Rule};
 pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
+pub use selection::{CORE, Selection};
+pub use servers::ToolServers;
 pub use subject::Subject;
-pub use tool::{BoxFuture, CallContext, SpilledResults, Tool, Verification};
+pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
 pub use workspace::{Workspace, WorkspaceError};

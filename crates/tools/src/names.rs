@@ -77,10 +77,15 @@ pub(crate) fn unknown(name: &str, specs: &[ToolSpec]) -> String {
     }
     let near = suggestions(&name, specs);
     if near.is_empty() {
-        let all: Vec<_> = specs.iter().take(20).map(|spec| format!("`{}`", spec.wire_name)).collect();
-        return format!("There is no tool `{name}`. Use one of the tools offered: {}.", all.join(", "));
+        return format!("There is no tool `{name}`. {}", offered(specs));
     }
     format!("There is no tool `{name}`. Did you mean {}?", near.join(" or "))
+}
+
+/// Which tools there are.
+pub(crate) fn offered(specs: &[ToolSpec]) -> String {
+    let all: Vec<_> = specs.iter().take(20).map(|spec| format!("`{}`", spec.wire_name)).collect();
+    format!("Use one of the tools offered: {}.", all.join(", "))
 }
 
 fn suggestions(name: &str, specs: &[ToolSpec]) -> Vec<String> {
@@ -116,6 +121,7 @@ mod tests {
                     effect: EffectClass::ReadOnly,
                     ending: None,
                     repeatable: false,
+                    tags: BTreeSet::new(),
                 }
             })
             .collect()

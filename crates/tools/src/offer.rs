@@ -31,6 +31,7 @@ pub struct Offer {
 struct Inner {
     specs: Vec<ToolSpec>,
     entries: Vec<Arc<Entry>>,
+    hidden: Vec<ToolSpec>,
 }
 
 impl fmt::Debug for Offer {
@@ -40,18 +41,16 @@ impl fmt::Debug for Offer {
 }
 
 impl Offer {
-    pub(crate) fn new(entries: impl Iterator<Item = Arc<Entry>>) -> Self {
-        let entries: Vec<_> = entries.collect();
+    pub(crate) fn new(entries: Vec<Arc<Entry>>, hidden: &[Arc<Entry>]) -> Self {
         let mut taken = BTreeSet::new();
-        let specs = entries
-            .iter()
-            .map(|entry| {
-                let wire_name = wire_name(&entry.spec.name, &taken);
-                taken.insert(wire_name.clone());
-                ToolSpec { wire_name, ..entry.spec.clone() }
-            })
-            .collect();
-        Self { inner: Arc::new(Inner { specs, entries }) }
+        let mut named = |entry: &Arc<Entry>| {
+            let wire_name = wire_name(&entry.spec.name, &taken);
+            taken.insert(wire_name.clone());
+            ToolSpec { wire_name, ..entry.spec.clone() }
+        };
+        let specs = entries.iter().map(&mut named).collect();
+        let hidden = hidden.iter().map(&mut named).collect();
+        Self { inner: Arc::new(Inner { specs, entries, hidden }) }
     }
 
     /// What the model is told.
@@ -64,6 +63,9 @@ impl Offer {
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
         let Parsed { value, json, raw, mut repairs } = arguments::parse(&call.arguments);
+        if let Resolved::Exact(index) = names::resolve(&call.name, &self.inner.hidden) {
+            return self.hidden(&self.inner.hidden[index], call, json, raw);
+        }
         let index = match names::resolve(&call.name, self.specs()) {
             Resolved::Exact(index) => index,
             Resolved::Bare(index) => {
@@ -92,6 +94,16 @@ impl Offer {
             repeatable: spec.repeatable,
             verdict,
             preview,
+        }
+    }
+
+    /// A hidden tool is refused even when the model knows its name (T2).
+    fn hidden(&self, spec: &ToolSpec, call: &ReplyCall, arguments: Json, raw: Option<String>) -> PreparedCall {
+        let reason = format!("`{}` is not available here. {}", spec.name.bare(), names::offered(self.specs()));
+        PreparedCall {
+            tool: Some(spec.name.clone()),
+            verdict: Verdict::Deny { reason },
+            ..self.unknown(call, arguments, raw, Vec::new())
         }
     }
 
@@ -173,7 +185,7 @@ fn permitted(
 ) -> (Verdict, Option<Preview>) {
     let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
     let subject = subject.unwrap_or_else(|| Subject::text(arguments.to_string()));
-    let verdict = permissions.judge(&entry.spec, &subject, grants);
+    let verdict = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)

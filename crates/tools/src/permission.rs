@@ -4,7 +4,7 @@
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
 use crate::subject::{Clarity, Subject};
-use crate::{Rule, tool::shorten};
+use crate::{Asks, Rule, tool::shorten};
 
 /// What happens where no rule speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Permissions {
 impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
-    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, grants: &[Grant]) -> Verdict {
+    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Verdict {
         if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
             return Verdict::Deny { reason: denied(spec, rule) };
         }
@@ -52,7 +52,10 @@ impl Permissions {
         } else if allows(&allow, subject) || allows(&[grants, allow].concat(), subject) {
             Verdict::Allow
         } else {
-            self.unspoken(spec.effect, spec.name.server(), subject.clarity)
+            match asks {
+                Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
+                Asks::Always => Verdict::Ask,
+            }
         }
     }
 
@@ -124,6 +127,7 @@ mod tests {
             effect,
             ending: None,
             repeatable: false,
+            tags: std::collections::BTreeSet::new(),
         }
     }
 
@@ -138,7 +142,7 @@ mod tests {
     fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
         let spec = spec("local.run_command", EffectClass::Once);
-        match permissions.judge(&spec, &Subject::command(line), &grants) {
+        match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants) {
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny { .. } => "deny",
@@ -159,7 +163,12 @@ mod tests {
             ("hub.post", Once, Verdict::Ask, Verdict::Ask),
         ] {
             for (mode, want) in [(Mode::Default, default), (Mode::Strict, strict), (Mode::Bypass, Verdict::Allow)] {
-                let got = permissions(mode, &[], &[], &[]).judge(&spec(name, effect), &Subject::text("x"), &[]);
+                let got = permissions(mode, &[], &[], &[]).judge(
+                    &spec(name, effect),
+                    &Subject::text("x"),
+                    Asks::ByEffect,
+                    &[],
+                );
                 assert_eq!(got, want, "{name} in {mode:?}");
             }
         }
@@ -234,7 +243,7 @@ mod tests {
             let subject = Subject::command(line);
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&run, &subject, &[]), Verdict::Allow, "{line}: {rule}");
+            assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{line}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
@@ -246,8 +255,9 @@ mod tests {
     fn every_path_of_a_call_must_be_allowed_and_none_denied() {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
-        let judge =
-            |paths: &[&str]| strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), &[]);
+        let judge = |paths: &[&str]| {
+            strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), Asks::ByEffect, &[])
+        };
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
         assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));

@@ -1,13 +1,16 @@
 //! The registry: every tool there is (T1).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_vocab::{ToolName, ToolSource, ToolSpec};
+use windlass_vocab::{ToolName, ToolSpec};
 
 use crate::arguments::Schema;
-use crate::{Offer, Tool};
+use crate::pinned::{Changed, Gone};
+use crate::selection::{Place, Selection};
+use crate::servers::WaitForServers;
+use crate::{Offer, Tool, ToolServers};
 
 /// A tool that can't be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +42,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: BTreeMap<ToolName, Arc<Entry>>,
+    servers: Option<Arc<dyn ToolServers>>,
 }
 
 impl fmt::Debug for Registry {
@@ -71,11 +75,67 @@ impl Registry {
         Ok(())
     }
 
-    /// A snapshot of the tools that come from `sources`, in the order of their names, so that the
-    /// same tools always make the same offer.
+    /// Takes the tools of these servers as well, as they come and go.
+    pub fn serve(&mut self, servers: Arc<dyn ToolServers>) {
+        self.servers = Some(servers);
+    }
+
+    /// The servers, where there are any.
     #[must_use]
-    pub fn offer(&self, sources: &BTreeSet<ToolSource>) -> Offer {
-        Offer::new(self.entries.values().filter(|entry| sources.contains(&source(&entry.spec))).cloned())
+    pub fn servers(&self) -> Option<&Arc<dyn ToolServers>> {
+        self.servers.as_ref()
+    }
+
+    /// A snapshot of the tools that are selected, in the order of their names, so that the same tools
+    /// always make the same offer. Servers that are not connected are woken and not waited for.
+    #[must_use]
+    pub fn offer(&self, selection: &Selection) -> Offer {
+        let mut entries = self.known(selection);
+        let awaited = self.awaited(selection);
+        if let Some(servers) = self.servers.as_ref().filter(|_| !awaited.is_empty()) {
+            let wait = entry(Arc::new(WaitForServers::new(Arc::clone(servers), awaited)));
+            entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
+        }
+        let at = |wanted| {
+            let placed = entries.values().filter(move |entry| selection.place(&entry.spec) == wanted);
+            placed.cloned().collect::<Vec<_>>()
+        };
+        Offer::new(at(Place::Offered), &at(Place::Hidden))
+    }
+
+    /// The offer a run was pinned with, taken up again. A tool that is gone, or is no longer what the
+    /// model was told, is answered for.
+    #[must_use]
+    pub fn pinned(&self, specs: &[ToolSpec], selection: &Selection) -> Offer {
+        let known = self.known(selection);
+        let stand_in = |spec: &ToolSpec| {
+            let now = known.get(&spec.name);
+            match now {
+                Some(now) if is_same(&now.spec, spec) => Some(Arc::clone(now)),
+                Some(_) => entry(Arc::new(Changed(spec.clone()))),
+                None => entry(Arc::new(Gone { spec: spec.clone(), servers: self.servers.clone() })),
+            }
+        };
+        let hidden = known.values().filter(|entry| selection.place(&entry.spec) == Place::Hidden);
+        Offer::new(specs.iter().filter_map(stand_in).collect(), &hidden.cloned().collect::<Vec<_>>())
+    }
+
+    /// The servers that are being connected for the first time, if servers are wanted at all.
+    #[must_use]
+    pub fn awaited(&self, selection: &Selection) -> Vec<String> {
+        let servers = self.servers.as_ref().filter(|_| selection.wants_servers());
+        servers.map(|servers| servers.awaited()).unwrap_or_default()
+    }
+
+    fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<Entry>> {
+        let mut entries = self.entries.clone();
+        if let Some(servers) = self.servers.as_ref().filter(|_| selection.wants_servers()) {
+            servers.wake();
+            for entry in servers.tools().into_iter().filter_map(entry) {
+                entries.entry(entry.spec.name.clone()).or_insert(entry);
+            }
+        }
+        entries
     }
 }
 
@@ -89,12 +149,17 @@ fn check_name(name: &ToolName) -> Result<(), RegistryError> {
     }
 }
 
-fn source(spec: &ToolSpec) -> ToolSource {
-    if spec.ending.is_some() {
-        ToolSource::Ending
-    } else if spec.name.server() == "local" {
-        ToolSource::BuiltIn
-    } else {
-        ToolSource::Mcp
-    }
+/// A tool of a server, if its name and the form of its schema will do; the schema is compiled when the
+/// tool is first called.
+fn entry(tool: Arc<dyn Tool>) -> Option<Arc<Entry>> {
+    let spec = tool.spec().clone();
+    check_name(&spec.name).ok()?;
+    let schema = Schema::new(&spec.schema).ok()?;
+    Some(Arc::new(Entry { spec, tool, schema }))
+}
+
+/// Whether the model was told the same of both. What is part of the program itself may say it better
+/// after an update.
+fn is_same(now: &ToolSpec, pinned: &ToolSpec) -> bool {
+    now.name.server() == "local" || (&now.description, &now.schema) == (&pinned.description, &pinned.schema)
 }

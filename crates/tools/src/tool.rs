@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use windlass_vocab::{CallId, EffectId, Outcome, Preview, SessionId, ToolSpec};
+use windlass_vocab::{
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, ToolSpec,
+};
 
 use crate::Subject;
 use crate::cut::thousands;
@@ -42,6 +44,30 @@ pub struct CallContext {
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
     /// Results of earlier calls that are read in parts.
     pub spilled: Arc<dyn SpilledResults>,
+    /// Asks the person while the call waits; dismissed at once where nobody is there.
+    pub ask: Ask,
+    /// What a call that was paused is run again with.
+    pub resumed: Option<Arc<Resumption>>,
+}
+
+/// Asks the person something in the middle of a call.
+pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sync>;
+
+/// What a call asks with where nobody is there: every question is dismissed at once.
+#[must_use]
+pub fn nobody_to_ask() -> Ask {
+    let dismissed = || Answer { option: QuestionOption::Dismiss, arguments: None };
+    Arc::new(move |_| Box::pin(std::future::ready(dismissed())))
+}
+
+/// When a person is asked before a tool runs and no rule speaks of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// As its effect class says.
+    #[default]
+    ByEffect,
+    /// In every mode that asks at all: what it does reaches further than its class tells.
+    Always,
 }
 
 impl fmt::Debug for CallContext {
@@ -82,6 +108,11 @@ pub trait Tool: Send + Sync {
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         let _ = arguments;
         None
+    }
+
+    /// When a person is asked and no rule speaks of it.
+    fn asks(&self) -> Asks {
+        Asks::ByEffect
     }
 
     /// Whether a call cut short by a crash took place.

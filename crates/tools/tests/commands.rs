@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -82,7 +81,7 @@ fn offer(room: &Path, commands: Commands) -> Offer {
     for tool in builtins(Arc::new(Workspace::open(room).unwrap()), commands) {
         registry.add(tool).unwrap();
     }
-    registry.offer(&BTreeSet::from([ToolSource::BuiltIn]))
+    registry.offer(&[ToolSource::BuiltIn].into_iter().collect())
 }
 
 fn context(cancel: &CancellationToken, progress: Arc<dyn Fn(&str) + Send + Sync>) -> CallContext {
@@ -93,6 +92,8 @@ fn context(cancel: &CancellationToken, progress: Arc<dyn Fn(&str) + Send + Sync>
         cancel: cancel.clone(),
         progress,
         spilled: Arc::new(NoSpill),
+        ask: windlass_tools::nobody_to_ask(),
+        resumed: None,
     }
 }
 

@@ -94,6 +94,7 @@ fn tool(name: &str, effect: EffectClass, way: Way) -> Scripted {
         effect,
         ending: None,
         repeatable: false,
+        tags: BTreeSet::new(),
     };
     Scripted { spec, way }
 }
@@ -103,7 +104,7 @@ fn offer_of(tools: Vec<Scripted>) -> Offer {
     for tool in tools {
         registry.add(Arc::new(tool)).unwrap();
     }
-    registry.offer(&BTreeSet::from([ToolSource::BuiltIn, ToolSource::Ending, ToolSource::Mcp]))
+    registry.offer(&[ToolSource::BuiltIn, ToolSource::Ending, ToolSource::Mcp].into_iter().collect())
 }
 
 fn reply(name: &str, arguments: &str) -> ReplyCall {
@@ -119,6 +120,8 @@ fn context() -> CallContext {
         cancel: CancellationToken::new(),
         progress: Arc::new(|_| {}),
         spilled: Arc::new(NoSpill),
+        ask: windlass_tools::nobody_to_ask(),
+        resumed: None,
     }
 }
 

@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 
 mod decode;
+mod elicitation;
 mod envelope;
 mod event;
 mod failure;
@@ -31,6 +32,7 @@ mod tool;
 mod usage;
 
 pub use decode::DecodeError;
+pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
 pub use event::{Delta, DeltaBody, Event};
 pub use failure::{Failure, FailureClass};
@@ -46,11 +48,11 @@ pub use policy::{
 };
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
-    AttemptFailed, CallFinished, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted, CompactionMethod,
-    ContextPinned, EndReason, Grant, LeaseTaken, MessageAccepted, ModelReplied, NextAttempt, NudgeCause, Nudged,
-    Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked, Record, RunEnded,
-    RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld, TurnMode, TurnStarted,
-    Unknown, Verdict, WithheldFor,
+    AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
+    CompactionMethod, ContextPinned, EndReason, Grant, LeaseTaken, MessageAccepted, ModelReplied, NextAttempt,
+    NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked,
+    Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld,
+    TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
 };
 pub use time::At;
 pub use tool::{Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};

@@ -46,7 +46,7 @@ policy! {
     retry: Retry,
     /// How calls are written by the model (T4). Only `native` is spoken yet.
     dialects: Vec<Dialect>,
-    /// Where the offered tools come from (T2). `mcp` and `remote` offer nothing yet.
+    /// Where the offered tools come from (T2). `remote` offers nothing yet.
     tools: BTreeSet<ToolSource>,
     /// What ends a run. `judged_text` is taken as `text` with evidence rules until the judge reads phrases.
     ends_by: EndsBy,
@@ -78,6 +78,10 @@ policy! {
     tool_timeout_ms: u64,
     /// How often an output that does not fit its schema is sent back to the model (L10).
     output_corrections: u32 = default,
+    /// The tags of the tools that are offered (T2): tools with one of them, and those tagged `core`. None: all.
+    tags: BTreeSet<String> = default,
+    /// Tools that are hidden after all else and refused when called (T2): names or patterns such as `git.*`.
+    hidden: BTreeSet<String> = default,
 }
 
 /// A row that was added later is not written where it has the value that stands for its absence, so
@@ -132,7 +136,7 @@ pub enum ToolSource {
     BuiltIn,
     /// The loop-ending three.
     Ending,
-    /// Everything with another server name: MCP servers (not built yet) and tools an embedder registers.
+    /// Everything with another server name: MCP servers and tools an embedder registers.
     Mcp,
     /// Other machines; not built yet.
     Remote,

@@ -19,6 +19,11 @@ pub enum QuestionKind {
         /// The call.
         call: CallId,
     },
+    /// A tool needs something of the person before it can go on.
+    Elicitation {
+        /// The call.
+        call: CallId,
+    },
     /// The model runs in circles. Go on?
     Cycle,
     /// The run was resumed again and again without progress. Try once more?
@@ -42,7 +47,7 @@ pub struct Preview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionOption {
-    /// Approval: no. Cycle and Stuck: stop here.
+    /// Approval and Elicitation: no. Cycle and Stuck: stop here.
     No,
     /// Approval: this once. Cycle and Stuck: go on.
     Once,
@@ -56,6 +61,10 @@ pub enum QuestionOption {
     RunAgain,
     /// Settlement: take it as interrupted and tell the model so.
     Interrupt,
+    /// Elicitation: the form as it was filled in, or the page was visited.
+    Submit,
+    /// Elicitation: no answer, neither yes nor no.
+    Dismiss,
 }
 
 /// An answer that was given.
@@ -63,7 +72,7 @@ pub enum QuestionOption {
 pub struct Answer {
     /// Which of the options.
     pub option: QuestionOption,
-    /// With `Edit`: the arguments to run with instead.
+    /// With `Edit`: the arguments to run with instead. With `Submit`: the content of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<crate::Json>,
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Ending, Failure, Json, MessageId,
-    ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId, QuestionKind,
+    Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Elicitation, Ending, Failure, Json,
+    MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId, QuestionKind,
     QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
 };
 
@@ -76,6 +76,7 @@ records! {
     ModelReplied,
     CallRequested,
     CallStarted,
+    CallPaused,
     CallSettled,
     CallFinished,
     QuestionAsked,
@@ -379,6 +380,17 @@ pub struct CallStarted {
     pub arguments: Option<Json>,
 }
 
+/// The call can't go on before the person has answered; it is run again with the answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallPaused {
+    /// Which.
+    pub call: CallId,
+    /// What its tool must be given back.
+    pub state: Json,
+    /// What is asked.
+    pub asks: Vec<Elicitation>,
+}
+
 /// How a call cut short by a crash is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -442,6 +454,9 @@ pub struct QuestionAsked {
     pub expires: Option<At>,
     /// What silence means.
     pub default: QuestionOption,
+    /// What a tool needs to be told, where it is a tool that asks (P4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elicitation: Option<Elicitation>,
 }
 
 /// A permission that outlives the call it was given for.

@@ -1,8 +1,10 @@
 //! What a tool is to the loop, and how a call of it came out.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Hash, Json, PlanItem, Preview, ToolName, Verdict};
+use crate::{Failure, Hash, Json, Pause, PlanItem, Preview, ToolName, Verdict};
 
 /// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,6 +51,9 @@ pub struct ToolSpec {
     /// A poll: exempt from the progress guards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeatable: bool,
+    /// What it is for; a run may offer the tools of some tags alone (T2).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tags: BTreeSet<String>,
 }
 
 /// How a call came out (T5).
@@ -98,19 +103,27 @@ pub struct Outcome {
     pub plan: Option<Vec<PlanItem>>,
     /// Structure beside the text.
     pub structured: Option<Json>,
+    /// Set when the call can't go on before the person has answered; the rest means nothing then.
+    pub pause: Option<Pause>,
 }
 
 impl Outcome {
     /// An answer of `kind` that is only text.
     #[must_use]
     pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), plan: None, structured: None }
+        Self { kind, text: text.into(), plan: None, structured: None, pause: None }
     }
 
     /// A success.
     #[must_use]
     pub fn ok(text: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Ok, text)
+    }
+
+    /// The call waits for the person.
+    #[must_use]
+    pub fn paused(pause: Pause) -> Self {
+        Self { pause: Some(pause), ..Self::ok("") }
     }
 
     /// The tool says no.

@@ -85,6 +85,7 @@ impl Declaration {
             effect: self.effect,
             ending: None,
             repeatable: self.repeatable,
+            tags: std::collections::BTreeSet::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use serde_json::Value;
-use windlass::tools::{Offer, Permissions};
+use windlass::tools::{Offer, Permissions, Selection};
 use windlass::vocab::{
     Answer, CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, QuestionOption, Record, ReplyCall,
     Verdict,
@@ -73,7 +73,7 @@ async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallReques
         _ => None,
     };
     let tools = |envelope: &Envelope| match &envelope.record {
-        Record::RunStarted(started) if started.run == call.run => Some(started.policy.tools.clone()),
+        Record::RunStarted(started) if started.run == call.run => Some(Selection::from(&started.policy)),
         _ => None,
     };
     let (request, tools) = (records.iter().rev().find_map(find), records.iter().rev().find_map(tools));

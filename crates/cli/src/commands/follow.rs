@@ -96,7 +96,8 @@ fn flag_word(option: QuestionOption) -> Option<&'static str> {
         QuestionOption::Interrupt => Some("interrupt"),
         QuestionOption::Once => Some("yes"),
         QuestionOption::No => Some("no"),
-        QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => None,
+        QuestionOption::Dismiss => Some("dismiss"),
+        QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit | QuestionOption::Submit => None,
     }
 }
 

@@ -13,9 +13,10 @@ pub(crate) struct Choice {
 /// The answers on offer, in the order they were offered.
 pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
     let approval = matches!(asked.kind, QuestionKind::Approval { .. });
+    let elicitation = matches!(asked.kind, QuestionKind::Elicitation { .. });
     let of = |option: &QuestionOption| {
         let (letter, words) = match option {
-            QuestionOption::No if approval => ("n", "no"),
+            QuestionOption::No if approval || elicitation => ("n", "no"),
             QuestionOption::No => ("n", "stop here"),
             QuestionOption::Once if approval => ("y", "yes, once"),
             QuestionOption::Once => ("y", "go on"),
@@ -24,6 +25,8 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::Edit => ("e", "edit"),
             QuestionOption::RunAgain => ("r", "run again"),
             QuestionOption::Interrupt => ("i", "leave it interrupted"),
+            QuestionOption::Submit => ("y", "answer"),
+            QuestionOption::Dismiss => ("d", "dismiss"),
         };
         Choice { letter, words, option: *option }
     };
@@ -73,6 +76,7 @@ pub(crate) fn about(kind: &QuestionKind) -> &'static str {
     match kind {
         QuestionKind::Approval { .. } => "May this call run?",
         QuestionKind::Settlement { .. } => "A crash cut this call short; it may have taken effect.",
+        QuestionKind::Elicitation { .. } => "A tool needs an answer before it can go on.",
         QuestionKind::Cycle => "The model runs in circles. Go on?",
         QuestionKind::Stuck => "The run was taken up again and again without progress. Try once more?",
     }
@@ -93,6 +97,7 @@ mod tests {
             options: vec![No, Once, Session, Always, Edit],
             expires: None,
             default: No,
+            elicitation: None,
         }
     }
 

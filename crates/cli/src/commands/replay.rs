@@ -106,6 +106,8 @@ fn answer(answered: &QuestionAnswered) -> String {
         QuestionOption::Edit => "yes, with other arguments",
         QuestionOption::RunAgain => "run again",
         QuestionOption::Interrupt => "leave it interrupted",
+        QuestionOption::Submit => "answered",
+        QuestionOption::Dismiss => "no answer",
     };
     match answered.by {
         AnsweredBy::Person => format!("> {said}"),

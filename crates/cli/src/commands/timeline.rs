@@ -43,6 +43,7 @@ fn what(record: &Record) -> String {
             format!("{} {} {}", requested.call, requested.name, requested.arguments.as_str())
         }
         Record::CallStarted(started) => started.call.to_string(),
+        Record::CallPaused(paused) => format!("{} waits for {} answers", paused.call, paused.asks.len()),
         Record::CallSettled(settled) => format!("{} {:?}", settled.call, settled.settlement),
         Record::CallFinished(finished) => {
             format!("{} {:?} {} ms: {}", finished.call, finished.outcome, finished.took_ms, finished.text)

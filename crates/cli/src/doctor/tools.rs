@@ -50,6 +50,8 @@ fn context() -> CallContext {
         cancel: Default::default(),
         progress: Arc::new(|_| {}),
         spilled: Arc::new(NothingSpilled),
+        ask: windlass::tools::nobody_to_ask(),
+        resumed: None,
     }
 }
 

@@ -98,6 +98,7 @@ impl<W: Write> Progress<W> {
             | Record::MessageAccepted(_)
             | Record::RunStarted(_)
             | Record::ContextPinned(_)
+            | Record::CallPaused(_)
             | Record::CallSettled(_)
             | Record::QuestionAnswered(_)
             | Record::PlanChanged(_)

@@ -68,6 +68,7 @@ impl<W: Write> Screen<W> {
                 self.awaited = Awaited::Stop { since: self.now, what };
             }
             Record::RunEnded(_) => self.close_run(),
+            Record::CallPaused(_) => {}
             Record::Unknown(unknown) => {
                 let kind = short_line(&unknown.kind, TEXT);
                 self.say(Style::DIM, &format!("{kind}: a record of a newer version of Windlass, not shown"));
@@ -158,6 +159,7 @@ impl<W: Write> Screen<W> {
                     }
                     QuestionOption::RunAgain => "the call is run again",
                     QuestionOption::Interrupt => "the call is taken as interrupted",
+                    QuestionOption::Submit | QuestionOption::Dismiss => "its tool is told so",
                 };
                 self.say(Style::DIM, &format!("no answer came: {taken}"));
             }

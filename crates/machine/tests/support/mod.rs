@@ -283,6 +283,7 @@ impl World {
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: false,
+            tags: std::collections::BTreeSet::new(),
         };
         (0..self.offer).map(spec).collect()
     }

@@ -17,7 +17,7 @@ use windlass_store::{
     StoredBatch, Waiting,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
-use windlass_tools::{CallContext, Permissions, Registry, Secrets, Tool, Verification, ending_tools};
+use windlass_tools::{CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools};
 use windlass_vocab::{
     Answer, Attendance, CallRequested, EffectClass, EffectId, Envelope, Failure, Hash, MessageId, Outcome, Policy,
     QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
@@ -205,6 +205,7 @@ pub(crate) struct World {
     pub(crate) attendance: Attendance,
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
 }
 
 /// A tool that never ends by itself, and one that says too much.
@@ -258,6 +259,7 @@ impl World {
             attendance,
             deadline_ms: None,
             secrets: Vec::new(),
+            servers: None,
         }
     }
 
@@ -269,6 +271,9 @@ impl World {
         }
         for tool in ending_tools().into_iter().chain([extra("stuck"), extra("long")]) {
             registry.add(tool).expect("a tool");
+        }
+        if let Some(servers) = &self.servers {
+            registry.serve(Arc::clone(servers));
         }
         let model: Arc<dyn Model> = Arc::new(CrashingModel { inner: self.model.clone(), bomb: Arc::clone(bomb) });
         Runtime::new(Outside {
@@ -329,7 +334,7 @@ impl World {
                 }
                 Standing::Waiting(questions) => {
                     for asked in questions {
-                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once];
+                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once, QuestionOption::No];
                         let option = favourites.into_iter().find(|option| asked.options.contains(option));
                         let answer = Answer { option: option.expect("an option"), arguments: None };
                         if session.answer(asked.question, answer).await.is_err() {

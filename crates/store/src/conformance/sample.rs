@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallRequested, CallSettled,
-    CallStarted, CancelAsked, Compacted, CompactionMethod, ContextPinned, Cut, Dialect, EffectClass, EndReason, EndsBy,
-    Failure, FailureClass, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
-    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part,
-    PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
-    QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
-    RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, Spill, Steering, StopBy, StopReason,
-    StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode, TurnStarted, UnfinishedCall, Unknown,
-    Usage, Verdict, WithheldFor,
+    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested,
+    CallSettled, CallStarted, CancelAsked, Compacted, CompactionMethod, ContextPinned, Cut, Dialect, EffectClass,
+    Elicitation, EndReason, EndsBy, Failure, FailureClass, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken,
+    MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged,
+    OutcomeKind, Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview,
+    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap,
+    Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
+    Spill, Steering, StopBy, StopReason, StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode,
+    TurnStarted, UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -121,6 +121,7 @@ pub fn question_asked(question: u32) -> Record {
         options: vec![QuestionOption::No, QuestionOption::Once, QuestionOption::Session],
         expires: Some(At(1_794_711_900_000)),
         default: QuestionOption::No,
+        elicitation: None,
     }
     .into()
 }
@@ -135,6 +136,41 @@ pub fn question_answered(question: u32) -> Record {
         grant: Some(Grant { rule: "read_file(notes.md)".into() }),
     }
     .into()
+}
+
+/// A call that waits for the person.
+#[must_use]
+pub fn call_paused(index: u32) -> Record {
+    CallPaused { call: call(index), state: json(r#"{"round": 1}"#), asks: vec![elicitation()] }.into()
+}
+
+/// What it asks.
+#[must_use]
+pub fn elicited(question: u32, index: u32) -> Record {
+    QuestionAsked {
+        question: QuestionId(question),
+        kind: QuestionKind::Elicitation { call: call(index) },
+        preview: Some(preview()),
+        options: vec![QuestionOption::Submit, QuestionOption::No, QuestionOption::Dismiss],
+        expires: Some(At(1_794_711_900_000)),
+        default: QuestionOption::Dismiss,
+        elicitation: Some(elicitation()),
+    }
+    .into()
+}
+
+fn dismissed(question: u32) -> Record {
+    let answer = Answer { option: QuestionOption::Dismiss, arguments: None };
+    QuestionAnswered { question: QuestionId(question), answer, by: AnsweredBy::Expiry, grant: None }.into()
+}
+
+fn elicitation() -> Elicitation {
+    Elicitation {
+        key: "name".into(),
+        from: "hub".into(),
+        message: "Which name?".into(),
+        wants: Wanted::Form { schema: json(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#) },
+    }
 }
 
 /// A record of a kind that no version knows yet.
@@ -185,6 +221,8 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
     };
     let compacted = Compacted { epoch: 1, method: CompactionMethod::Pruned, through: 3, result_chars: None };
     vec![
+        vec![turn(call_paused(0)), turn(elicited(2, 0))],
+        vec![turn(dismissed(2)), turn(CallStarted { call: call(0), arguments: None }.into())],
         vec![turn(CallSettled { call: call(0), settlement: Settlement::RunAgain }.into())],
         vec![turn(call_finished(0, "# Notes\n- buy tea\r\n", None)), turn(PlanChanged { items }.into())],
         vec![turn(nudge.into()), turn(withheld.into()), turn(compacted.into())],
@@ -226,6 +264,7 @@ fn context_pinned() -> Record {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        tags: BTreeSet::new(),
     };
     ContextPinned { context: Some(PinnedContext { prefix: "You are of help.".into(), offer: vec![tool] }) }.into()
 }
@@ -286,6 +325,8 @@ fn policy() -> Policy {
         approval_wait_ms: 300_000,
         tool_timeout_ms: 120_000,
         output_corrections: 2,
+        tags: BTreeSet::new(),
+        hidden: BTreeSet::new(),
     }
 }
 

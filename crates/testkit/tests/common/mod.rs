@@ -18,6 +18,7 @@ pub(crate) fn context() -> PinnedContext {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        tags: std::collections::BTreeSet::new(),
     };
     PinnedContext { prefix: String::new(), offer: vec![tool] }
 }

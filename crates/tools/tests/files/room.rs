@@ -1,6 +1,5 @@
 //! A workspace for one test, and the tools that work in it.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +43,7 @@ impl Room {
         for tool in builtins(workspace, commands).into_iter().chain(ending_tools()) {
             registry.add(tool).unwrap();
         }
-        let offer = registry.offer(&BTreeSet::from([ToolSource::BuiltIn, ToolSource::Ending]));
+        let offer = registry.offer(&[ToolSource::BuiltIn, ToolSource::Ending].into_iter().collect());
         Self { folder, offer }
     }
 
@@ -91,6 +90,8 @@ pub(crate) fn context() -> CallContext {
         cancel: CancellationToken::new(),
         progress: Arc::new(|_| {}),
         spilled: Arc::new(OneSpill),
+        ask: windlass_tools::nobody_to_ask(),
+        resumed: None,
     }
 }
 

@@ -73,6 +73,7 @@ fn the_live_line_says_what_runs_and_what_it_says() {
         options: vec![QuestionOption::No],
         expires: None,
         default: QuestionOption::No,
+        elicitation: None,
     };
     stage.record(asked).wait(5_000).shows("• run_command(command=make)  3 s\n⠋ waiting for an answer … 5 s");
 }

@@ -1,0 +1,87 @@
+//! What a tool asks of the person in the middle of a call (P4).
+//!
+//! A call under way may ask and wait; its question dies with it. One that gave itself up with a pause
+//! has its questions asked one by one, however long that takes and whatever crashes in between, and is
+//! then run again with the answers. Where nobody can answer each is dismissed at once (T8).
+
+use windlass_vocab::{
+    CallId, CallPaused, CallStarted, Elicitation, Pause, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted,
+};
+
+use crate::calls::Begun;
+use crate::control::{Call, CallState, Run};
+use crate::draft::Draft;
+
+const OPTIONS: [QuestionOption; 3] = [QuestionOption::Submit, QuestionOption::No, QuestionOption::Dismiss];
+
+impl Draft<'_> {
+    /// A call gave itself up until the person has answered.
+    pub(crate) fn call_paused(&mut self, call: CallId, pause: Pause) {
+        if self.running(call).is_some() {
+            self.push(CallPaused { call, state: pause.state, asks: pause.asks });
+            self.go_on_with_calls();
+        }
+    }
+
+    /// A call under way asks. Where nobody is there, or it asks already, nothing is recorded and the
+    /// driver dismisses it.
+    pub(crate) fn elicit(&mut self, call: CallId, elicitation: Elicitation) {
+        let asks = |known: &&Call| known.request.call == call && known.state == CallState::Started;
+        let running = self.run().map(Run::calls).unwrap_or_default().iter().find(asks);
+        if self.is_attended() && running.is_some_and(|running| running.asks.is_none()) {
+            self.ask_for(call, elicitation);
+        }
+    }
+
+    /// Asks what a paused call still needs to know, or starts it again.
+    pub(crate) fn go_on_with_paused(&mut self, call: &Call) -> Begun {
+        let id = call.request.call;
+        let open = call.pause.as_ref().and_then(|paused| paused.at.asks.get(paused.answers.len()));
+        let Some(elicitation) = open.cloned() else {
+            self.push(CallStarted { call: id, arguments: call.edited.clone() });
+            return Begun::Started;
+        };
+        let asked = self.ask_for(id, elicitation);
+        if self.is_attended() {
+            return Begun::Asked;
+        }
+        self.take_default(&asked);
+        Begun::Refused
+    }
+
+    fn ask_for(&mut self, call: CallId, elicitation: Elicitation) -> QuestionAsked {
+        let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
+        let body = match &elicitation.wants {
+            Wanted::Form { .. } => String::new(),
+            Wanted::Visit { url } => url.clone(),
+        };
+        let title = format!("{} asks: {}", elicitation.from, elicitation.message);
+        let asked = QuestionAsked {
+            question: self.control.next_question(),
+            kind: QuestionKind::Elicitation { call },
+            preview: Some(Preview { title, body, rule: None }),
+            options: OPTIONS.to_vec(),
+            expires: Some(self.at.plus_ms(wait)),
+            default: QuestionOption::Dismiss,
+            elicitation: Some(elicitation),
+        };
+        self.push(asked.clone());
+        asked
+    }
+}
+
+/// Whether an answer comes with arguments: other ones for a call, or a form filled in.
+pub(crate) fn wants_arguments(asked: &QuestionAsked, option: QuestionOption) -> bool {
+    let is_form = |elicitation: &Elicitation| matches!(elicitation.wants, Wanted::Form { .. });
+    match option {
+        QuestionOption::Edit => true,
+        QuestionOption::Submit => asked.elicitation.as_ref().is_some_and(is_form),
+        QuestionOption::No
+        | QuestionOption::Once
+        | QuestionOption::Session
+        | QuestionOption::Always
+        | QuestionOption::RunAgain
+        | QuestionOption::Interrupt
+        | QuestionOption::Dismiss => false,
+    }
+}

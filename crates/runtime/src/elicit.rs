@@ -1,0 +1,81 @@
+//! Questions that calls under way ask (P4): each is recorded, and its answer goes to the call that
+//! waits for it. Where nothing is recorded, because nobody is there, it is dismissed at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use windlass_machine::Fact;
+use windlass_store::StoreError;
+use windlass_tools::Ask;
+use windlass_vocab::{Answer, CallId, Elicitation, QuestionId, QuestionOption, Record};
+
+use crate::driver::Driver;
+use crate::session::Taken;
+
+/// A call that asks.
+pub(crate) struct Asking {
+    call: CallId,
+    elicitation: Elicitation,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// The questions of calls under way.
+pub(crate) struct Elicited {
+    sender: mpsc::UnboundedSender<Asking>,
+    receiver: mpsc::UnboundedReceiver<Asking>,
+    waiting: HashMap<QuestionId, oneshot::Sender<Answer>>,
+}
+
+impl Default for Elicited {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Self { sender, receiver, waiting: HashMap::new() }
+    }
+}
+
+impl Elicited {
+    /// How the call `call` asks.
+    pub(crate) fn ask(&self, call: CallId) -> Ask {
+        let sender = self.sender.clone();
+        Arc::new(move |elicitation| {
+            let (reply, answer) = oneshot::channel();
+            // A driver that is gone answers nothing, and that is an answer too.
+            let _ = sender.send(Asking { call, elicitation, reply });
+            Box::pin(async move { answer.await.unwrap_or_else(|_| dismissed()) })
+        })
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<Asking> {
+        self.receiver.recv().await
+    }
+
+    /// Hands an answer that was recorded to the call that waits for it.
+    pub(crate) fn tell(&mut self, record: &Record) {
+        if let Record::QuestionAnswered(answered) = record
+            && let Some(reply) = self.waiting.remove(&answered.question)
+        {
+            let _ = reply.send(answered.answer.clone());
+        }
+    }
+}
+
+fn dismissed() -> Answer {
+    Answer { option: QuestionOption::Dismiss, arguments: None }
+}
+
+impl Driver {
+    pub(crate) async fn elicit(&mut self, asking: Asking) -> Result<(), StoreError> {
+        let Asking { call, elicitation, reply } = asking;
+        let question = self.state.control.next_question();
+        match self.step(Fact::Elicited { call, elicitation }).await? {
+            Taken::Yes => {
+                self.underway.elicited.waiting.insert(question, reply);
+            }
+            Taken::No => {
+                let _ = reply.send(dismissed());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! What the open run offers: one snapshot, pinned (T2, M6).
+//!
+//! The snapshot is taken at the pin and waits for no server. What a server that was being connected for
+//! the first time brings joins at the next turn boundary, or with the first call that names it; that is
+//! the only way an offer grows in mid-run, and it is a record.
+
+use std::sync::Arc;
+
+use windlass_machine::{Effect, Fact, Phase, Run};
+use windlass_provider::BoxFuture;
+use windlass_store::StoreError;
+use windlass_tools::{Offer, Selection, ToolServers};
+use windlass_vocab::{Failure, PinnedContext, Reply, RunId};
+
+use crate::driver::Driver;
+
+/// The offer of a run.
+pub(crate) struct Offering {
+    run: RunId,
+    offer: Offer,
+    /// Servers that were being connected for the first time when it was taken.
+    awaited: Vec<String>,
+}
+
+/// The servers a run waits for only if it must.
+pub(crate) struct Awaited {
+    servers: Option<Arc<dyn ToolServers>>,
+    names: Vec<String>,
+}
+
+impl Awaited {
+    /// A call of a tool whose server is on its way is worth waiting for.
+    pub(crate) async fn wait_for_those_named(&self, result: &Result<Reply, Failure>) {
+        let (Some(servers), Ok(reply)) = (&self.servers, result) else { return };
+        let is_named = |server: &&String| {
+            let means = |name: &str| {
+                let rest = name.strip_prefix(server.as_str());
+                rest.is_some_and(|rest| rest.starts_with("__") || rest.starts_with('.'))
+            };
+            reply.calls.iter().any(|call| means(call.name.trim()))
+        };
+        let named: Vec<String> = self.names.iter().filter(is_named).cloned().collect();
+        if !named.is_empty() {
+            servers.settled(named).await;
+        }
+    }
+}
+
+impl Driver {
+    /// The offer of the open run.
+    pub(crate) fn offer(&mut self) -> Offer {
+        let Some(run) = &self.state.control.run else {
+            return self.outside.registry.offer(&Selection::default());
+        };
+        match &self.underway.offering {
+            Some(offering) if offering.run == run.id => offering.offer.clone(),
+            Some(_) | None => {
+                let offering = self.take_offer(run);
+                self.underway.offering.insert(offering).offer.clone()
+            }
+        }
+    }
+
+    /// A new offer for a run that is being pinned; for one that was, the one it was pinned with.
+    fn take_offer(&self, run: &Run) -> Offering {
+        let (registry, selection) = (&self.outside.registry, Selection::from(run.policy()));
+        let awaited = registry.awaited(&selection);
+        let offer = match (&run.phase, &self.state.book.context) {
+            (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
+                registry.pinned(&context.offer, &selection)
+            }
+            (Phase::Pinning, _) | (_, None) => registry.offer(&selection),
+        };
+        Offering { run: run.id, offer, awaited }
+    }
+
+    /// What a run sends before the conversation, gathered.
+    pub(crate) fn context(&mut self) -> BoxFuture<'static, PinnedContext> {
+        let offer = self.offer();
+        let instructions = self.agent.instructions.clone();
+        let reads = instructions.workspace.is_some();
+        let started = self.state.control.run.as_ref().map(|run| Arc::clone(&run.started));
+        Box::pin(async move {
+            let specs = offer.specs().to_vec();
+            let offered = specs.len();
+            let gather = move || started.map(|run| instructions.prefix(&run, offered));
+            // Without a workspace there is no file to read.
+            let gathered = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
+            PinnedContext { prefix: gathered.unwrap_or_default(), offer: specs }
+        })
+    }
+
+    pub(crate) fn awaited_servers(&self) -> Awaited {
+        let names = self.underway.offering.as_ref().map(|offering| offering.awaited.clone()).unwrap_or_default();
+        Awaited { servers: self.outside.registry.servers().cloned(), names }
+    }
+
+    /// At a turn boundary what has come up since joins the offer.
+    pub(crate) async fn renew_offer(&mut self) -> Result<(), StoreError> {
+        let begins = |effect: &Effect| {
+            matches!(effect, Effect::CallModel { key, .. } if key.attempt == 1) && !self.underway.is_running(effect)
+        };
+        if self.owed.iter().any(begins) { self.grow_offer().await } else { Ok(()) }
+    }
+
+    /// Takes the offer anew if a server that was awaited is no longer.
+    pub(crate) async fn grow_offer(&mut self) -> Result<(), StoreError> {
+        let (Some(run), Some(offering)) = (&self.state.control.run, &self.underway.offering) else { return Ok(()) };
+        let selection = Selection::from(run.policy());
+        if offering.run != run.id || offering.awaited.is_empty() {
+            return Ok(());
+        }
+        let awaited = self.outside.registry.awaited(&selection);
+        if awaited == offering.awaited {
+            return Ok(());
+        }
+        let offer = self.outside.registry.offer(&selection);
+        self.underway.offering = Some(Offering { run: run.id, offer, awaited });
+        let context = self.context().await;
+        self.step(Fact::OfferChanged(context)).await.map(drop)
+    }
+}

@@ -1,0 +1,84 @@
+//! What a run offers of all the tools there are (T2).
+//!
+//! The stages, in this order: the intent router (not built yet; it would leave nothing of the rest) →
+//! tags, read once as the run begins; tools tagged `core` always pass → the relevance pre-filter (not
+//! built yet; core tools survive it) → what is hidden, last: a hidden tool is refused even when the
+//! model calls it by name. The result is pinned for the run.
+
+use std::collections::BTreeSet;
+
+use windlass_vocab::{Policy, ToolName, ToolSource, ToolSpec};
+
+use crate::Rule;
+
+/// The tag of tools that every selection of tags lets through. Built-in tools without a tag count as
+/// tagged with it.
+pub const CORE: &str = "core";
+
+/// What is wanted of the registry.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    sources: BTreeSet<ToolSource>,
+    tags: BTreeSet<String>,
+    hidden: Vec<Rule>,
+}
+
+/// What becomes of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Offered,
+    Hidden,
+    Absent,
+}
+
+impl From<&Policy> for Selection {
+    fn from(policy: &Policy) -> Self {
+        let rules = policy.hidden.iter().filter_map(|pattern| pattern.parse().ok());
+        Self { sources: policy.tools.clone(), tags: policy.tags.clone(), hidden: rules.collect() }
+    }
+}
+
+impl FromIterator<ToolSource> for Selection {
+    fn from_iter<I: IntoIterator<Item = ToolSource>>(sources: I) -> Self {
+        Self { sources: sources.into_iter().collect(), ..Self::default() }
+    }
+}
+
+impl Selection {
+    pub(crate) fn place(&self, spec: &ToolSpec) -> Place {
+        if !self.sources.contains(&source(spec)) {
+            return Place::Absent;
+        }
+        if self.hides(&spec.name) {
+            return Place::Hidden;
+        }
+        if self.is_tagged(spec) { Place::Offered } else { Place::Absent }
+    }
+
+    /// Whether tools of servers are wanted at all.
+    pub(crate) fn wants_servers(&self) -> bool {
+        self.sources.contains(&ToolSource::Mcp)
+    }
+
+    /// How a run ends is not a matter of tags.
+    fn is_tagged(&self, spec: &ToolSpec) -> bool {
+        self.tags.is_empty()
+            || spec.ending.is_some()
+            || spec.tags.is_empty() && spec.name.server() == "local"
+            || spec.tags.iter().any(|tag| tag == CORE || self.tags.contains(tag))
+    }
+
+    fn hides(&self, name: &ToolName) -> bool {
+        self.hidden.iter().any(|rule| rule.concerns(name))
+    }
+}
+
+pub(crate) fn source(spec: &ToolSpec) -> ToolSource {
+    if spec.ending.is_some() {
+        ToolSource::Ending
+    } else if spec.name.server() == "local" {
+        ToolSource::BuiltIn
+    } else {
+        ToolSource::Mcp
+    }
+}
