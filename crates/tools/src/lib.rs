@@ -27,6 +27,7 @@
 #![deny(missing_docs)]
 
 mod arguments;
+mod because;
 mod builtin;
 mod command_line;
 mod cut;
@@ -44,6 +45,7 @@ mod selection;
 mod servers;
 mod subject;
 mod tool;
+mod undo;
 mod workspace;
 
 pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
@@ -59,4 +61,5 @@ pub use selection::{CORE, Selection};
 pub use servers::ToolServers;
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
+pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Touch};
 pub use workspace::{Workspace, WorkspaceError};

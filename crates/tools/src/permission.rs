@@ -89,7 +89,7 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
 }
 
 /// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
-fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+pub(crate) fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     if rules.iter().any(|rule| rule.covers_whole(&subject.whole)) {
         return true;
     }
@@ -99,13 +99,13 @@ fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     }
 }
 
-fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
     let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
     rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
-fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
     let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
     rule.concerns(&spec.name)
@@ -113,12 +113,12 @@ fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &S
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use windlass_vocab::Json;
 
     use super::*;
 
-    fn spec(name: &str, effect: EffectClass) -> ToolSpec {
+    pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
         ToolSpec {
             name: name.into(),
             wire_name: name.into(),
@@ -135,7 +135,7 @@ mod tests {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
-    fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
+    pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
         Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
     }
 

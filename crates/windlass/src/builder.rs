@@ -317,9 +317,10 @@ impl<D, O: Output> Builder<D, O> {
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
-        let registry = gathered.registry(&secrets, data_dir.as_deref(), guard_locks.as_deref())?;
+        let (registry, folder) = gathered.registry(&secrets, data_dir.as_deref(), guard_locks.as_deref())?;
         let permissions = gathered.take_permissions()?;
-        let outside = Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks };
+        let outside =
+            Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks, workspace: folder };
         let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
         let terms = windlass_runtime::Agent {
             name: gathered.name,

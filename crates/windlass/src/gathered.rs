@@ -153,8 +153,9 @@ impl Gathered {
         secrets: &Secrets,
         data_dir: Option<&Path>,
         guard_locks: Option<&Path>,
-    ) -> Result<Registry, BuildError> {
+    ) -> Result<(Registry, Option<Arc<Workspace>>), BuildError> {
         let mut registry = Registry::new();
+        let mut opened = None;
         if let Some(dir) = &self.workspace {
             let workspace = Workspace::open(dir)?;
             // The journal is written by the driver alone.
@@ -162,6 +163,7 @@ impl Gathered {
                 Some(data_dir) => workspace.without(data_dir)?,
                 None => workspace,
             });
+            opened = Some(Arc::clone(&workspace));
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
             commands.secrets = secrets.clone();
@@ -172,7 +174,7 @@ impl Gathered {
         for tool in ending_tools().into_iter().chain(self.tools.iter().map(|bound| Arc::clone(&bound.tool))) {
             registry.add(tool)?;
         }
-        Ok(registry)
+        Ok((registry, opened))
     }
 
     pub(crate) fn take_permissions(&mut self) -> Result<Permissions, BuildError> {

@@ -2,6 +2,7 @@
 
 mod deadline;
 mod setup;
+mod undo;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
@@ -101,6 +103,12 @@ pub enum Command {
     Fork(ForkArgs),
     /// Show a session again as its runs were shown, from the journal
     Replay(ReplayArgs),
+    /// Put files back as they were before a call
+    #[command(after_help = undo::UNDO_EXAMPLES)]
+    Undo(UndoArgs),
+    /// Show every call that was asked for, what allowed it and how it came out
+    #[command(after_help = undo::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),

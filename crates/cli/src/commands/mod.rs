@@ -2,6 +2,7 @@
 //! should leave.
 
 pub(crate) mod agent;
+mod audit;
 mod chat;
 mod completions;
 mod demo;
@@ -22,6 +23,7 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 mod timeline;
+mod undo;
 
 pub use self::job::Job;
 use crate::args::{ChatArgs, Cli, Command};
@@ -80,6 +82,8 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
+        Command::Undo(args) => undo::run(data_dir, &args, env),
+        Command::Audit(args) => audit::run(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }
