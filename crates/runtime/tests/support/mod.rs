@@ -323,6 +323,7 @@ impl World {
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
             guard_locks: None,
+            workspace: None,
         })
     }
 
