@@ -225,7 +225,7 @@ fn the_kill_matrix_on_the_binary_for_durable_chat() {
 /// A run whose command changed three files and made a folder.
 fn undoable() -> Bench {
     let command = json!({"command": "echo new > a; rm b; mkdir d; echo c > d/c"});
-    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done."), Step::say("On.")]));
     for name in ["a", "b"] {
         std::fs::write(bench.workspace().join(name), "old\n").expect("a file");
     }
