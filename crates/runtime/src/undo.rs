@@ -21,6 +21,7 @@ use windlass_vocab::{
 use crate::clock::Clock;
 use crate::place::placed;
 use crate::runtime::{known, nonce, taken};
+use crate::scrub::scrub;
 use crate::session::SessionClosed;
 
 /// Whether it is meant.
@@ -103,7 +104,7 @@ pub enum UndoError {
     )]
     NoSuch(Undoable),
     /// It is undone already.
-    #[error("{of} is undone already, by {by}; undo {by} to bring it back")]
+    #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
     TakenBack {
         /// What.
         of: Undoable,
@@ -270,7 +271,8 @@ struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    async fn step(&mut self, fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
+    async fn step(&mut self, mut fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
+        scrub(&self.files.secrets, &mut fact);
         let at = self.clock.now();
         let records = decide(&self.state, Input { at, fact });
         if records.is_empty() {
@@ -310,9 +312,17 @@ pub async fn undo(
     }
     let mut pen = Pen { files, clock, state, writer: Writer::new(session, head, nonce()) };
     let lease: LeaseTaken = taken(head.epoch + 1);
-    if pen.state.control.undo.is_some() {
+    if let Some(started) = pen.state.control.undo.clone() {
+        let mut report = UndoReport::of(&started);
+        if request.earnest == Earnest::Rehearse {
+            return Ok(UndoReport { undo: None, ..report });
+        }
         pen.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
-        pen.finish().await?;
+        report.finished(pen.finish().await?);
+        // Whoever asks again after a crash means the same, not one more.
+        if request.of.is_none_or(|of| of == started.of) {
+            return Ok(report);
+        }
     }
     let Planned { asked, blobs, mut report } = files.plan(session, request).await?;
     if request.earnest == Earnest::Rehearse {
@@ -329,6 +339,20 @@ pub async fn undo(
 }
 
 impl UndoReport {
+    /// Of an undo that somebody else began.
+    fn of(started: &UndoStarted) -> Self {
+        Self {
+            of: started.of,
+            tool: started.tool.clone(),
+            undo: Some(started.undo),
+            restored: started.changes.clone(),
+            left_alone: started.unable.clone(),
+            coverage: Coverage::Full,
+            unseen: None,
+            uncovered: Vec::new(),
+        }
+    }
+
     /// Takes in what was left alone in the end.
     pub(crate) fn finished(&mut self, left_alone: BTreeMap<String, String>) {
         self.restored.retain(|path, _| !left_alone.contains_key(path));

@@ -69,12 +69,12 @@ mod tests {
     use windlass_vocab::{Because, EffectClass, Grant};
 
     use crate::permission::tests::{permissions, spec};
-    use crate::{Mode, Permissions, Subject};
+    use crate::{Asks, Mode, Permissions, Subject};
 
     fn because(permissions: &Permissions, line: &str, grants: &[&str]) -> Option<Because> {
         let grants: Vec<Grant> = grants.iter().map(|rule| Grant { rule: (*rule).into() }).collect();
         let (spec, subject) = (spec("local.run_command", EffectClass::Once), Subject::command(line));
-        permissions.because(&spec, &subject, &grants, &permissions.judge(&spec, &subject, &grants))
+        permissions.because(&spec, &subject, &grants, &permissions.judge(&spec, &subject, Asks::ByEffect, &grants))
     }
 
     // proves T11

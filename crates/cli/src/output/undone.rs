@@ -8,19 +8,27 @@ use super::{harmless_line, harmless_lines};
 
 /// A line for every path that was, or would be, put back.
 pub(crate) fn restored(report: &UndoReport) -> String {
-    report.restored.iter().map(|(path, change)| format!("{} {}\n", verb(report, change), shown(path, change))).collect()
+    report.restored.iter().filter_map(|(path, change)| line(report, path, change)).collect()
 }
 
-fn verb(report: &UndoReport, change: &Change) -> &'static str {
-    let moved = |other: &Change| other.now.is_same_thing(&change.was) || other.was.is_same_thing(&change.now);
-    let moves = report.restored.values().any(moved);
-    match (report.undo.is_some(), change.now.exists()) {
-        (true, true) if moves => "moved back",
+fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
+    let source = |other: &Change| !other.now.exists() && other.was.is_same_thing(&change.now);
+    let target = |other: &Change| other.now.is_same_thing(&change.was);
+    if !change.now.exists() && report.restored.values().any(target) {
+        // Told where it is moved to.
+        return None;
+    }
+    let moved = report.restored.iter().find(|(_, other)| source(other)).map(|(path, _)| path);
+    let what = match (report.undo.is_some(), change.now.exists()) {
+        (true, true) if moved.is_some() => "moved back",
         (true, true) => "restored",
         (true, false) => "removed",
+        (false, true) if moved.is_some() => "would move back",
         (false, true) => "would restore",
         (false, false) => "would remove",
-    }
+    };
+    let from = moved.map(|path| format!(" from {path}")).unwrap_or_default();
+    Some(harmless_line(&format!("{what} {}{from}", shown(path, change))) + "\n")
 }
 
 fn shown(path: &str, change: &Change) -> String {
@@ -31,7 +39,7 @@ fn shown(path: &str, change: &Change) -> String {
             String::new()
         }
     };
-    harmless_line(&format!("{path}{}{link}", if is_folder { "/" } else { "" }))
+    format!("{path}{}{link}", if is_folder { "/" } else { "" })
 }
 
 /// What was undone, what was not, and how to have it back.
@@ -40,7 +48,10 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
     let mut lines = Vec::new();
     lines.push(match (report.undo, report.restored.is_empty()) {
         (_, true) => format!("no file had to be changed for {what}: all are as they were already"),
-        (Some(_), false) => format!("undid {what}"),
+        (Some(_), false) => match report.of {
+            Undoable::Call(_) => format!("undid {what}"),
+            Undoable::Undo(_) => format!("brought back what {what} took back"),
+        },
         (None, false) => format!("this would undo {what}; nothing was changed"),
     });
     for (path, why) in &report.left_alone {
@@ -62,7 +73,11 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
         lines.push(format!("can't be undone: {which}"));
     }
     if let Some(undo) = report.undo {
-        lines.push(format!("this is undo {undo}; bring it back with: {}", again(&undo.to_string())));
+        let again = again(&undo.to_string());
+        lines.push(match report.of {
+            Undoable::Call(_) => format!("this is undo {undo}; bring it back with: {again}"),
+            Undoable::Undo(_) => format!("this is undo {undo}; take it back again with: {again}"),
+        });
     }
     harmless_lines(&(lines.join("\n") + "\n"))
 }
