@@ -14,6 +14,7 @@ mod crash;
 mod demo;
 mod doctor;
 pub mod exit;
+mod form;
 mod init;
 mod models;
 pub mod output;
@@ -23,6 +24,7 @@ mod sample;
 pub mod screen;
 pub mod secrets;
 mod serve;
+mod servers;
 pub mod settings;
 mod tty;
 

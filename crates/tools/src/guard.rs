@@ -12,9 +12,14 @@
 //! 5. kills what is left (whoever left the group, doubly forked or not, is still a descendant),
 //!    reports how the shell ended, removes the lock file and exits.
 //!
+//! A program that belongs to no call, and is talked to ([`GuardedChild`]), has no lock file, and reads
+//! a pipe that came with the request.
+//!
 //! On systems without reapers of descendants only the process group is killed.
 
+mod child;
 mod descendants;
+mod handover;
 mod process;
 mod survivors;
 pub(crate) mod wire;
@@ -23,6 +28,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
+pub use child::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
 pub(crate) use survivors::lock_path;
 pub use survivors::{SurvivorsError, wait_for_survivors};
 

@@ -11,11 +11,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("provider", &["vocab"]),
     ("tools", &["vocab"]),
     ("store", &["vocab"]),
+    ("mcp", &["vocab", "tools"]),
     ("derive", &[]),
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime", "derive"]),
     ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
     ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "cli", "testkit"]),
+    ("conformance", &["vocab", "tools", "mcp"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];
 

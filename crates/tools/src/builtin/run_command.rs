@@ -22,7 +22,7 @@ use super::command_output::{CommandOutput, Decoder};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::lock_path;
-use crate::guard::wire::{Report, Request, STOP};
+use crate::guard::wire::{Input, Report, Request, STOP};
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace};
 
@@ -32,6 +32,8 @@ const TRAILING_OUTPUT: Duration = Duration::from_secs(1);
 const UNKILLED: &str = "stopped, but something it started could not be killed yet";
 /// Progress is for watching; nobody reads more.
 const PROGRESS_LIMIT: u64 = 1 << 20;
+/// Whoever agrees to a command has seen all of it, so a longer one is not asked about.
+const LONGEST_SHOWN: usize = 16_000;
 
 /// The program to start as guard: one whose `main` calls [`crate::guard::run`] when it is given
 /// these arguments.
@@ -124,6 +126,13 @@ impl Tool for RunCommand {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let Arguments { command, .. } = read(arguments.clone())?;
+        let length = command.chars().count();
+        if length > LONGEST_SHOWN {
+            return Err(format!(
+                "it is {} characters long: write it to a file with write_file, and run that",
+                thousands(length)
+            ));
+        }
         let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
         Ok(Preview { title, body: format!("{command}\nin {}", self.workspace.root().display()), rule: None })
     }
@@ -196,14 +205,20 @@ impl Running {
             );
         };
         let lock = lock_path(&commands.lock_dir, context.session, context.call);
-        let request = Request { command, directory, lock, grace_ms: millis(commands.stop_grace) };
+        let request = Request {
+            command,
+            directory,
+            lock: Some(lock.clone()),
+            grace_ms: millis(commands.stop_grace),
+            input: Input::Nothing,
+        };
         let request_line = serde_json::to_string(&request).map_err(|error| error.to_string())? + "\n";
         let started = std::fs::create_dir_all(&commands.lock_dir)
-            .and_then(|()| std::fs::File::create(&request.lock))
+            .and_then(|()| std::fs::File::create(&lock))
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
         started.map_err(|error| {
             // If it can't be removed either, the next resume clears it away.
-            let _ = std::fs::remove_file(&request.lock);
+            let _ = std::fs::remove_file(&lock);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
         })
     }

@@ -2,10 +2,12 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -17,7 +19,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::descendants;
-use super::wire::{Report, Request, STOP};
+use super::handover::{self, Received};
+use super::wire::{Input, Report, Request, STOP};
 
 /// What `ps` shows.
 const NAME: &CStr = c"command-guard";
@@ -38,33 +41,38 @@ enum Event {
 
 /// Serves the one request that comes over `lifeline`.
 pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
-    let mut reader = BufReader::new(lifeline.try_clone()?);
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    if !line.ends_with('\n') {
+    let Some(Received { line, rest, input }) = handover::receive(lifeline)? else {
         return Ok(());
-    }
-    let request: Request = serde_json::from_str(&line)?;
+    };
+    let request: Request = serde_json::from_slice(&line)?;
     stand_apart()?;
     let (events, inbox) = channel();
-    listen(reader, events.clone());
-    let Some(_lock) = take_lock(&request, &inbox)? else {
-        return Ok(());
+    listen(BufReader::new(io::Cursor::new(rest).chain(lifeline.try_clone()?)), events.clone());
+    let _lock = match &request.lock {
+        Some(lock) => match take_lock(lock, &inbox)? {
+            Some(file) => Some(file),
+            None => return Ok(()),
+        },
+        None => None,
     };
     descendants::adopt()?;
     if is_gone(lifeline) {
-        return std::fs::remove_file(&request.lock);
+        return unlock(&request);
     }
-    let report = match start(&request, lifeline) {
+    let report = match start(&request, input, lifeline) {
         Ok(shell) => {
             reap(events);
             Watch { shell, grace: Duration::from_millis(request.grace_ms), inbox, status: None, empty: false }.finish()
         }
         Err(error) => Report::Failed(error.to_string()),
     };
-    std::fs::remove_file(&request.lock)?;
+    unlock(&request)?;
     tell(lifeline, &report);
     Ok(())
+}
+
+fn unlock(request: &Request) -> io::Result<()> {
+    request.lock.as_ref().map_or(Ok(()), std::fs::remove_file)
 }
 
 /// Nothing but the lifeline ends a guard: not the terminal, from whose session it goes, nor a signal
@@ -80,8 +88,8 @@ fn stand_apart() -> io::Result<()> {
 }
 
 /// Locks the call's file; `None` if it is gone, or Windlass is.
-fn take_lock(request: &Request, inbox: &Receiver<Event>) -> io::Result<Option<File>> {
-    let file = match File::options().read(true).write(true).open(&request.lock) {
+fn take_lock(lock: &Path, inbox: &Receiver<Event>) -> io::Result<Option<File>> {
+    let file = match File::options().read(true).write(true).open(lock) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -110,11 +118,19 @@ fn is_gone(lifeline: &UnixStream) -> bool {
 /// guard can still be killed; if the guard dies before, the gate's end makes it exit.
 const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 
-fn start(request: &Request, lifeline: &UnixStream) -> io::Result<Pid> {
+/// A program that is talked to reads on where the gate's line ends; Windlass itself writes that line.
+const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
+
+fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io::Result<Pid> {
+    let (gate, stdin) = match (request.input, input) {
+        (Input::Nothing, _) => (GATE, Stdio::piped()),
+        (Input::Passed, Some(input)) => (TALKING_GATE, Stdio::from(input)),
+        (Input::Passed, None) => return Err(io::Error::other("no input came with the request")),
+    };
     let mut shell = Command::new("/bin/sh")
-        .args(["-c", GATE, "sh", &request.command])
+        .args(["-c", gate, "sh", &request.command])
         .current_dir(&request.directory)
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .process_group(0)
         .spawn()?;
     let pid = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
@@ -133,7 +149,7 @@ fn tell(mut lifeline: &UnixStream, report: &Report) {
     let _ = lifeline.write_all(line.as_bytes());
 }
 
-fn listen(mut reader: BufReader<UnixStream>, events: Sender<Event>) {
+fn listen(mut reader: impl BufRead + Send + 'static, events: Sender<Event>) {
     thread::spawn(move || {
         let mut line = String::new();
         while reader.read_line(&mut line).is_ok_and(|read| read > 0) {

@@ -14,10 +14,25 @@ pub(crate) struct Request {
     pub(crate) command: String,
     /// Where.
     pub(crate) directory: PathBuf,
-    /// The lock file that says the command may be running.
-    pub(crate) lock: PathBuf,
+    /// The lock file that says the command may be running; a program that belongs to no call has none.
+    #[serde(default)]
+    pub(crate) lock: Option<PathBuf>,
     /// How long a stopped command has to end by itself before it is killed.
     pub(crate) grace_ms: u64,
+    /// What it reads.
+    #[serde(default)]
+    pub(crate) input: Input,
+}
+
+/// What a guarded command reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Input {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The descriptor that came with the request, after its first line, which opens the gate.
+    Passed,
 }
 
 /// What a guard answers.

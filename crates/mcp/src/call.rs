@@ -1,0 +1,241 @@
+//! A call of a server's tool, from the connection to the outcome (P3, P4, J4).
+//!
+//! The call settles at once when it is stopped, when its time is up or when the server is gone; the
+//! server is told, and lives on. A server that needs something of the person asks in mid-call, or, in
+//! the newest revision, gives the call up for now; then the call is paused, which outlives us, and is
+//! made again with the answers.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, RequestId, RequestMetaObject,
+    ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use rmcp::{Peer, RoleClient};
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use windlass_tools::{CallContext, OutputSchema};
+use windlass_vocab::{EffectClass, Outcome, OutcomeKind};
+
+use crate::connect::challenge;
+use crate::connection::Connection;
+use crate::listing::Listed;
+use crate::pause::{self, Next, Round};
+use crate::result;
+use crate::server::Server;
+
+/// The entry of `_meta` that names the effect: the same for every try of a call (J4).
+pub const EFFECT_ID: &str = "windlass/effect-id";
+
+/// How often more authority is asked for in one call.
+const STEP_UPS: usize = 3;
+/// How often a server may want the call made again without having asked anybody anything.
+const ROUNDS: u32 = 10;
+
+/// What is to be called.
+pub(crate) struct Ask {
+    pub(crate) server: Arc<Server>,
+    pub(crate) tool: Arc<Listed>,
+    pub(crate) fingerprint: String,
+    pub(crate) output: Arc<OnceLock<Result<OutputSchema, String>>>,
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// How one request ended.
+enum Ended {
+    Answered(Result<ServerResult, ServiceError>),
+    Stopped,
+    TimedOut,
+    Gone,
+}
+
+/// Makes the call.
+pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
+    let server = &ask.server;
+    let connection = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => return Outcome::new(OutcomeKind::Cancelled, "Stopped before it had begun."),
+        connected = server.connected() => match connected {
+            Ok(connection) => connection,
+            Err(reason) => return unavailable(server, &reason),
+        },
+    };
+    if let Err(what) = server.still_has(&ask.tool.name, &ask.fingerprint) {
+        let text =
+            format!("`{}.{}` was not run: {what}. It is offered anew in the next run.", server.name, ask.tool.name);
+        return Outcome::error(text);
+    }
+    let mut round = match &context.resumed {
+        None => Round::default(),
+        Some(resumed) => match Round::resumed(resumed, server.root_uri().as_deref()) {
+            Ok(round) => round,
+            Err(outcome) => return *outcome,
+        },
+    };
+    let (mut connection, mut step_ups) = (connection, 0);
+    loop {
+        let ended = request(&ask, &connection, &context, &round).await;
+        match ended {
+            Ended::Answered(Err(ServiceError::TransportSend(error)))
+                if step_ups < STEP_UPS && challenge(&error).is_some() =>
+            {
+                step_ups += 1;
+                let said = challenge(&error).flatten();
+                if let Err(reason) = server.step_up(said.as_deref()).await {
+                    return unavailable(server, &reason);
+                }
+                match server.connected().await {
+                    Ok(anew) => connection = anew,
+                    Err(reason) => return unavailable(server, &reason),
+                }
+            }
+            Ended::Answered(Ok(ServerResult::InputRequiredResult(wanted))) => {
+                match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
+                    Next::Again(again) if again.count <= ROUNDS => round = again,
+                    Next::Again(_) => {
+                        return Outcome::error("The server wants the call made again and again, without end.");
+                    }
+                    Next::Settled(outcome) => return *outcome,
+                }
+            }
+            ended => return settled(&ask, &connection, ended),
+        }
+    }
+}
+
+fn unavailable(server: &Server, reason: &str) -> Outcome {
+    Outcome::new(OutcomeKind::InfrastructureError, format!("MCP server `{}` {reason}.", server.name))
+}
+
+/// Sends the request and waits for whatever ends it.
+async fn request(ask: &Ask, connection: &Connection, context: &CallContext, round: &Round) -> Ended {
+    let mut params = CallToolRequestParams::new(ask.tool.name.clone());
+    params.arguments = Some(ask.arguments.clone());
+    params.input_responses = round.responses.clone();
+    params.request_state = round.state.clone();
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let mut meta = RequestMetaObject::new();
+    meta.insert(EFFECT_ID.into(), Value::String(context.effect_id.as_str().to_owned()));
+    let options = PeerRequestOptions::no_options().with_meta(meta);
+    let sent = tokio::select! {
+        sent = connection.peer.send_request_with_option(request, options) => sent,
+        () = context.cancel.cancelled() => return Ended::Stopped,
+        () = connection.gone.cancelled() => return Ended::Gone,
+    };
+    let RequestHandle { mut rx, id, progress_token, peer, .. } = match sent {
+        Ok(handle) => handle,
+        Err(ServiceError::TransportClosed) => return Ended::Gone,
+        Err(error) => return Ended::Answered(Err(error)),
+    };
+    let mut abandoned = Abandoned { peer, id: Some(id.clone()) };
+    let pauses = watch::Sender::new(0);
+    let _entry = connection.calls.enter(id, progress_token, context.clone(), pauses.clone());
+    let limit = out_of_time(ask.server.config.call_timeout, pauses.subscribe());
+    tokio::select! {
+        biased;
+        answer = &mut rx => {
+            abandoned.id = None;
+            match answer {
+                Ok(Err(ServiceError::TransportClosed)) | Err(_) => Ended::Gone,
+                Ok(answer) => Ended::Answered(answer),
+            }
+        }
+        () = context.cancel.cancelled() => Ended::Stopped,
+        () = connection.gone.cancelled() => {
+            abandoned.id = None;
+            Ended::Gone
+        }
+        () = limit => Ended::TimedOut,
+    }
+}
+
+/// Resolves when `limit` has passed, not counting the time a person was being waited for.
+async fn out_of_time(limit: Duration, mut pauses: watch::Receiver<usize>) {
+    let mut left = limit;
+    loop {
+        // Its sender lives as long as the call.
+        let _ = pauses.wait_for(|waiting| *waiting == 0).await.is_ok();
+        let began = Instant::now();
+        tokio::select! {
+            () = sleep_until(began + left) => return,
+            _ = async { pauses.wait_for(|waiting| *waiting > 0).await.is_ok() } => {}
+        }
+        left = left.saturating_sub(began.elapsed());
+    }
+}
+
+/// Tells the server that nobody waits for the answer any more, unless it has come.
+struct Abandoned {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) {
+            let peer = self.peer.clone();
+            runtime.spawn(async move {
+                let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it any more".into()));
+                let _ = peer.notify_cancelled(params).await;
+            });
+        }
+    }
+}
+
+fn settled(ask: &Ask, connection: &Connection, ended: Ended) -> Outcome {
+    let (server, effect) = (&ask.server, ask.tool.effect);
+    match ended {
+        Ended::Answered(Ok(answer)) => result::outcome(&ask.tool, &ask.output, answer),
+        Ended::Answered(Err(ServiceError::McpError(error))) => pause::of_error(&server.name, &error)
+            .unwrap_or_else(|| Outcome::error(server.options.secrets.scrub(&error.message).into_owned())),
+        Ended::Answered(Err(error)) => {
+            let text = format!("MCP server `{}` could not be asked: {error}.", server.name);
+            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, effect))
+        }
+        Ended::Stopped => {
+            Outcome::new(OutcomeKind::Cancelled, cut_short("Stopped before it was done; the server was told.", effect))
+        }
+        Ended::TimedOut => {
+            let seconds = server.config.call_timeout.as_secs_f32();
+            let text = format!("Not done within {seconds} s, and given up; the server was told.");
+            Outcome::new(OutcomeKind::TimedOut, cut_short(&text, effect))
+        }
+        Ended::Gone => {
+            let why = server.options.secrets.scrub(&connection.why_gone()).into_owned();
+            let text = format!("MCP server `{}` {why}, in the middle of the call.", server.name);
+            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, effect))
+        }
+    }
+}
+
+fn cut_short(text: &str, effect: EffectClass) -> String {
+    match effect {
+        EffectClass::ReadOnly => text.to_owned(),
+        EffectClass::Idempotent | EffectClass::Verifiable | EffectClass::Once => {
+            format!("{text} It may have taken effect in part or whole: look before you repeat it.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves P4
+    #[tokio::test(start_paused = true)]
+    async fn time_does_not_run_while_a_person_is_asked() {
+        let pauses = watch::Sender::new(0);
+        let limit = tokio::spawn(out_of_time(Duration::from_secs(10), pauses.subscribe()));
+        let began = Instant::now();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        pauses.send_replace(1);
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        assert!(!limit.is_finished());
+        pauses.send_replace(0);
+        limit.await.unwrap();
+        assert_eq!(began.elapsed().as_secs(), 110);
+    }
+}

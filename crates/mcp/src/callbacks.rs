@@ -1,0 +1,91 @@
+//! What a connected server may say unasked: progress, changes, and questions of its own (P4).
+
+#![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
+
+use std::sync::Arc;
+
+use rmcp::ClientHandler;
+use rmcp::model::{
+    ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ErrorData,
+    ListRootsResult, ProgressNotificationParam,
+};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::asked_back;
+use crate::calls::Calls;
+use crate::elicit;
+use crate::handshake::Introduction;
+use crate::name::ServerName;
+use crate::notice::shown;
+
+/// Answers a server.
+pub(crate) struct Callbacks {
+    pub(crate) server: ServerName,
+    pub(crate) introduction: Introduction,
+    pub(crate) calls: Calls,
+    /// Rung when the server says that its tools have changed.
+    pub(crate) changed: Arc<Notify>,
+    /// Cancelled when the server is gone: a question of it needs no answer any more.
+    pub(crate) gone: CancellationToken,
+}
+
+impl ClientHandler for Callbacks {
+    fn get_info(&self) -> ClientConfig {
+        self.introduction.about.clone()
+    }
+
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Ok(asked_back::roots(self.introduction.root.as_deref()))
+    }
+
+    async fn create_message(
+        &self,
+        _: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        Err(asked_back::no_sampling())
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let request_id = match context.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
+            Some(InboundStreamOrigin::Unassociated) | None => None,
+        };
+        let token = context.meta.get_progress_token();
+        let Some((call, pauses)) = self.calls.asking(request_id, token.as_ref()) else {
+            return Ok(asked_back::declined());
+        };
+        let Some(elicitation) = elicit::question(&self.server, context.id.to_string(), &request) else {
+            return Ok(asked_back::declined());
+        };
+        pauses.send_modify(|waiting| *waiting += 1);
+        let answer = tokio::select! {
+            answer = (call.ask)(elicitation) => elicit::result(&answer),
+            () = context.ct.cancelled() => asked_back::declined(),
+            () = self.gone.cancelled() => asked_back::declined(),
+        };
+        pauses.send_modify(|waiting| *waiting -= 1);
+        Ok(answer)
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        if let Some(call) = self.calls.by_token(&params.progress_token) {
+            let done = match params.total {
+                Some(total) if total > 0.0 => format!("{}/{total}", params.progress),
+                Some(_) | None => params.progress.to_string(),
+            };
+            let message = params.message.map(|message| format!(" {}", shown(&message, 500))).unwrap_or_default();
+            (call.progress)(&format!("{done}{message}\n"));
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}

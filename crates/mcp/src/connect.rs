@@ -1,0 +1,291 @@
+//! Reaching a server: started or called, got to know, listed; all within its time (P2).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability, Implementation,
+    RootsCapabilities, UrlElicitationCapability,
+};
+use rmcp::transport::{AuthClient, DynamicTransportError, Transport};
+use rmcp::{RoleClient, service::ServiceError};
+use tokio::time::{Instant, timeout_at};
+
+use crate::config::{Grant, OAuth, Reach, ServerConfig};
+use crate::connection::Connection;
+use crate::handshake::{Approach, Era, Introduction, NoHandshake, shake};
+use crate::http::tokens::Tokens;
+use crate::http::{self, Clients, oauth};
+use crate::listing::{self, Listing};
+use crate::name::ServerName;
+use crate::notice::shown;
+use crate::options::Options;
+use crate::stdio::{self, Last, LineTransport, Program, Started, Tell};
+
+/// Why a server could not be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unreached {
+    /// It wants a person to log in; what it said of that.
+    NeedsAuth { challenge: Option<String> },
+    /// Anything else, as the rest of a sentence that begins with the server.
+    Failed(String),
+}
+
+/// A server as it is about to be reached.
+pub(crate) struct Attempt<'a> {
+    pub(crate) server: &'a ServerName,
+    pub(crate) config: &'a ServerConfig,
+    pub(crate) options: &'a Options,
+    pub(crate) clients: &'a Clients,
+    pub(crate) tokens: Option<&'a Tokens>,
+    /// The kind of server it was the last time.
+    pub(crate) era: Option<Era>,
+    pub(crate) tell: Tell,
+}
+
+/// A silence is a fifth of the time a server has, the probe is given up after three fifths of it: a
+/// server that breaks over the probe and takes its time to start still gets to.
+const SILENCE: f64 = 0.2;
+const GIVEN_UP: f64 = 0.6;
+
+impl Attempt<'_> {
+    /// Reaches the server and asks for its tools.
+    pub(crate) async fn reach(&self) -> Result<(Connection, Listing), Unreached> {
+        let deadline = Instant::now() + self.config.startup_timeout;
+        let reach = self
+            .config
+            .expanded(self.server, &*self.options.variables)
+            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {error}")))?;
+        let connection = match reach {
+            Reach::Stdio { command, args, env, cwd } => {
+                let scrubbed = self.options.secrets.scrubbed_names(std::env::vars_os());
+                let directory = match (cwd, &self.options.root) {
+                    (Some(cwd), Some(root)) => root.join(cwd),
+                    (Some(directory), None) => directory,
+                    (None, Some(root)) => root.clone(),
+                    (None, None) => PathBuf::from("."),
+                };
+                let program = Program { command, args, environment: env.into_iter().collect(), scrubbed, directory };
+                self.over_pipes(&program, deadline).await?
+            }
+            Reach::Http { url, headers, oauth } => {
+                let headers = http::headers(&headers).map_err(Unreached::Failed)?;
+                self.over_http(&url, headers, &oauth, deadline).await?
+            }
+        };
+        match timeout_at(deadline, listing::list(&connection.peer)).await {
+            Ok(Ok(listing)) => Ok((connection, listing)),
+            Ok(Err(error)) => Err(self.not_listed(&connection, error).await),
+            Err(_) => Err(Unreached::Failed(self.too_slow("did not say what tools it has"))),
+        }
+    }
+
+    async fn not_listed(&self, connection: &Connection, error: ServiceError) -> Unreached {
+        match error {
+            ServiceError::TransportSend(error) => not_sent(&error),
+            // A server that has none need not know the question.
+            ServiceError::McpError(error) => {
+                Unreached::Failed(format!("would not say what tools it has: {}", shown(&error.message, 300)))
+            }
+            ServiceError::TransportClosed => {
+                let _ = tokio::time::timeout(Duration::from_secs(1), connection.gone.cancelled()).await;
+                Unreached::Failed(connection.why_gone())
+            }
+            error => Unreached::Failed(format!("gave no listing of its tools that can be read ({error})")),
+        }
+    }
+
+    fn too_slow(&self, what: &str) -> String {
+        format!("{what} within {} s", self.config.startup_timeout.as_secs_f32())
+    }
+
+    fn introduction(&self) -> Introduction {
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::default())
+            .with_url(UrlElicitationCapability::default());
+        let root = self.options.root.as_ref().and_then(|root| url::Url::from_directory_path(root).ok());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        capabilities.roots = root.is_some().then(RootsCapabilities::default);
+        let mut us = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
+        us.title = Some("Windlass".into());
+        Introduction { about: ClientConfig::new(capabilities, us), root: root.map(String::from) }
+    }
+
+    /// How the server is approached first, and again where that breaks it.
+    fn approaches(&self, deadline: Instant) -> (Approach, Option<Approach>) {
+        let time = self.config.startup_timeout;
+        let now = Instant::now();
+        let probe =
+            Approach::Probe { silence: time.mul_f64(SILENCE), until: (now + time.mul_f64(GIVEN_UP)).min(deadline) };
+        match self.era {
+            None => (probe, Some(Approach::As(Era::Legacy))),
+            Some(Era::Legacy) => (Approach::As(Era::Legacy), Some(Approach::As(Era::Modern))),
+            Some(Era::Modern) => (Approach::As(Era::Modern), Some(Approach::As(Era::Legacy))),
+        }
+    }
+
+    async fn over_pipes(&self, program: &Program, deadline: Instant) -> Result<Connection, Unreached> {
+        let (mut approach, mut again) = self.approaches(deadline);
+        loop {
+            let (mut transport, last) = timeout_at(deadline, self.start(program.clone()))
+                .await
+                .map_err(|_| Unreached::Failed(self.too_slow("could not be started")))??;
+            let introduction = self.introduction();
+            match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
+                Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, Some(last))),
+                Ok(Err(NoHandshake::LateModern)) => approach = Approach::As(Era::Modern),
+                Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure) && !last.is_no_program()) {
+                    Some(other) => approach = other,
+                    None => return Err(self.told(failure, Some(&last))),
+                },
+                Err(_) => return Err(self.told(NoHandshake::Silent, Some(&last))),
+            }
+            // Gone before its successor comes: two of them may want the same port or file.
+            let _ = timeout_at(deadline, transport.close()).await;
+        }
+    }
+
+    async fn start(
+        &self,
+        program: Program,
+    ) -> Result<(LineTransport<tokio::net::unix::pipe::Receiver, tokio::net::unix::pipe::Sender>, Last), Unreached>
+    {
+        let Some(guard) = &self.options.guard else {
+            return Err(Unreached::Failed(
+                "can't be started: no guard program is configured. Whoever embeds Windlass must set `Options::guard` \
+                 to a program that calls `guard::run`"
+                    .into(),
+            ));
+        };
+        let Started { process, input, output, last } = stdio::start(guard, program)
+            .await
+            .map_err(|error| Unreached::Failed(format!("could not be started: {error}")))?;
+        let transport = LineTransport::new(output, input, self.options.message_limit, self.tell.clone());
+        Ok((transport.of(process), last))
+    }
+
+    async fn over_http(
+        &self,
+        url: &str,
+        headers: std::collections::HashMap<::http::HeaderName, ::http::HeaderValue>,
+        oauth: &OAuth,
+        deadline: Instant,
+    ) -> Result<Connection, Unreached> {
+        let client = self.clients.servers().map_err(|error| Unreached::Failed(format!("can't be reached: {error}")))?;
+        let limit = self.options.message_limit;
+        let Some(tokens) = self.tokens.filter(|_| !headers.contains_key(&::http::header::AUTHORIZATION)) else {
+            let make = || http::transport(client.clone(), url, headers.clone(), limit);
+            return self.shake_http(make, deadline).await;
+        };
+        let mut asked = false;
+        loop {
+            let manager = timeout_at(deadline, oauth::ready(self.clients, url, oauth, tokens))
+                .await
+                .map_err(|_| Unreached::Failed(self.too_slow("'s authorization server did not answer")))?
+                .map_err(|error| Unreached::Failed(format!("could not be authorized: {error}")))?;
+            let authorized = AuthClient::new(client.clone(), manager);
+            let make = || http::transport(authorized.clone(), url, headers.clone(), limit);
+            match self.shake_http(make, deadline).await {
+                Err(Unreached::NeedsAuth { challenge }) if oauth.grant == Grant::Program && !asked => {
+                    asked = true;
+                    oauth::as_program(self.clients, url, oauth, tokens, challenge.as_deref())
+                        .await
+                        .map_err(|error| Unreached::Failed(format!("could not be authorized: {error}")))?;
+                }
+                reached => return reached,
+            }
+        }
+    }
+
+    async fn shake_http<T: Transport<RoleClient> + 'static>(
+        &self,
+        make: impl Fn() -> T,
+        deadline: Instant,
+    ) -> Result<Connection, Unreached> {
+        let (mut approach, mut again) = self.approaches(deadline);
+        // Over HTTP every question has its own answer: silence is silence, and is tried the old way anew.
+        if let Approach::Probe { until, .. } = approach {
+            approach = Approach::Probe { silence: self.config.startup_timeout, until };
+        }
+        loop {
+            let (mut transport, introduction) = (make(), self.introduction());
+            match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
+                Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, None)),
+                Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure)) {
+                    Some(other) => approach = other,
+                    None => return Err(self.told(failure, None)),
+                },
+                Err(_) => return Err(self.told(NoHandshake::Silent, None)),
+            }
+        }
+    }
+
+    /// Why the handshake failed, for a sentence that begins with the server.
+    fn told(&self, failure: NoHandshake, last: Option<&Last>) -> Unreached {
+        let words = last.map(|last| last.words.last_words()).filter(|words| !words.is_empty());
+        let words = words.map(|words| format!("; its last words: {words}")).unwrap_or_default();
+        Unreached::Failed(match failure {
+            NoHandshake::Closed => match last {
+                Some(last) => last.told(" before it had said who it is"),
+                None => "closed the connection before it had said who it is".into(),
+            },
+            NoHandshake::Silent | NoHandshake::LateModern => {
+                format!("{}{words}", self.too_slow("did not say who it is"))
+            }
+            NoHandshake::Refused(error) => format!("refused the handshake: {}{words}", shown(&error.message, 300)),
+            NoHandshake::Revision(versions) => format!(
+                "speaks no revision of MCP that Windlass knows (it offers {}; known are 2024-11-05 to 2026-07-28)",
+                shown(&versions, 100)
+            ),
+            NoHandshake::Nonsense(answer) => format!("answered the handshake with something else: {answer}"),
+            NoHandshake::NotSent(error) => return not_sent(&error),
+        })
+    }
+}
+
+/// Whether the server may have broken over how it was asked.
+fn may_try_again(failure: &NoHandshake) -> bool {
+    match failure {
+        NoHandshake::Closed | NoHandshake::Silent | NoHandshake::Refused(_) | NoHandshake::Nonsense(_) => true,
+        NoHandshake::NotSent(error) => challenge(error).is_none() && !is_unreachable(error),
+        NoHandshake::LateModern | NoHandshake::Revision(_) => false,
+    }
+}
+
+/// Whether nobody is there at all.
+fn is_unreachable(error: &DynamicTransportError) -> bool {
+    causes(error).any(|cause| cause.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect))
+}
+
+fn causes(error: &DynamicTransportError) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let first: &(dyn std::error::Error + 'static) = error.error.as_ref();
+    std::iter::successors(Some(first), |error| error.source())
+}
+
+/// What a server said when it wanted to know who we are: the text is its challenge.
+pub(crate) fn challenge(error: &DynamicTransportError) -> Option<Option<String>> {
+    use rmcp::transport::auth::AuthError;
+    use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
+    causes(error).find_map(|cause| {
+        if let Some(required) = cause.downcast_ref::<AuthRequiredError>() {
+            return Some(Some(required.www_authenticate_header.clone()));
+        }
+        if let Some(scope) = cause.downcast_ref::<InsufficientScopeError>() {
+            return Some(Some(scope.www_authenticate_header.clone()));
+        }
+        matches!(cause.downcast_ref::<AuthError>(), Some(AuthError::AuthorizationRequired | AuthError::TokenExpired))
+            .then_some(None)
+    })
+}
+
+fn not_sent(error: &DynamicTransportError) -> Unreached {
+    if let Some(challenge) = challenge(error) {
+        return Unreached::NeedsAuth { challenge };
+    }
+    // The outermost words name types; the innermost say what happened.
+    let mut words: Vec<String> = causes(error).map(ToString::to_string).collect();
+    words.dedup();
+    let said = words.last().cloned().unwrap_or_default();
+    Unreached::Failed(format!("can't be reached: {}", shown(&said, 300)))
+}

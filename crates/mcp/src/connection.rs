@@ -1,0 +1,138 @@
+//! A connection to a server that has said who it is.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage, ServerPeerInfo, SubscriptionFilter};
+use rmcp::service::{RunningService, serve_directly};
+use rmcp::transport::Transport;
+use rmcp::{Peer, RoleClient};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::callbacks::Callbacks;
+use crate::calls::Calls;
+use crate::handshake::{Era, Introduction};
+use crate::name::ServerName;
+use crate::stdio::Last;
+
+/// How long a connection may take to close.
+const CLOSING: Duration = Duration::from_secs(12);
+/// How long after a lost subscription the next is tried.
+const LISTEN_AGAIN: Duration = Duration::from_secs(2);
+
+/// A live connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) era: Era,
+    pub(crate) info: ServerPeerInfo,
+    pub(crate) calls: Calls,
+    /// Rung when the server says that its tools have changed.
+    pub(crate) changed: Arc<Notify>,
+    /// Cancelled as soon as the server is gone.
+    pub(crate) gone: CancellationToken,
+    last: Option<Last>,
+    running: tokio::sync::Mutex<Option<RunningService<RoleClient, Callbacks>>>,
+}
+
+impl std::fmt::Debug for Callbacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Callbacks").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// Goes on with a transport over which the handshake is done.
+    pub(crate) fn open<T: Transport<RoleClient> + 'static>(
+        transport: T,
+        server: &ServerName,
+        introduction: &Introduction,
+        (era, info): (Era, ServerPeerInfo),
+        last: Option<Last>,
+    ) -> Self {
+        let (calls, changed, gone) = (Calls::default(), Arc::new(Notify::new()), CancellationToken::new());
+        let callbacks = Callbacks {
+            server: server.clone(),
+            introduction: introduction.clone(),
+            calls: calls.clone(),
+            changed: Arc::clone(&changed),
+            gone: gone.clone(),
+        };
+        let watched = Watched { transport, gone: gone.clone() };
+        let running = serve_directly(callbacks, watched, Some(info.clone()));
+        let peer = running.peer().clone();
+        let tools_change = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
+        if era == Era::Modern && tools_change {
+            tokio::spawn(listen(peer.clone(), Arc::clone(&changed), gone.clone()));
+        }
+        Self { peer, era, info, calls, changed, gone, last, running: tokio::sync::Mutex::new(Some(running)) }
+    }
+
+    /// The revision spoken.
+    pub(crate) fn revision(&self) -> &str {
+        self.info.protocol_version.as_str()
+    }
+
+    /// Why it is gone, for a sentence that begins with the server.
+    pub(crate) fn why_gone(&self) -> String {
+        self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.told(""))
+    }
+
+    /// Closes it: gently at first, and within a bound.
+    pub(crate) async fn close(&self) {
+        if let Some(mut running) = self.running.lock().await.take() {
+            let _ = running.close_with_timeout(CLOSING).await;
+        }
+        self.gone.cancel();
+    }
+}
+
+/// Servers of the newest revision tell of changes only to who listens.
+async fn listen(peer: Peer<RoleClient>, changed: Arc<Notify>, gone: CancellationToken) {
+    let filter = || SubscriptionFilter::builder().tools_list_changed().build();
+    let listening = async {
+        while let Ok(mut subscription) = peer.listen(filter()).await {
+            while let Ok(Some(_)) = subscription.next().await {
+                changed.notify_one();
+            }
+            tokio::time::sleep(LISTEN_AGAIN).await;
+        }
+    };
+    tokio::select! {
+        () = listening => {}
+        () = gone.cancelled() => {}
+    }
+}
+
+/// A transport that says at once when the other end is gone: calls in flight don't wait for rmcp to
+/// have cleared up.
+struct Watched<T> {
+    transport: T,
+    gone: CancellationToken,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        let message = self.transport.receive().await;
+        if message.is_none() {
+            self.gone.cancel();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), T::Error> {
+        self.transport.close().await
+    }
+}

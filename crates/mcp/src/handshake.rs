@@ -1,0 +1,488 @@
+//! Getting to know a server, of any revision from 2024-11-05 to 2026-07-28 (P1).
+//!
+//! Servers of the newest revision answer `server/discover` and know no handshake; older ones want
+//! `initialize`. Nobody can be asked which kind they are without being asked wrongly first. rmcp's own
+//! automatic mode gives a server ten seconds to say that it does not understand, and then speaks the
+//! old way over the same connection; a legacy server that takes eleven seconds to start answers the
+//! probe just when an answer to `initialize` is expected, and is lost. So the handshake is ours:
+//!
+//! - an answer counts for the question it belongs to, whenever it comes;
+//! - after a silence the old question is asked as well, and whichever is answered decides;
+//! - whoever breaks over the probe is started again and asked the old way at once;
+//! - the verdict is remembered, so this happens once for each server.
+//!
+//! A server that asks back before it has answered (P4) is answered.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, DiscoverRequest, DiscoverRequestParams,
+    DiscoverResult, ErrorCode, ErrorData, InitializeRequest, InitializeResult, InitializedNotification, NumberOrString,
+    ProtocolVersion, RequestId, RequestMetaObject, ServerJsonRpcMessage, ServerPeerInfo, ServerResult,
+};
+use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::{RoleClient, model::GetExtensions};
+use tokio::time::{Instant, timeout_at};
+
+use crate::asked_back;
+
+/// Which of the two kinds of server this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// It answers `server/discover`.
+    Modern,
+    /// It wants `initialize`.
+    Legacy,
+}
+
+/// How a server is approached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Approach {
+    /// Nothing is known of it: the probe first, and the old question too if it is silent so long.
+    Probe {
+        /// How long the probe alone is waited for.
+        silence: Duration,
+        /// When both are given up.
+        until: Instant,
+    },
+    /// It was of this kind the last time.
+    As(Era),
+}
+
+/// Why nothing came of it.
+#[derive(Debug)]
+pub(crate) enum NoHandshake {
+    /// It is gone.
+    Closed,
+    /// It answered nothing in time.
+    Silent,
+    /// It answered the probe after the old question had been asked: it is modern, and must be asked anew.
+    LateModern,
+    /// It said no.
+    Refused(ErrorData),
+    /// It speaks no revision we know.
+    Revision(String),
+    /// It answered with something else.
+    Nonsense(String),
+    /// The question could not be sent.
+    NotSent(DynamicTransportError),
+}
+
+/// What we say of ourselves, and what we answer to whoever asks back.
+#[derive(Clone, Debug)]
+pub(crate) struct Introduction {
+    /// Name, version and capabilities.
+    pub(crate) about: ClientConfig,
+    /// The workspace, as a URI.
+    pub(crate) root: Option<String>,
+}
+
+/// rmcp numbers its own requests from zero; these must never be taken for one of them.
+const FIRST_ID: i64 = 1 << 40;
+
+/// Gets to know the server at the other end.
+pub(crate) async fn shake<T: Transport<RoleClient> + 'static>(
+    transport: &mut T,
+    introduction: &Introduction,
+    approach: Approach,
+) -> Result<(Era, ServerPeerInfo), NoHandshake> {
+    let mut talk = Talk { transport, introduction, next_id: FIRST_ID };
+    match approach {
+        Approach::As(Era::Legacy) => talk.initialize(&ProtocolVersion::LATEST_WITH_INITIALIZE).await,
+        Approach::As(Era::Modern) => talk.discover().await,
+        Approach::Probe { silence, until } => talk.probe(silence, until).await,
+    }
+}
+
+/// What came of the probe.
+enum Probed {
+    Modern(Box<ServerPeerInfo>),
+    /// It is to be asked the old way, for this revision.
+    Legacy(ProtocolVersion),
+    /// It wants the probe again.
+    Again,
+}
+
+struct Talk<'a, T> {
+    transport: &'a mut T,
+    introduction: &'a Introduction,
+    next_id: i64,
+}
+
+type Answer = Result<ServerResult, ErrorData>;
+type Known = Result<(Era, ServerPeerInfo), NoHandshake>;
+
+impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
+    async fn probe(&mut self, silence: Duration, until: Instant) -> Known {
+        let probe = self.send_discover().await?;
+        match timeout_at((Instant::now() + silence).min(until), self.answer_to(&probe)).await {
+            Ok(answer) => self.probed(answer?).await,
+            Err(_) => {
+                let question = self.send_initialize(&ProtocolVersion::LATEST_WITH_INITIALIZE).await?;
+                timeout_at(until, self.either(&probe, &question)).await.unwrap_or(Err(NoHandshake::Silent))
+            }
+        }
+    }
+
+    /// Whichever is answered first, though an unwilling answer to the probe says nothing now.
+    async fn either(&mut self, probe: &RequestId, question: &RequestId) -> Known {
+        loop {
+            let (id, answer) = self.next_answer().await?;
+            if same(&id, question) {
+                return self.initialized(answer).await;
+            }
+            if same(&id, probe) && matches!(answer, Ok(ServerResult::DiscoverResult(_))) {
+                return Err(NoHandshake::LateModern);
+            }
+        }
+    }
+
+    async fn discover(&mut self) -> Known {
+        let probe = self.send_discover().await?;
+        let answer = self.answer_to(&probe).await?;
+        self.probed(answer).await
+    }
+
+    async fn probed(&mut self, answer: Answer) -> Known {
+        let mut verdict = judge(answer)?;
+        if matches!(verdict, Probed::Again) {
+            let probe = self.send_discover().await?;
+            verdict = judge(self.answer_to(&probe).await?)?;
+        }
+        match verdict {
+            Probed::Modern(info) => Ok((Era::Modern, *info)),
+            Probed::Legacy(version) => self.initialize(&version).await,
+            Probed::Again => Err(NoHandshake::Revision(ProtocolVersion::LATEST.to_string())),
+        }
+    }
+
+    async fn initialize(&mut self, version: &ProtocolVersion) -> Known {
+        let question = self.send_initialize(version).await?;
+        let answer = self.answer_to(&question).await?;
+        self.initialized(answer).await
+    }
+
+    async fn initialized(&mut self, answer: Answer) -> Known {
+        let result: InitializeResult = match answer.map_err(NoHandshake::Refused)? {
+            ServerResult::InitializeResult(result) => result,
+            other => return Err(NoHandshake::Nonsense(told(&other))),
+        };
+        if !ProtocolVersion::KNOWN_VERSIONS.contains(&result.protocol_version) {
+            return Err(NoHandshake::Revision(result.protocol_version.to_string()));
+        }
+        let done = InitializedNotification { method: Default::default(), extensions: Default::default() };
+        self.send(ClientJsonRpcMessage::notification(ClientNotification::InitializedNotification(done))).await?;
+        Ok((Era::Legacy, result.into()))
+    }
+
+    async fn send_discover(&mut self) -> Result<RequestId, NoHandshake> {
+        let about = &self.introduction.about;
+        let mut request = DiscoverRequest::new(DiscoverRequestParams {});
+        request.extensions_mut().insert(RequestMetaObject::with_client_context(
+            ProtocolVersion::LATEST,
+            about.client_info.clone(),
+            about.capabilities.clone(),
+        ));
+        self.ask(ClientRequest::DiscoverRequest(request)).await
+    }
+
+    async fn send_initialize(&mut self, version: &ProtocolVersion) -> Result<RequestId, NoHandshake> {
+        let params = self.introduction.about.clone().with_protocol_version(version.clone());
+        self.ask(ClientRequest::InitializeRequest(InitializeRequest::new(params))).await
+    }
+
+    async fn ask(&mut self, request: ClientRequest) -> Result<RequestId, NoHandshake> {
+        let id = NumberOrString::Number(self.next_id);
+        self.next_id += 1;
+        self.send(ClientJsonRpcMessage::request(request, id.clone())).await?;
+        Ok(id)
+    }
+
+    async fn send(&mut self, message: ClientJsonRpcMessage) -> Result<(), NoHandshake> {
+        let sent = self.transport.send(message).await;
+        sent.map_err(|error| NoHandshake::NotSent(DynamicTransportError::new::<T, _>(error)))
+    }
+
+    async fn answer_to(&mut self, question: &RequestId) -> Result<Answer, NoHandshake> {
+        loop {
+            let (id, answer) = self.next_answer().await?;
+            if same(&id, question) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The next answer to anything; whatever else comes is answered or left.
+    async fn next_answer(&mut self) -> Result<(RequestId, Answer), NoHandshake> {
+        loop {
+            match self.transport.receive().await.ok_or(NoHandshake::Closed)? {
+                ServerJsonRpcMessage::Response(response) => return Ok((response.id, Ok(response.result))),
+                ServerJsonRpcMessage::Error(error) => {
+                    // Who could not read the question can't say whose it was: it was the last one.
+                    let id = error.id.unwrap_or(NumberOrString::Number(self.next_id - 1));
+                    return Ok((id, Err(error.error)));
+                }
+                ServerJsonRpcMessage::Request(request) => {
+                    let answer = match asked_back::early(&request.request, self.introduction.root.as_deref()) {
+                        Ok(result) => ClientJsonRpcMessage::response(result, request.id),
+                        Err(error) => ClientJsonRpcMessage::error(error, Some(request.id)),
+                    };
+                    self.send(answer).await?;
+                }
+                ServerJsonRpcMessage::Notification(_) => {}
+            }
+        }
+    }
+}
+
+/// An id may come back as text.
+fn same(got: &RequestId, asked: &RequestId) -> bool {
+    got.to_string() == asked.to_string()
+}
+
+fn judge(answer: Answer) -> Result<Probed, NoHandshake> {
+    match answer {
+        Ok(ServerResult::DiscoverResult(result)) => Ok(discovered(result)),
+        // An old server may answer any question with something; that is no refusal to be asked properly.
+        Ok(_) => Ok(Probed::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
+        Err(error) if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
+            let supported = error.data.as_ref().and_then(|data| data.get("supported")).cloned();
+            let supported: Vec<ProtocolVersion> =
+                supported.and_then(|list| serde_json::from_value(list).ok()).unwrap_or_default();
+            if supported.contains(&ProtocolVersion::LATEST) {
+                return Ok(Probed::Again);
+            }
+            newest_with_handshake(&supported).map(Probed::Legacy).ok_or_else(|| NoHandshake::Revision(list(&supported)))
+        }
+        Err(error)
+            if error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+                || error.code == ErrorCode::HEADER_MISMATCH =>
+        {
+            Err(NoHandshake::Refused(error))
+        }
+        Err(_) => Ok(Probed::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
+    }
+}
+
+fn discovered(result: DiscoverResult) -> Probed {
+    if result.supported_versions.contains(&ProtocolVersion::LATEST) {
+        return Probed::Modern(Box::new(ServerPeerInfo::from_discover_result(ProtocolVersion::LATEST, result)));
+    }
+    let version = newest_with_handshake(&result.supported_versions);
+    Probed::Legacy(version.unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE))
+}
+
+fn newest_with_handshake(supported: &[ProtocolVersion]) -> Option<ProtocolVersion> {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter().rev();
+    known.filter(|version| version.has_initialize()).find(|version| supported.contains(version)).cloned()
+}
+
+fn list(versions: &[ProtocolVersion]) -> String {
+    versions.iter().map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn told(result: &ServerResult) -> String {
+    crate::notice::shown(&serde_json::to_string(result).unwrap_or_default(), 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rmcp::model::{ClientCapabilities, Implementation};
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+
+    use super::*;
+    use crate::stdio::LineTransport;
+
+    /// The other end of a pipe: reads what is asked, answers as told.
+    struct Scripted {
+        asked: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
+        out: WriteHalf<DuplexStream>,
+    }
+
+    impl Scripted {
+        async fn next(&mut self) -> Value {
+            serde_json::from_str(&self.asked.next_line().await.unwrap().unwrap()).unwrap()
+        }
+
+        async fn say(&mut self, message: Value) {
+            self.out.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        }
+
+        async fn answer(&mut self, question: &Value, result: Value) {
+            self.say(json!({"jsonrpc": "2.0", "id": question["id"], "result": result})).await;
+        }
+
+        async fn refuse(&mut self, question: &Value, code: i32, data: Value) {
+            let error = json!({"code": code, "message": "no", "data": data});
+            self.say(json!({"jsonrpc": "2.0", "id": question["id"], "error": error})).await;
+        }
+    }
+
+    fn initialized(version: &str) -> Value {
+        json!({"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}})
+    }
+
+    fn discovered(versions: &[&str]) -> Value {
+        json!({"resultType": "complete", "supportedVersions": versions, "capabilities": {}, "ttlMs": 0, "cacheScope": "private"})
+    }
+
+    fn probe() -> Approach {
+        Approach::Probe { silence: Duration::from_secs(6), until: Instant::now() + Duration::from_secs(18) }
+    }
+
+    /// Shakes hands with a server that does as `script` says.
+    async fn shaken<F: Future<Output = ()> + Send + 'static>(
+        approach: Approach,
+        script: impl FnOnce(Scripted) -> F,
+    ) -> Result<(Era, String), NoHandshake> {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let ((output, input), (asked, out)) = (tokio::io::split(ours), tokio::io::split(theirs));
+        let mut transport = LineTransport::new(output, input, 1 << 20, Arc::new(|_| {}));
+        tokio::spawn(script(Scripted { asked: BufReader::new(asked).lines(), out }));
+        let about = ClientConfig::new(ClientCapabilities::default(), Implementation::new("w", "1"));
+        let introduction = Introduction { about, root: Some("file:///w/".into()) };
+        let (era, info) = shake(&mut transport, &introduction, approach).await?;
+        Ok((era, info.protocol_version.to_string()))
+    }
+
+    fn is(known: &Result<(Era, String), NoHandshake>, era: Era, revision: &str) -> bool {
+        matches!(known, Ok((got, version)) if *got == era && version == revision)
+    }
+
+    // proves P1
+    #[tokio::test(start_paused = true)]
+    async fn every_revision_is_spoken() {
+        let modern = shaken(probe(), async |mut server: Scripted| {
+            let question = server.next().await;
+            assert_eq!(question["method"], "server/discover");
+            server.answer(&question, discovered(&["2026-07-28"])).await;
+        });
+        assert!(is(&modern.await, Era::Modern, "2026-07-28"));
+        for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+            let legacy = shaken(probe(), move |mut server: Scripted| async move {
+                let question = server.next().await;
+                server.refuse(&question, -32601, Value::Null).await;
+                let question = server.next().await;
+                assert_eq!(
+                    (&question["method"], &question["params"]["protocolVersion"]),
+                    (&json!("initialize"), &json!("2025-11-25"))
+                );
+                server.answer(&question, initialized(version)).await;
+                assert_eq!(server.next().await["method"], "notifications/initialized");
+            });
+            assert!(is(&legacy.await, Era::Legacy, version), "{version}");
+        }
+    }
+
+    // proves P1, P2
+    #[tokio::test(start_paused = true)]
+    async fn a_legacy_server_that_takes_eleven_seconds_to_start_works() {
+        let known = shaken(probe(), async |mut server: Scripted| {
+            tokio::time::sleep(Duration::from_secs(11)).await;
+            let (first, second) = (server.next().await, server.next().await);
+            assert_eq!(second["method"], "initialize");
+            server.refuse(&first, -32601, Value::Null).await;
+            server.answer(&second, initialized("2025-06-18")).await;
+            server.next().await;
+        });
+        assert!(is(&known.await, Era::Legacy, "2025-06-18"));
+    }
+
+    // proves P1
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_ignores_the_probe_is_asked_the_old_way() {
+        let known = shaken(probe(), async |mut server: Scripted| {
+            server.next().await;
+            let second = server.next().await;
+            server.answer(&second, initialized("2024-11-05")).await;
+            server.next().await;
+        });
+        assert!(is(&known.await, Era::Legacy, "2024-11-05"));
+    }
+
+    // proves P1
+    #[tokio::test(start_paused = true)]
+    async fn a_modern_server_that_was_slow_is_to_be_asked_anew() {
+        let known = shaken(probe(), async |mut server: Scripted| {
+            let (first, second) = (server.next().await, server.next().await);
+            server.answer(&first, discovered(&["2026-07-28"])).await;
+            server.refuse(&second, -32601, Value::Null).await;
+            server.next().await;
+        });
+        assert!(matches!(known.await, Err(NoHandshake::LateModern)));
+    }
+
+    // proves P4
+    #[tokio::test(start_paused = true)]
+    async fn whoever_asks_back_first_is_answered() {
+        let known = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+            let question = server.next().await;
+            for (id, method, want) in [
+                (1, "ping", "result"),
+                (2, "roots/list", "result"),
+                (3, "elicitation/create", "result"),
+                (4, "sampling/createMessage", "error"),
+                (5, "made/up", "error"),
+            ] {
+                let params = match method {
+                    "elicitation/create" => {
+                        json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}})
+                    }
+                    "sampling/createMessage" => json!({"messages": [], "maxTokens": 1}),
+                    _ => json!({}),
+                };
+                server.say(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+                let answer = server.next().await;
+                assert!(answer["id"] == id && answer.get(want).is_some(), "{method}: {answer}");
+            }
+            server.answer(&question, initialized("2025-06-18")).await;
+            server.next().await;
+        });
+        assert!(is(&known.await, Era::Legacy, "2025-06-18"));
+    }
+
+    // proves P4
+    #[tokio::test(start_paused = true)]
+    async fn answers_to_other_questions_are_left_alone() {
+        let known = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+            let question = server.next().await;
+            server.say(json!({"jsonrpc": "2.0", "id": 17, "result": initialized("1999-01-01")})).await;
+            server.say(json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})).await;
+            let id = question["id"].to_string();
+            server.say(json!({"jsonrpc": "2.0", "id": id, "result": initialized("2025-06-18")})).await;
+            server.answer(&question, initialized("1999-01-01")).await;
+            server.next().await;
+        });
+        assert!(is(&known.await, Era::Legacy, "2025-06-18"));
+    }
+
+    // proves P1
+    #[tokio::test(start_paused = true)]
+    async fn what_can_not_be_spoken_is_refused() {
+        let unknown = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+            let question = server.next().await;
+            server.answer(&question, initialized("1999-01-01")).await;
+            server.next().await;
+        });
+        assert!(matches!(unknown.await, Err(NoHandshake::Revision(version)) if version == "1999-01-01"));
+        let older = shaken(probe(), async |mut server: Scripted| {
+            let question = server.next().await;
+            server.refuse(&question, -32022, json!({"supported": ["2024-11-05"], "requested": "2026-07-28"})).await;
+            let question = server.next().await;
+            assert_eq!(question["params"]["protocolVersion"], "2024-11-05");
+            server.answer(&question, initialized("2024-11-05")).await;
+            server.next().await;
+        });
+        assert!(is(&older.await, Era::Legacy, "2024-11-05"));
+        let gone = shaken(probe(), async |mut server: Scripted| {
+            server.next().await;
+        });
+        assert!(matches!(gone.await, Err(NoHandshake::Closed)));
+        let silent =
+            shaken(probe(), async |mut server: Scripted| while let Ok(Some(_)) = server.asked.next_line().await {});
+        assert!(matches!(silent.await, Err(NoHandshake::Silent)));
+    }
+}

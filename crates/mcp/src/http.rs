@@ -1,0 +1,163 @@
+//! A server over streamable HTTP, by rmcp's client (P1).
+//!
+//! TLS is built here, on ring, with the system's roots or the bundled ones, as for model calls: no
+//! process-wide provider is needed, so nothing panics for want of one. Redirects are followed within
+//! the server's own origin only: configured headers go nowhere else.
+
+pub(crate) mod login;
+pub(crate) mod oauth;
+pub(crate) mod tokens;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+
+/// How long a connection may take to open.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The most redirects within an origin.
+const REDIRECTS: usize = 5;
+const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
+
+/// The clients of a process; made when the first server over HTTP is reached.
+#[derive(Debug, Default)]
+pub(crate) struct Clients {
+    proxy: Option<String>,
+    made: OnceLock<Result<Made, String>>,
+}
+
+#[derive(Clone, Debug)]
+struct Made {
+    /// Follows redirects within an origin.
+    servers: reqwest::Client,
+    /// Follows redirects.
+    following: reqwest::Client,
+    /// Follows none.
+    stopping: reqwest::Client,
+}
+
+impl Clients {
+    /// Clients that go through `proxy`, if one is given.
+    pub(crate) fn through(proxy: Option<String>) -> Self {
+        Self { proxy, made: OnceLock::new() }
+    }
+
+    fn made(&self) -> Result<&Made, String> {
+        self.made.get_or_init(|| make(self.proxy.as_deref())).as_ref().map_err(Clone::clone)
+    }
+
+    /// The client that talks to servers.
+    pub(crate) fn servers(&self) -> Result<reqwest::Client, String> {
+        Ok(self.made()?.servers.clone())
+    }
+
+    /// The client that talks to authorization servers.
+    pub(crate) fn oauth(&self) -> Result<oauth::OAuthClient, String> {
+        let made = self.made()?;
+        Ok(oauth::OAuthClient { following: made.following.clone(), stopping: made.stopping.clone() })
+    }
+}
+
+fn make(proxy: Option<&str>) -> Result<Made, String> {
+    let tls = tls().map_err(|error| format!("TLS could not be set up: {error}"))?;
+    let client = |redirects| {
+        let mut builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls.clone())
+            .redirect(redirects)
+            .connect_timeout(CONNECT)
+            .user_agent(AGENT)
+            .no_proxy();
+        if let Some(proxy) = proxy {
+            let local = reqwest::NoProxy::from_string("localhost,127.0.0.0/8,::1");
+            builder = builder.proxy(reqwest::Proxy::all(proxy)?.no_proxy(local));
+        }
+        builder.build()
+    };
+    let all = || -> Result<Made, reqwest::Error> {
+        Ok(Made {
+            servers: client(within_origin())?,
+            following: client(reqwest::redirect::Policy::limited(REDIRECTS))?,
+            stopping: client(reqwest::redirect::Policy::none())?,
+        })
+    };
+    all().map_err(|error| format!("the HTTP client could not be set up: {error}"))
+}
+
+fn within_origin() -> reqwest::redirect::Policy {
+    reqwest::redirect::Policy::custom(|attempt| {
+        let first = attempt.previous().first().map(url::Url::origin);
+        if attempt.previous().len() > REDIRECTS || first.is_none_or(|origin| origin != attempt.url().origin()) {
+            attempt.stop()
+        } else {
+            attempt.follow()
+        }
+    })
+}
+
+fn tls() -> Result<ClientConfig, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}
+
+/// What every request to a server carries.
+pub(crate) fn headers(of: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    of.iter()
+        .map(|(name, value)| {
+            let parsed = name.parse::<HeaderName>().map_err(|_| format!("`{name}` is no name for a header"))?;
+            let value = value.trim().parse::<HeaderValue>();
+            Ok((
+                parsed,
+                value.map_err(|_| format!("the value of the header `{name}` has characters in it no header can"))?,
+            ))
+        })
+        .collect()
+}
+
+/// A transport to the server at `url`.
+pub(crate) fn transport<C>(
+    client: C,
+    url: &str,
+    headers: HashMap<HeaderName, HeaderValue>,
+    message_limit: usize,
+) -> StreamableHttpClientTransport<C>
+where
+    C: rmcp::transport::streamable_http_client::StreamableHttpClient + Sync,
+{
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(headers)
+        .max_sse_event_size(message_limit)
+        .reinit_on_expired_session(true);
+    StreamableHttpClientTransport::with_client(client, config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_that_can_not_be_sent_is_named() {
+        let one = |name: &str, value: &str| headers(&BTreeMap::from([(name.into(), value.into())]));
+        assert_eq!(one("X-Key", " abc ").unwrap().len(), 1);
+        assert!(one("X Key", "a").unwrap_err().contains("`X Key`"));
+        let said = one("X-Key", "secret\nvalue").unwrap_err();
+        assert!(said.contains("X-Key") && !said.contains("secret"), "{said}");
+    }
+
+    #[test]
+    fn clients_are_made_without_a_provider_of_the_process() {
+        assert!(Clients::default().servers().is_ok());
+        assert!(Clients::through(Some("http://proxy:3128".into())).oauth().is_ok());
+    }
+}

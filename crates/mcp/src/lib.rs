@@ -1,0 +1,53 @@
+//! Tools of MCP servers (P1–P4).
+//!
+//! The protocol: [`servers_from_json`] reads the usual `mcpServers` object; [`Servers`] holds the
+//! servers it names and is handed to the registry as its `ToolServers`. Nothing is started until they
+//! are woken or a tool is called; then each is reached by itself, within its own time, and kept. What
+//! a server's tools are is remembered, so from the second time on they are offered before it is
+//! there. A server that hangs, dies or talks nonsense costs its own calls and nothing else.
+//!
+//! ```
+//! use windlass_mcp::{Options, Servers, State, servers_from_json};
+//!
+//! let config = servers_from_json(&serde_json::json!({"git": {"command": "uvx", "args": ["mcp-server-git"]}}))?;
+//! let servers = Servers::new(config, Options::default());
+//! assert_eq!(servers.states()[0].state, State::Idle);
+//! # Ok::<(), windlass_mcp::ConfigError>(())
+//! ```
+
+#![deny(missing_docs)]
+
+mod asked_back;
+mod call;
+mod callbacks;
+mod calls;
+mod config;
+mod config_json;
+mod connect;
+mod connection;
+mod elicit;
+mod expand;
+mod handshake;
+mod http;
+mod listing;
+mod memory;
+mod name;
+mod notice;
+mod options;
+mod pause;
+mod result;
+mod server;
+mod servers;
+mod state;
+mod stdio;
+mod tool;
+
+pub use call::EFFECT_ID;
+pub use config::{CALL_TIMEOUT, ConfigError, Grant, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
+pub use config_json::servers_from_json;
+pub use http::login::LoginError;
+pub use name::{NameError, ServerName};
+pub use notice::{Fault, Notice, NoticeKind};
+pub use options::{MESSAGE_LIMIT, Options, ShowUrl, Variables};
+pub use servers::{ServerError, Servers};
+pub use state::{ChangedTool, ServerState, State};

@@ -1,0 +1,200 @@
+//! What is remembered of a server from one time to the next: its tools, so that they can be offered
+//! before it is there (P2); which kind of handshake it wants; and what its tools were when they were
+//! first seen, so that a change does not pass unnoticed.
+//!
+//! One small file for each server and configuration, written whole or not at all.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::ServerConfig;
+use crate::handshake::Era;
+use crate::listing::Listed;
+use crate::name::ServerName;
+
+/// A server that invents tools is not remembered for each of them.
+const REMEMBERED: usize = 5_000;
+
+/// What is remembered of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// The handshake it wants; `None` if it is to be found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) handshake: Option<Handshake>,
+    /// The revision it spoke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<String>,
+    /// The version it said it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// Its tools; `None` if they were never seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tools: Option<Vec<Listed>>,
+    /// Its tools as they were accepted, by name: at first sight, or by a person since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) accepted: BTreeMap<String, Listed>,
+}
+
+/// How a server is got to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Handshake {
+    /// By `server/discover`.
+    Discover,
+    /// By `initialize`.
+    Initialize,
+}
+
+impl From<Era> for Handshake {
+    fn from(era: Era) -> Self {
+        match era {
+            Era::Modern => Self::Discover,
+            Era::Legacy => Self::Initialize,
+        }
+    }
+}
+
+impl From<Handshake> for Era {
+    fn from(handshake: Handshake) -> Self {
+        match handshake {
+            Handshake::Discover => Self::Modern,
+            Handshake::Initialize => Self::Legacy,
+        }
+    }
+}
+
+impl Memory {
+    /// What is remembered in `folder`; nothing if nothing is, or if it can't be read.
+    pub(crate) fn load(folder: &Path, server: &ServerName, config: &ServerConfig) -> Self {
+        let text = std::fs::read(path(folder, server, config)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// Writes it down, whole or not at all.
+    pub(crate) fn save(&self, folder: &Path, server: &ServerName, config: &ServerConfig) -> io::Result<()> {
+        write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, Secrecy::Open)
+    }
+
+    /// Takes a new listing in: what was never seen before is accepted as it is.
+    pub(crate) fn learn(&mut self, tools: &[Listed]) {
+        for tool in tools {
+            self.accepted.entry(tool.name.clone()).or_insert_with(|| tool.clone());
+        }
+        if self.accepted.len() > REMEMBERED {
+            self.accepted.retain(|name, _| tools.iter().any(|tool| tool.name == *name));
+        }
+        self.tools = Some(tools.to_vec());
+    }
+
+    /// The tools that are not what they were accepted as.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &Listed> {
+        self.tools.iter().flatten().filter(|tool| self.before(tool).is_some())
+    }
+
+    /// The tool as it was accepted, if it is another now.
+    pub(crate) fn before(&self, tool: &Listed) -> Option<&Listed> {
+        self.accepted.get(&tool.name).filter(|accepted| *accepted != tool)
+    }
+}
+
+fn path(folder: &Path, server: &ServerName, config: &ServerConfig) -> PathBuf {
+    folder.join(format!("{server}-{}.json", &config.digest()[..16]))
+}
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Secrecy {
+    /// Whoever may.
+    Open,
+    /// Its owner alone.
+    Owner,
+}
+
+/// Writes a file beside its place and then moves it there.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], secrecy: Secrecy) -> io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Two threads of one process never write the same file: each has its server's lock.
+    let beside = folder.join(format!(".{name}.{}", std::process::id()));
+    let mode = match secrecy {
+        Secrecy::Open => 0o644,
+        Secrecy::Owner => 0o600,
+    };
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(mode)
+        .open(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{EffectClass, Json};
+
+    use super::*;
+
+    fn tool(description: &str) -> Listed {
+        Listed {
+            name: "t".into(),
+            description: description.into(),
+            input: Json::default(),
+            output: None,
+            effect: EffectClass::Once,
+        }
+    }
+
+    // proves P2
+    #[test]
+    fn what_is_remembered_of_one_configuration_is_not_told_of_another() {
+        let room = tempfile::tempdir().unwrap();
+        let name: ServerName = "s".parse().unwrap();
+        let (one, other) = (ServerConfig::http("http://a"), ServerConfig::http("http://b"));
+        let mut memory = Memory { handshake: Some(Handshake::Initialize), ..Memory::default() };
+        memory.learn(&[tool("first")]);
+        memory.save(&room.path().join("deep/down"), &name, &one).unwrap();
+        assert_eq!(Memory::load(&room.path().join("deep/down"), &name, &one), memory);
+        assert_eq!(Memory::load(&room.path().join("deep/down"), &name, &other), Memory::default());
+    }
+
+    #[test]
+    fn what_is_damaged_is_as_if_it_were_not_there() {
+        let room = tempfile::tempdir().unwrap();
+        let (name, config) = ("s".parse().unwrap(), ServerConfig::http("http://a"));
+        std::fs::write(path(room.path(), &name, &config), "{\"tools\": [17").unwrap();
+        assert_eq!(Memory::load(room.path(), &name, &config), Memory::default());
+    }
+
+    // proves P4
+    #[test]
+    fn a_tool_that_changes_after_it_was_seen_is_known_to_have_changed() {
+        let mut memory = Memory::default();
+        memory.learn(&[tool("first")]);
+        assert_eq!(memory.before(&tool("first")), None);
+        memory.learn(&[tool("second")]);
+        assert_eq!(memory.before(&tool("second")), Some(&tool("first")));
+        memory.learn(&[]);
+        memory.learn(&[tool("second")]);
+        assert!(memory.before(&tool("second")).is_some(), "going away for a while is no way round");
+    }
+
+    #[test]
+    fn a_file_for_its_owner_alone_is_never_readable_by_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("a/tokens.json");
+        write_whole(&path, b"{}", Secrecy::Owner).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,73 @@
+//! What the servers of a process share.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use windlass_tools::{GuardProgram, Secrets};
+
+use crate::name::ServerName;
+use crate::notice::Notice;
+
+/// Longer messages are not read: their call fails.
+pub const MESSAGE_LIMIT: usize = 64 << 20;
+
+/// Looks up a variable for `${VAR}`.
+pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+/// Is given the address at which a person logs in to a server.
+pub type ShowUrl = Arc<dyn Fn(&ServerName, &str) + Send + Sync>;
+
+/// What the servers of a process share.
+#[derive(Clone)]
+pub struct Options {
+    /// The folder where listings are remembered; without one nothing is.
+    pub memory: Option<PathBuf>,
+    /// The file where tokens are kept, readable by its owner alone; without one they last as long as
+    /// the process.
+    pub tokens: Option<PathBuf>,
+    /// Where the values of `${VAR}` come from.
+    pub variables: Variables,
+    /// The guard of stdio servers; without one none is started.
+    pub guard: Option<GuardProgram>,
+    /// Is told what a person should know.
+    pub notice: Arc<dyn Fn(Notice) + Send + Sync>,
+    /// What children don't inherit and errors don't show (X1).
+    pub secrets: Secrets,
+    /// The workspace: told to servers that ask, and where stdio servers run unless they say otherwise.
+    pub root: Option<PathBuf>,
+    /// The longest message that is read, in bytes.
+    pub message_limit: usize,
+    /// A proxy for everything over HTTP but this machine.
+    pub proxy: Option<String>,
+    /// Set where a person watches and logs in as soon as a server wants it; otherwise such a server
+    /// is not available before [`crate::Servers::login`].
+    pub log_in: Option<ShowUrl>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            memory: None,
+            tokens: None,
+            variables: Arc::new(|_| None),
+            guard: None,
+            notice: Arc::new(|_| {}),
+            secrets: Secrets::default(),
+            root: None,
+            message_limit: MESSAGE_LIMIT,
+            proxy: None,
+            log_in: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("memory", &self.memory)
+            .field("tokens", &self.tokens)
+            .field("guard", &self.guard)
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,229 @@
+//! Calls that a server gives up for now because it needs something first (P4): the newest revision's
+//! way to ask. What the server wants back is kept in the pause, so that the call can be made again by
+//! another process than the one that was asked.
+
+use std::collections::BTreeSet;
+
+use rmcp::model::{ElicitRequestParams, ErrorCode, ErrorData, InputRequest, InputRequiredResult, InputResponses};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use windlass_vocab::{Elicitation, Json, Outcome, Pause, QuestionOption, Resumption};
+
+use crate::asked_back;
+use crate::elicit;
+use crate::name::ServerName;
+
+/// The error by which an older revision says that a page must be visited first.
+const VISIT_FIRST: ErrorCode = ErrorCode(-32_042);
+
+/// What a call is made with: nothing more than its arguments at first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Round {
+    /// How many there were before.
+    pub(crate) count: u32,
+    /// What the server was to be given back.
+    pub(crate) state: Option<String>,
+    /// Answers to what it asked.
+    pub(crate) responses: Option<InputResponses>,
+}
+
+/// What is kept of a paused call.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_state: Option<String>,
+    /// Who wants to know the workspace.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    roots: BTreeSet<String>,
+    /// Whether the answers go back to the server, or it only had to be waited for.
+    #[serde(default)]
+    answers: Answers,
+    #[serde(default)]
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answers {
+    #[default]
+    Returned,
+    OnlyAwaited,
+}
+
+/// What follows when a server wants something first.
+pub(crate) enum Next {
+    /// The call is made again, with this.
+    Again(Round),
+    /// The call is over or paused.
+    Settled(Box<Outcome>),
+}
+
+/// What follows from what the server wants.
+pub(crate) fn next(server: &ServerName, wanted: InputRequiredResult, count: u32, root: Option<&str>) -> Next {
+    let (mut asks, mut roots) = (Vec::new(), BTreeSet::new());
+    for (key, request) in wanted.input_requests.unwrap_or_default() {
+        match request {
+            InputRequest::Elicitation(request) => match elicit::question(server, key, &request.params) {
+                Some(question) => asks.push(question),
+                None => return refused("something of the person that can't be asked here"),
+            },
+            InputRequest::ListRoots(_) => {
+                roots.insert(key);
+            }
+            _ => return refused("a model's answer, and Windlass does not lend its model to servers"),
+        }
+    }
+    let kept = Kept { request_state: wanted.request_state, roots, answers: Answers::Returned, count: count + 1 };
+    if asks.is_empty() {
+        return Next::Again(kept.round(InputResponses::new(), root));
+    }
+    Next::Settled(Box::new(kept.pause(asks)))
+}
+
+fn refused(what: &str) -> Next {
+    Next::Settled(Box::new(Outcome::error(format!("The server wants {what}: the call can't go on."))))
+}
+
+/// The pause an error asks for, if it is one that asks for a page to be visited first.
+pub(crate) fn of_error(server: &ServerName, error: &ErrorData) -> Option<Outcome> {
+    if error.code != VISIT_FIRST {
+        return None;
+    }
+    let wanted: Vec<Value> = serde_json::from_value(error.data.as_ref()?.get("elicitations")?.clone()).ok()?;
+    let asks: Option<Vec<Elicitation>> = wanted
+        .into_iter()
+        .enumerate()
+        .map(|(index, value)| {
+            let params: ElicitRequestParams = serde_json::from_value(value).ok()?;
+            elicit::question(server, index.to_string(), &params)
+        })
+        .collect();
+    let asks = asks.filter(|asks| !asks.is_empty())?;
+    let kept = Kept { request_state: None, roots: BTreeSet::new(), answers: Answers::OnlyAwaited, count: 1 };
+    Some(kept.pause(asks))
+}
+
+impl Kept {
+    fn pause(&self, asks: Vec<Elicitation>) -> Outcome {
+        let state = serde_json::to_value(self).unwrap_or_default();
+        Outcome::paused(Pause { state: Json::from(&state), asks })
+    }
+
+    fn round(self, mut responses: InputResponses, root: Option<&str>) -> Round {
+        for key in self.roots {
+            responses.insert(key, serde_json::to_value(asked_back::roots(root)).unwrap_or_default());
+        }
+        let responses = (!responses.is_empty()).then_some(responses);
+        Round { count: self.count, state: self.request_state, responses }
+    }
+}
+
+impl Round {
+    /// What a paused call is made again with; or how it ends because of the answers.
+    pub(crate) fn resumed(resumption: &Resumption, root: Option<&str>) -> Result<Self, Box<Outcome>> {
+        let kept: Kept = serde_json::from_str(resumption.state.as_str())
+            .map_err(|error| Box::new(Outcome::error(format!("The paused call can't be taken up: {error}."))))?;
+        match kept.answers {
+            Answers::Returned => {
+                let answered = resumption.answers.iter().map(|(key, answer)| {
+                    (key.clone(), serde_json::to_value(elicit::result(answer)).unwrap_or_default())
+                });
+                Ok(kept.round(answered.collect(), root))
+            }
+            Answers::OnlyAwaited => {
+                let agreed = resumption.answers.iter().all(|(_, answer)| answer.option == QuestionOption::Submit);
+                if agreed { Ok(kept.round(InputResponses::new(), root)) } else { Err(Box::new(declined())) }
+            }
+        }
+    }
+}
+
+fn declined() -> Outcome {
+    Outcome::error("The person did not do what the server wanted first, so the call was not made again.")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use windlass_vocab::{Answer, Wanted};
+
+    use super::*;
+
+    fn server() -> ServerName {
+        "s".parse().unwrap()
+    }
+
+    fn wanted(value: Value) -> InputRequiredResult {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn form(key: &str) -> Value {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+        json!({key: {"method": "elicitation/create", "params": {"mode": "form", "message": "Who?", "requestedSchema": schema}}})
+    }
+
+    // proves P4
+    #[test]
+    fn a_call_paused_by_one_process_is_taken_up_by_another() {
+        let asked = wanted(json!({
+            "resultType": "input_required", "requestState": "opaque/state+1", "inputRequests": form("who")
+        }));
+        let Next::Settled(outcome) = next(&server(), asked, 0, None) else { panic!("not paused") };
+        let pause = outcome.pause.unwrap();
+        assert_eq!((pause.asks[0].key.as_str(), pause.asks[0].message.as_str()), ("who", "Who?"));
+        assert!(matches!(&pause.asks[0].wants, Wanted::Form { schema } if schema.as_str().contains("name")));
+        let state = Json::parse(pause.state.as_str()).unwrap();
+        for (option, content, want) in [
+            (
+                QuestionOption::Submit,
+                Some(json!({"name": "Ada"})),
+                json!({"action": "accept", "content": {"name": "Ada"}}),
+            ),
+            (QuestionOption::No, None, json!({"action": "decline"})),
+            (QuestionOption::Dismiss, None, json!({"action": "cancel"})),
+        ] {
+            let answer = Answer { option, arguments: content.as_ref().map(Json::from) };
+            let resumption = Resumption { state: state.clone(), answers: vec![("who".into(), answer)] };
+            let round = Round::resumed(&resumption, None).unwrap();
+            assert_eq!(round.state.as_deref(), Some("opaque/state+1"));
+            assert_eq!(round.responses.unwrap()["who"], want);
+        }
+    }
+
+    // proves P4
+    #[test]
+    fn a_server_that_only_wants_its_state_back_or_the_workspace_asks_nobody() {
+        let asked = wanted(json!({"resultType": "input_required", "requestState": "x"}));
+        let Next::Again(round) = next(&server(), asked, 2, None) else { panic!("not again") };
+        assert_eq!((round.count, round.state.as_deref(), round.responses), (3, Some("x"), None));
+        let asked = wanted(json!({"resultType": "input_required", "inputRequests": {"r": {"method": "roots/list"}}}));
+        let Next::Again(round) = next(&server(), asked, 0, Some("file:///w/")) else { panic!("not again") };
+        assert_eq!(round.responses.unwrap()["r"]["roots"][0]["uri"], "file:///w/");
+    }
+
+    // proves P4
+    #[test]
+    fn a_page_to_be_visited_first_pauses_the_call() {
+        let data = json!({"elicitations": [
+            {"mode": "url", "message": "Log in", "url": "https://x/login", "elicitationId": "1"}
+        ]});
+        let error = ErrorData::new(VISIT_FIRST, "visit", Some(data));
+        let pause = of_error(&server(), &error).unwrap().pause.unwrap();
+        assert!(matches!(&pause.asks[0].wants, Wanted::Visit { url } if url == "https://x/login"));
+        let answered = |option| Resumption {
+            state: pause.state.clone(),
+            answers: vec![("0".into(), Answer { option, arguments: None })],
+        };
+        assert!(Round::resumed(&answered(QuestionOption::Submit), None).unwrap().responses.is_none());
+        assert!(Round::resumed(&answered(QuestionOption::No), None).is_err());
+        assert!(of_error(&server(), &ErrorData::new(ErrorCode(-32_000), "no", None)).is_none());
+    }
+
+    #[test]
+    fn an_address_that_is_no_web_page_is_not_shown() {
+        let data = json!({"elicitations": [
+            {"mode": "url", "message": "x", "url": "javascript:alert(1)", "elicitationId": "1"}
+        ]});
+        assert!(of_error(&server(), &ErrorData::new(VISIT_FIRST, "visit", Some(data))).is_none());
+    }
+}

@@ -1,0 +1,182 @@
+//! What a server answers to a call, as an outcome (T5, T6): words for the model; what are no words,
+//! and structure, kept beside them.
+
+use std::sync::OnceLock;
+
+use rmcp::model::{CallToolResult, ContentBlock, CustomResult, ResourceContents, ServerResult};
+use serde_json::{Map, Value};
+use windlass_tools::OutputSchema;
+use windlass_vocab::{Json, Outcome, OutcomeKind};
+
+use crate::listing::Listed;
+
+/// The outcome of an answer.
+pub(crate) fn outcome(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, answer: ServerResult) -> Outcome {
+    match answer {
+        ServerResult::CallToolResult(result) => match misfit(tool, schema, &result) {
+            Some(problem) => Outcome::error(problem),
+            None => told(result),
+        },
+        // An answer with something in it that the protocol does not know: better than none.
+        ServerResult::CustomResult(CustomResult(value)) => unusual(&value),
+        ServerResult::CreateTaskResult(_) => {
+            Outcome::error("The server made a task of the call, and tasks are not supported: nothing waits for it.")
+        }
+        ServerResult::EmptyResult(_) => Outcome::ok(""),
+        _ => Outcome::error("The server answered with something that is no result of a tool."),
+    }
+}
+
+/// What is wrong with a result by the server's own schema.
+fn misfit(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, result: &CallToolResult) -> Option<String> {
+    let declared = tool.output.as_ref().filter(|_| result.is_error != Some(true))?;
+    let Some(structured) = &result.structured_content else {
+        return Some(
+            "The server broke its word: its tool has a schema for results, and gave no structured one.".into(),
+        );
+    };
+    match schema.get_or_init(|| OutputSchema::new(declared)) {
+        Ok(schema) => schema.check(&Json::from(structured)).err().map(|problem| {
+            format!("The server broke its word: the result does not fit the tool's own schema. {problem}")
+        }),
+        Err(problem) => Some(format!("The schema of the tool's results can't be used: {problem}")),
+    }
+}
+
+fn told(result: CallToolResult) -> Outcome {
+    let CallToolResult { content, structured_content, is_error, .. } = result;
+    let mut beside = Vec::new();
+    let mut words: Vec<String> = content.into_iter().filter_map(|block| part(block, &mut beside)).collect();
+    if let (true, Some(structured)) = (words.is_empty(), &structured_content) {
+        words.push(structured.to_string());
+    }
+    let mut structured = Map::new();
+    if let Some(content) = structured_content {
+        structured.insert("structuredContent".into(), content);
+    }
+    if !beside.is_empty() {
+        structured.insert("content".into(), Value::Array(beside));
+    }
+    let text = words.join("\n");
+    let (kind, text) = match is_error {
+        Some(true) if text.is_empty() => (OutcomeKind::ToolError, "The tool failed and does not say why.".into()),
+        Some(true) => (OutcomeKind::ToolError, text),
+        Some(false) | None => (OutcomeKind::Ok, text),
+    };
+    Outcome {
+        structured: (!structured.is_empty()).then(|| Json::from(&Value::Object(structured))),
+        ..Outcome::new(kind, text)
+    }
+}
+
+/// The words of a block; what are none goes beside them.
+fn part(block: ContentBlock, beside: &mut Vec<Value>) -> Option<String> {
+    let kept = |block: &ContentBlock| serde_json::to_value(block).unwrap_or_default();
+    let words = match &block {
+        ContentBlock::Text(text) => return Some(text.text.clone()),
+        ContentBlock::Image(image) => format!("[image, {}, {}]", image.mime_type, size(&image.data)),
+        ContentBlock::Audio(audio) => format!("[audio, {}, {}]", audio.mime_type, size(&audio.data)),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => format!("[resource {uri}]\n{text}"),
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                format!("[resource {uri}, {}, {}]", mime_type.as_deref().unwrap_or("binary"), size(blob))
+            }
+            _ => "[resource]".into(),
+        },
+        ContentBlock::ResourceLink(link) => {
+            let description = link.description.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+            format!("[link to resource {} ({}){description}]", link.uri, link.name)
+        }
+        _ => "[content of an unknown kind]".into(),
+    };
+    beside.push(kept(&block));
+    Some(words)
+}
+
+/// The size of base64 data.
+fn size(data: &str) -> String {
+    format!("{} bytes, kept beside the text", data.trim_end_matches('=').len() * 3 / 4)
+}
+
+fn unusual(value: &Value) -> Outcome {
+    let texts = value.get("content").and_then(Value::as_array).into_iter().flatten();
+    let words: Vec<&str> = texts.filter_map(|block| block.get("text").and_then(Value::as_str)).collect();
+    let text = if words.is_empty() { value.to_string() } else { words.join("\n") };
+    let kind = match value.get("isError").and_then(Value::as_bool) {
+        Some(true) => OutcomeKind::ToolError,
+        Some(false) | None => OutcomeKind::Ok,
+    };
+    Outcome { structured: Some(Json::from(value)), ..Outcome::new(kind, text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use windlass_vocab::EffectClass;
+
+    use super::*;
+
+    fn tool(output: Option<Value>) -> Listed {
+        Listed {
+            name: "t".into(),
+            description: String::new(),
+            input: Json::default(),
+            output: output.as_ref().map(Json::from),
+            effect: EffectClass::Once,
+        }
+    }
+
+    fn of(output: Option<Value>, answer: Value) -> Outcome {
+        let result: CallToolResult = serde_json::from_value(answer).unwrap();
+        outcome(&tool(output), &OnceLock::new(), ServerResult::CallToolResult(result))
+    }
+
+    // proves T6, P4
+    #[test]
+    fn words_go_to_the_model_and_what_are_none_is_kept() {
+        let got = of(
+            None,
+            json!({"content": [
+                {"type": "text", "text": "one"},
+                {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "file:///a", "text": "two"}},
+                {"type": "resource_link", "uri": "file:///b", "name": "b"},
+            ]}),
+        );
+        assert_eq!(
+            got.text,
+            "one\n[image, image/png, 3 bytes, kept beside the text]\n[resource file:///a]\ntwo\n[link to resource file:///b (b)]"
+        );
+        let kept = got.structured.unwrap().to_value();
+        assert_eq!(kept["content"].as_array().unwrap().len(), 3);
+        assert_eq!(kept["content"][0]["data"], "AAAA");
+    }
+
+    // proves P4
+    #[test]
+    fn a_result_that_breaks_its_own_schema_is_a_tool_error() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let good = of(Some(schema.clone()), json!({"content": [], "structuredContent": {"n": 1}}));
+        assert_eq!((good.kind, good.text.as_str()), (OutcomeKind::Ok, r#"{"n":1}"#));
+        for bad in [json!({"content": [], "structuredContent": {"n": "1"}}), json!({"content": []})] {
+            let got = of(Some(schema.clone()), bad);
+            assert!(got.kind == OutcomeKind::ToolError && got.text.contains("broke its word"), "{got:?}");
+        }
+        let failed = of(Some(schema), json!({"content": [{"type": "text", "text": "no"}], "isError": true}));
+        assert_eq!((failed.kind, failed.text.as_str()), (OutcomeKind::ToolError, "no"));
+    }
+
+    // proves T5
+    #[test]
+    fn a_failure_without_words_is_still_a_failure() {
+        let got = of(None, json!({"content": [], "isError": true}));
+        assert!(got.kind == OutcomeKind::ToolError && !got.text.is_empty());
+    }
+
+    #[test]
+    fn an_answer_with_unknown_content_keeps_what_can_be_read() {
+        let value = json!({"content": [{"type": "hologram", "text": "x"}, {"type": "text", "text": "y"}]});
+        let got = outcome(&tool(None), &OnceLock::new(), ServerResult::CustomResult(CustomResult(value.clone())));
+        assert_eq!((got.text.as_str(), got.structured), ("x\ny", Some(Json::from(&value))));
+    }
+}

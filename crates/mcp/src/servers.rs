@@ -1,0 +1,140 @@
+//! All servers of a configuration.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::timeout;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use windlass_tools::{BoxFuture, Tool, ToolServers};
+
+use crate::config::ServerConfig;
+use crate::http::Clients;
+use crate::http::login::LoginError;
+use crate::name::ServerName;
+use crate::options::{Options, ShowUrl};
+use crate::server::Server;
+use crate::state::ServerState;
+
+/// How long a shutdown may take, all servers together.
+const SHUTDOWN: Duration = Duration::from_secs(15);
+
+/// All servers of a configuration: reached when they are needed, kept, looked after. Cheap to clone;
+/// when the last clone is dropped they are let go.
+#[derive(Clone)]
+pub struct Servers {
+    all: Arc<All>,
+}
+
+struct All {
+    servers: BTreeMap<ServerName, Arc<Server>>,
+    stop: CancellationToken,
+    _let_go: DropGuard,
+}
+
+impl fmt::Debug for Servers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.all.servers.keys()).finish()
+    }
+}
+
+/// A server is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// There is none of that name.
+    #[error("there is no MCP server `{0}`")]
+    Unknown(ServerName),
+    /// It could not be reached.
+    #[error("MCP server `{server}` {reason}")]
+    Unavailable {
+        /// The server.
+        server: ServerName,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Servers {
+    /// Servers of this configuration. Nothing is started; what is remembered of them is read.
+    #[must_use]
+    pub fn new(configs: BTreeMap<ServerName, ServerConfig>, options: Options) -> Self {
+        let stop = CancellationToken::new();
+        let clients = Arc::new(Clients::through(options.proxy.clone()));
+        let options = Arc::new(options);
+        let server = |(name, config): (ServerName, ServerConfig)| {
+            let server = Server::new(name.clone(), config, &options, &clients, stop.clone());
+            (name, server)
+        };
+        let servers = configs.into_iter().map(server).collect();
+        Self { all: Arc::new(All { servers, _let_go: stop.clone().drop_guard(), stop }) }
+    }
+
+    /// Where each of them is.
+    #[must_use]
+    pub fn states(&self) -> Vec<ServerState> {
+        self.all.servers.values().map(|server| server.state()).collect()
+    }
+
+    /// Reaches a server, trying again if it failed before, and says where it is then.
+    pub async fn connect(&self, name: &ServerName) -> Result<ServerState, ServerError> {
+        let server = self.server(name)?;
+        server.wake();
+        let unavailable = |reason| ServerError::Unavailable { server: name.clone(), reason };
+        server.connected().await.map_err(unavailable)?;
+        Ok(server.state())
+    }
+
+    /// Takes a server's tools as they are now for what they should be.
+    pub fn accept(&self, name: &ServerName) -> Result<(), ServerError> {
+        self.server(name)?.accept();
+        Ok(())
+    }
+
+    /// Logs in to a server: `show` is given the address a person must open in a browser.
+    pub async fn login(&self, name: &ServerName, show: ShowUrl) -> Result<(), LoginError> {
+        let server = self.all.servers.get(name).ok_or(LoginError::Unknown)?;
+        server.login(&show).await
+    }
+
+    /// Forgets the login to a server.
+    pub fn logout(&self, name: &ServerName) -> std::io::Result<()> {
+        self.all.servers.get(name).map_or(Ok(()), |server| server.logout())
+    }
+
+    /// Lets all servers end: by closing their input, then by signal, then by force.
+    pub async fn shutdown(&self) {
+        self.all.stop.cancel();
+        let ended = join_all(self.all.servers.values().map(|server| server.closed()));
+        let _ = timeout(SHUTDOWN, ended).await;
+    }
+
+    fn server(&self, name: &ServerName) -> Result<&Arc<Server>, ServerError> {
+        self.all.servers.get(name).ok_or_else(|| ServerError::Unknown(name.clone()))
+    }
+}
+
+impl ToolServers for Servers {
+    fn wake(&self) {
+        self.all.servers.values().for_each(Server::wake);
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.all.servers.values().flat_map(|server| server.tools()).collect()
+    }
+
+    fn awaited(&self) -> Vec<String> {
+        let awaited = self.all.servers.values().filter(|server| server.is_awaited());
+        awaited.map(|server| server.name.to_string()).collect()
+    }
+
+    fn settled(&self, servers: Vec<String>) -> BoxFuture<'static, ()> {
+        let all = self.all.servers.values();
+        let named: Vec<_> =
+            all.filter(|server| servers.iter().any(|name| name == server.name.as_str())).cloned().collect();
+        Box::pin(async move {
+            join_all(named.iter().map(|server| server.settled())).await;
+        })
+    }
+}

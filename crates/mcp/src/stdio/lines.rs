@@ -1,0 +1,116 @@
+//! Bytes into lines, with a limit to each: of a line that is too long only its id is kept.
+
+use rmcp::model::RequestId;
+
+use super::scan::Scan;
+
+/// A line of a server's output.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A whole one, without its end.
+    Whole(Vec<u8>),
+    /// One that was longer than the limit, whose answer it was, and how it began.
+    TooLong {
+        /// The question it answers.
+        answers: Option<RequestId>,
+        /// Its beginning.
+        sample: Vec<u8>,
+    },
+}
+
+/// How much of an over-long line is shown.
+const SAMPLE: usize = 80;
+
+/// Puts lines together.
+#[derive(Debug)]
+pub(super) struct Lines {
+    limit: usize,
+    open: Vec<u8>,
+    skipping: Option<(Scan, Vec<u8>)>,
+}
+
+impl Lines {
+    /// Lines of at most `limit` bytes.
+    pub(super) fn up_to(limit: usize) -> Self {
+        Self { limit, open: Vec::new(), skipping: None }
+    }
+
+    /// Takes bytes, gives the lines they complete.
+    pub(super) fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.extend(&bytes[..end]);
+            take(self.complete());
+            bytes = &bytes[end + 1..];
+        }
+        self.extend(bytes);
+    }
+
+    /// What stands there without an end when nothing more comes.
+    pub(super) fn finish(&mut self) -> Option<Line> {
+        (self.skipping.is_some() || !self.open.is_empty()).then(|| self.complete())
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if let Some((scan, _)) = &mut self.skipping {
+            scan.push(bytes);
+        } else if self.open.len() + bytes.len() > self.limit {
+            let mut scan = Scan::of(&self.open);
+            scan.push(bytes);
+            let sample = self.open.iter().chain(bytes).take(SAMPLE).copied().collect();
+            self.open = Vec::new();
+            self.skipping = Some((scan, sample));
+        } else {
+            self.open.extend_from_slice(bytes);
+        }
+    }
+
+    fn complete(&mut self) -> Line {
+        match self.skipping.take() {
+            Some((scan, sample)) => Line::TooLong { answers: scan.answers(), sample },
+            None => Line::Whole(std::mem::take(&mut self.open)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    fn lines(limit: usize, pieces: &[&[u8]]) -> Vec<Line> {
+        let (mut lines, mut all) = (Lines::up_to(limit), Vec::new());
+        pieces.iter().for_each(|piece| lines.push(piece, |line| all.push(line)));
+        all.extend(lines.finish());
+        all
+    }
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn lines_are_whole_wherever_the_bytes_are_cut() {
+        let text = b"one\n\ntwo\nthree";
+        for cut in 0..text.len() {
+            let got = lines(100, &[&text[..cut], &text[cut..]]);
+            assert_eq!(got, [whole("one"), whole(""), whole("two"), whole("three")], "{cut}");
+        }
+    }
+
+    // proves P4
+    #[test]
+    fn of_a_line_that_is_too_long_only_its_id_is_kept() {
+        let text = br#"{"id":3,"result":"xxxxxxxxxxxxxxxxxxxxxxxxxxxx"}"#;
+        let mut input = text.to_vec();
+        input.extend_from_slice(b"\nnext\n");
+        for cut in 0..input.len() {
+            let got = lines(16, &[&input[..cut], &input[cut..]]);
+            assert!(
+                matches!(&got[0], Line::TooLong { answers: Some(NumberOrString::Number(3)), .. })
+                    && got[1] == whole("next"),
+                "{cut}: {got:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The process behind a stdio server: started under a guard, ended gently and then not.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
+use windlass_tools::GuardProgram;
+use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
+
+use super::Tail;
+
+/// How long a server has to end after its input did.
+const AFTER_INPUT: Duration = Duration::from_secs(2);
+/// How long it has after the signal that asks it to.
+const AFTER_SIGNAL: Duration = Duration::from_secs(1);
+/// How long its guard may take to kill what is left.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+/// How long a server that closed its output may take to be gone.
+const GOING: Duration = Duration::from_secs(1);
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) scrubbed: BTreeSet<OsString>,
+    pub(crate) directory: PathBuf,
+}
+
+/// A process and how it ended.
+#[derive(Debug)]
+pub(crate) struct Process {
+    life: Lifeline,
+    last: Last,
+}
+
+/// What a server left behind. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Last {
+    /// Its last words.
+    pub(crate) words: Tail,
+    end: std::sync::Arc<std::sync::OnceLock<ChildEnd>>,
+}
+
+/// A process with its pipes.
+pub(crate) struct Started {
+    pub(crate) process: Process,
+    pub(crate) input: pipe::Sender,
+    pub(crate) output: pipe::Receiver,
+    pub(crate) last: Last,
+}
+
+/// Starts a server under `guard`.
+pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<Started> {
+    let guarded = GuardedProgram {
+        program: program.command,
+        args: program.args,
+        directory: program.directory,
+        environment: program.environment,
+        scrubbed: program.scrubbed,
+        stop_grace: AFTER_SIGNAL,
+    };
+    let GuardedChild { input, output, errors, life } = GuardedChild::start(guard, &guarded).await?;
+    let last = Last::default();
+    tokio::spawn(last.words.clone().drain(errors));
+    Ok(Started { process: Process { life, last: last.clone() }, input, output, last })
+}
+
+impl Process {
+    /// Its input is closed already: waits a little, then asks by signal, then has it killed. Whatever
+    /// comes of that, nothing of it is left when the hold on it is dropped.
+    pub(super) async fn end(mut self) {
+        let mut end = timeout(AFTER_INPUT, self.life.ended()).await.ok();
+        if end.is_none() {
+            self.life.stop().await;
+            end = timeout(AFTER_SIGNAL + KILL_LIMIT, self.life.ended()).await.ok();
+        }
+        if let Some(end) = end {
+            let _ = self.last.end.set(end);
+        }
+    }
+
+    /// How it ended, if it is about to.
+    pub(super) async fn ending(&mut self) {
+        if let Ok(end) = timeout(GOING, self.life.ended()).await {
+            let _ = self.last.end.set(end);
+        }
+    }
+}
+
+impl Last {
+    /// Whether there is no such program: then there is no use in trying again.
+    pub(crate) fn is_no_program(&self) -> bool {
+        matches!(self.end.get(), Some(ChildEnd::Exited(126 | 127) | ChildEnd::NotStarted(_)))
+    }
+
+    /// How it ended, `when`, and what it said last, for a sentence that begins with the server.
+    pub(crate) fn told(&self, when: &str) -> String {
+        let end = match self.end.get() {
+            Some(ChildEnd::Exited(127)) => {
+                return "could not be started: there is no such program; is it installed?".into();
+            }
+            Some(ChildEnd::Exited(126)) => return "could not be started: its program can't be run".into(),
+            Some(ChildEnd::Exited(code)) => format!("ended with exit code {code}"),
+            Some(ChildEnd::Signalled(signal)) => format!("was ended by signal {signal}"),
+            Some(ChildEnd::NotStarted(problem)) => format!("could not be started: {problem}"),
+            Some(ChildEnd::GuardLost) => "was killed, and its guard with it".to_owned(),
+            None => "closed its output".to_owned(),
+        };
+        match self.words.last_words() {
+            words if words.is_empty() => format!("{end}{when}"),
+            words => format!("{end}{when}; its last words: {words}"),
+        }
+    }
+}

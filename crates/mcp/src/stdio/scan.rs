@@ -1,0 +1,170 @@
+//! What can be told of a message that can't be read: whose answer it is. Takes it byte by byte, keeps
+//! next to nothing, and knows no recursion.
+
+use rmcp::model::RequestId;
+
+/// Longer keys and ids are not ours.
+const LONGEST: usize = 256;
+
+/// Looks for the `id` of a message as its bytes go by.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    depth: usize,
+    deepest: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Whether the next string of the outermost object is a key.
+    key_next: bool,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    id: Option<Vec<u8>>,
+    has_method: bool,
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Reading {
+    #[default]
+    Nothing,
+    Key,
+    Value,
+}
+
+impl Scan {
+    /// What is known after all of `bytes`.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut scan = Self::default();
+        scan.push(bytes);
+        scan
+    }
+
+    /// Takes the next bytes.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.step(*byte));
+    }
+
+    /// The id of the question this answers; `None` if it is no answer, or does not say.
+    pub(super) fn answers(&self) -> Option<RequestId> {
+        if self.has_method {
+            return None;
+        }
+        serde_json::from_slice(self.id.as_deref()?).ok()
+    }
+
+    /// How deep it is nested.
+    pub(super) fn deepest(&self) -> usize {
+        self.deepest
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            self.in_string_step(byte);
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if self.depth == 1 && self.key_next {
+                    self.key.clear();
+                    self.reading = Reading::Key;
+                } else {
+                    self.keep(byte);
+                }
+            }
+            b'{' | b'[' => {
+                self.keep(byte);
+                self.depth += 1;
+                self.deepest = self.deepest.max(self.depth);
+                self.key_next = self.depth == 1 && byte == b'{';
+            }
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.member_ends();
+                }
+                self.depth = self.depth.saturating_sub(1);
+                self.keep(byte);
+            }
+            b',' if self.depth == 1 => {
+                self.member_ends();
+                self.key_next = true;
+            }
+            b':' if self.depth == 1 && self.key_next => {
+                self.key_next = false;
+                self.value.clear();
+                self.reading = Reading::Value;
+            }
+            byte => self.keep(byte),
+        }
+    }
+
+    fn in_string_step(&mut self, byte: u8) {
+        let closes = byte == b'"' && !self.escaped;
+        self.escaped = byte == b'\\' && !self.escaped;
+        self.in_string = !closes;
+        match self.reading {
+            Reading::Key if closes => self.reading = Reading::Nothing,
+            Reading::Key if self.key.len() < LONGEST => self.key.push(byte),
+            Reading::Value => self.keep(byte),
+            Reading::Key | Reading::Nothing => {}
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.reading == Reading::Value && self.key == b"id" && self.value.len() < LONGEST {
+            self.value.push(byte);
+        }
+    }
+
+    fn member_ends(&mut self) {
+        if self.reading == Reading::Value {
+            match self.key.as_slice() {
+                b"id" => self.id = Some(std::mem::take(&mut self.value)),
+                b"method" => self.has_method = true,
+                _ => {}
+            }
+        }
+        self.reading = Reading::Nothing;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    fn number(id: i64) -> Option<RequestId> {
+        Some(NumberOrString::Number(id))
+    }
+
+    // proves P4
+    #[test]
+    fn whose_answer_it_is_shows_without_reading_it() {
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+        for (text, want) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"method":"x"}}"#, number(7)),
+            (r#"{"result":{"a":"\"id\":9,{"}, "id" : 7 }"#, number(7)),
+            (r#"{"id":"7","result":1}"#, Some(NumberOrString::String("7".into()))),
+            (r#"{"id":7,"method":"ping"}"#, None),
+            (r#"{"id":7,"result":{"text":"brok"#, number(7)),
+            (r#"{"result":{"id":7}}"#, None),
+            (r#"[{"id":7}]"#, None),
+            ("id: 7", None),
+            (deep.as_str(), number(7)),
+        ] {
+            assert_eq!(Scan::of(text.as_bytes()).answers(), want, "{text}");
+        }
+        assert_eq!(Scan::of(deep.as_bytes()).deepest(), 5001);
+    }
+
+    #[test]
+    fn it_does_not_matter_where_the_bytes_are_cut() {
+        let text = br#"{"x":"a\\\"b","id":"q\"r","result":{}}"#;
+        for cut in 0..text.len() {
+            let mut scan = Scan::default();
+            scan.push(&text[..cut]);
+            scan.push(&text[cut..]);
+            assert_eq!(scan.answers(), Some(NumberOrString::String("q\"r".into())), "{cut}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The transport: what rmcp sends goes out as lines, what comes in line by line is read.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::frame::{self, Asked};
+use super::lines::{Line, Lines};
+use super::process::Process;
+use crate::notice::{Fault, NoticeKind, shown};
+
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
+/// How much of what is no message is shown.
+const SAMPLE: usize = 80;
+
+/// Takes what there is to know of a server.
+pub(crate) type Tell = Arc<dyn Fn(NoticeKind) + Send + Sync>;
+
+/// Lines of JSON over a pair of pipes.
+pub(crate) struct LineTransport<R, W> {
+    output: R,
+    input: Arc<tokio::sync::Mutex<Option<W>>>,
+    buffer: Box<[u8]>,
+    lines: Lines,
+    ready: VecDeque<ServerJsonRpcMessage>,
+    asked: Arc<Mutex<Asked>>,
+    faults: BTreeMap<Fault, u64>,
+    tell: Tell,
+    process: Option<Process>,
+}
+
+impl<R, W> LineTransport<R, W> {
+    /// Reads messages of at most `limit` bytes from `output`, writes to `input`.
+    pub(crate) fn new(output: R, input: W, limit: usize, tell: Tell) -> Self {
+        Self {
+            output,
+            input: Arc::new(tokio::sync::Mutex::new(Some(input))),
+            buffer: vec![0; CHUNK].into_boxed_slice(),
+            lines: Lines::up_to(limit),
+            ready: VecDeque::new(),
+            asked: Arc::default(),
+            faults: BTreeMap::new(),
+            tell,
+            process: None,
+        }
+    }
+
+    /// The process behind it is ended when it is closed.
+    pub(crate) fn of(self, process: Process) -> Self {
+        Self { process: Some(process), ..self }
+    }
+
+    fn take(&mut self, lines: Vec<Line>) {
+        for line in lines {
+            let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+            self.ready.extend(read.messages);
+            for fault in read.faults {
+                self.tell_of(fault, &line);
+            }
+        }
+    }
+
+    /// What stands there without an end: its sender died over it.
+    fn take_rest(&mut self, line: Line) {
+        let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ready.extend(read.messages);
+        if !read.faults.is_empty() {
+            self.tell_of(Fault::BrokenOff, &line);
+        }
+    }
+
+    /// Told the 1st, 10th, 100th… time: a server that logs to its output does it all the time.
+    fn tell_of(&mut self, fault: Fault, line: &Line) {
+        let times = self.faults.entry(fault).or_default();
+        *times += 1;
+        if times.checked_ilog10().is_some_and(|power| 10u64.pow(power) == *times) {
+            let (Line::Whole(bytes) | Line::TooLong { sample: bytes, .. }) = line;
+            let sample = match fault {
+                Fault::Blank | Fault::ByteOrderMark | Fault::CarriageReturn => String::new(),
+                Fault::NotJson
+                | Fault::NotUtf8
+                | Fault::NotAMessage
+                | Fault::TooLong
+                | Fault::TooDeep
+                | Fault::BrokenOff
+                | Fault::Unasked => {
+                    shown(String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SAMPLE)]).trim(), SAMPLE)
+                }
+            };
+            (self.tell)(NoticeKind::Garbage { fault, sample, times: *times });
+        }
+    }
+}
+
+impl<R, W> Transport<RoleClient> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let ClientJsonRpcMessage::Request(request) = &message {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.insert(request.id.clone(), request.request.method().to_owned());
+        }
+        let (line, input) = (serde_json::to_vec(&message), Arc::clone(&self.input));
+        async move {
+            let mut line = line?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let Some(input) = input.as_mut() else {
+                return Err(io::Error::new(io::ErrorKind::NotConnected, "the connection is closed"));
+            };
+            input.write_all(&line).await?;
+            input.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        // May be dropped at any await: what was read is kept in `lines` and `ready`.
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            let read = self.output.read(&mut self.buffer).await.unwrap_or(0);
+            let mut lines = Vec::new();
+            if read == 0 {
+                if let Some(rest) = self.lines.finish() {
+                    self.take_rest(rest);
+                    continue;
+                }
+                if let Some(process) = &mut self.process {
+                    process.ending().await;
+                }
+                return None;
+            }
+            self.lines.push(&self.buffer[..read], |line| lines.push(line));
+            self.take(lines);
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // A server that does not read holds the lock with a line it does not take; its end frees it.
+        if let Ok(mut input) = self.input.try_lock() {
+            input.take();
+        }
+        if let Some(process) = self.process.take() {
+            process.end().await;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ClientRequest, NumberOrString, PingRequest};
+    use tokio::io::AsyncBufReadExt;
+
+    use super::*;
+
+    fn quiet() -> (Tell, Arc<Mutex<Vec<NoticeKind>>>) {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&told);
+        (Arc::new(move |notice| sink.lock().unwrap().push(notice)), told)
+    }
+
+    fn ping(id: i64) -> ClientJsonRpcMessage {
+        ClientJsonRpcMessage::request(ClientRequest::PingRequest(PingRequest::default()), NumberOrString::Number(id))
+    }
+
+    // proves P4
+    #[tokio::test]
+    async fn noise_around_an_answer_does_not_hide_it() {
+        let ((ours, theirs), (tell, told)) = (tokio::io::duplex(64), quiet());
+        let (output, input) = tokio::io::split(ours);
+        let mut transport = LineTransport::new(output, input, 1 << 20, tell);
+        transport.send(ping(1)).await.unwrap();
+        let (from_us, mut to_us) = tokio::io::split(theirs);
+        let asked = tokio::io::BufReader::new(from_us).lines().next_line().await.unwrap().unwrap();
+        assert!(asked.contains("\"ping\""), "{asked}");
+        let noise = "starting\n\n\u{feff}{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{}}\r\ntail";
+        tokio::spawn(async move { to_us.write_all(noise.as_bytes()).await });
+        assert!(matches!(transport.receive().await, Some(ServerJsonRpcMessage::Response(_))));
+        assert!(transport.receive().await.is_none());
+        assert!(told.lock().unwrap().len() >= 4, "{told:?}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_logs_all_the_time_is_told_of_a_few_times() {
+        let (tell, told) = quiet();
+        let log = "log line\n".repeat(500);
+        let mut transport = LineTransport::new(io::Cursor::new(log), tokio::io::sink(), 1 << 20, tell);
+        assert!(transport.receive().await.is_none());
+        let times: Vec<u64> = told
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|notice| match notice {
+                NoticeKind::Garbage { times, .. } => *times,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(times, [1, 10, 100]);
+    }
+}

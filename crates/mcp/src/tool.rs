@@ -1,0 +1,130 @@
+//! A tool of a server, as Windlass sees it (T1, P3).
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use serde_json::Value;
+use windlass_tools::{Asks, BoxFuture, CallContext, OutputSchema, Tool};
+use windlass_vocab::{Outcome, OutcomeKind, Preview, ToolName, ToolSpec};
+
+use crate::call::{self, Ask};
+use crate::config::Trust;
+use crate::listing::Listed;
+use crate::server::Server;
+
+/// A person may take this long to answer a server in mid-call; then the call is given up whole.
+const PERSON: Duration = Duration::from_secs(3600);
+/// What a stopped call needs to say so to its server.
+const GOODBYE: Duration = Duration::from_millis(200);
+/// How much of the arguments stands in the title of a preview.
+const TITLE: usize = 160;
+
+/// A tool of a server.
+pub(crate) struct McpTool {
+    /// The server holds its tools; they don't hold it.
+    server: Weak<Server>,
+    listed: Arc<Listed>,
+    fingerprint: String,
+    output: Arc<OnceLock<Result<OutputSchema, String>>>,
+    spec: ToolSpec,
+    trust: Trust,
+    /// What it was when it was accepted, if that was something else.
+    before: Option<Listed>,
+    timeout: Duration,
+}
+
+impl McpTool {
+    pub(crate) fn new(server: &Arc<Server>, listed: &Listed, before: Option<&Listed>) -> Self {
+        let name = format!("{}.{}", server.name, listed.name);
+        let spec = ToolSpec {
+            wire_name: name.clone(),
+            name: ToolName(name),
+            description: listed.description.clone(),
+            schema: listed.input.clone(),
+            effect: listed.effect,
+            ending: None,
+            repeatable: false,
+            tags: server.config.tags.clone(),
+        };
+        Self {
+            server: Arc::downgrade(server),
+            fingerprint: listed.fingerprint(),
+            listed: Arc::new(listed.clone()),
+            output: Arc::default(),
+            spec,
+            trust: server.config.trust,
+            before: before.cloned(),
+            timeout: server.config.call_timeout + server.config.startup_timeout,
+        }
+    }
+}
+
+impl Tool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// What a server says of its own tools decides only where the user trusts it, and not while it
+    /// says something else than it did.
+    fn asks(&self) -> Asks {
+        match (self.trust, &self.before) {
+            (Trust::Trusted, None) => Asks::ByEffect,
+            (Trust::Untrusted, _) | (Trust::Trusted, Some(_)) => Asks::Always,
+        }
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let line: String = arguments.to_string().chars().take(TITLE).collect();
+        let mut body = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        if let Some(before) = &self.before {
+            body = format!("{}\n\n{body}", changed(before, &self.listed));
+        }
+        Ok(Preview { title: format!("{}({line})", self.spec.name), body, rule: None })
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let Some(server) = self.server.upgrade() else {
+            let text = format!("The server `{}` was shut down.", self.spec.name.server());
+            return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InfrastructureError, text)));
+        };
+        let Value::Object(arguments) = arguments else {
+            let text = "The arguments must be a JSON object.";
+            return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InvalidArguments, text)));
+        };
+        let ask = Ask {
+            server,
+            tool: Arc::clone(&self.listed),
+            fingerprint: self.fingerprint.clone(),
+            output: Arc::clone(&self.output),
+            arguments,
+        };
+        Box::pin(call::run(ask, context))
+    }
+
+    /// The call's own limit is kept by the call itself, for it does not run while a person is asked.
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timeout + PERSON)
+    }
+
+    fn stop_grace(&self) -> Duration {
+        GOODBYE
+    }
+}
+
+/// What a person must know of a tool that is not what it was.
+fn changed(before: &Listed, now: &Listed) -> String {
+    let mut text = String::from("This tool is not what it was when you first saw it.");
+    if before.description != now.description {
+        text += &format!("\nIt said: {}\nIt says: {}", before.description, now.description);
+    }
+    if before.input != now.input {
+        text += "\nIts arguments have changed.";
+    }
+    if before.output != now.output {
+        text += "\nIts results have changed.";
+    }
+    if before.effect != now.effect {
+        text += &format!("\nIt was {:?} and is {:?}.", before.effect, now.effect);
+    }
+    text
+}

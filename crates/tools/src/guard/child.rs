@@ -1,0 +1,200 @@
+//! A program under a guard that is talked to: its input and output are pipes, and it lives until its
+//! input ends, it is stopped, or Windlass is gone (T7, P3). `run_command` is the other user of guards.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+
+use super::handover;
+use super::wire::{Input, Report, Request, STOP};
+use crate::GuardProgram;
+
+/// The most of a request that is sent before anybody reads it: less than a socket takes.
+const FIRST_PIECE: usize = 16 << 10;
+
+/// What is to run under a guard.
+#[derive(Clone, Debug)]
+pub struct GuardedProgram {
+    /// The program: a path, or a name to be looked for.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// What its environment has besides what is inherited.
+    pub environment: Vec<(String, String)>,
+    /// What it does not inherit.
+    pub scrubbed: BTreeSet<OsString>,
+    /// How long it has to end by itself when it is stopped.
+    pub stop_grace: Duration,
+}
+
+/// A program that runs under its guard.
+#[derive(Debug)]
+pub struct GuardedChild {
+    /// What it reads.
+    pub input: pipe::Sender,
+    /// What it prints.
+    pub output: pipe::Receiver,
+    /// What it complains.
+    pub errors: pipe::Receiver,
+    /// By which it is held.
+    pub life: Lifeline,
+}
+
+/// How a program under a guard came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChildEnd {
+    /// It could not be started.
+    NotStarted(String),
+    /// It exited with this code, and nothing it started is left.
+    Exited(i32),
+    /// A signal ended it, and nothing it started is left.
+    Signalled(i32),
+    /// The guard is gone without a word; at least the program's own group was killed.
+    GuardLost,
+}
+
+/// The hold on a guarded program: when it is dropped, the program and all it started is killed.
+#[derive(Debug)]
+pub struct Lifeline {
+    control: OwnedWriteHalf,
+    reports: Lines<BufReader<OwnedReadHalf>>,
+    group: Option<i32>,
+    end: Option<ChildEnd>,
+    /// Reaped in the background once it ends.
+    _guard: tokio::process::Child,
+}
+
+impl GuardedChild {
+    /// Starts `program` under `guard`. It waits at its gate until the guard has said its number.
+    pub async fn start(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<Self> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (read_input, input) = io::pipe()?;
+        let (output, write_output) = io::pipe()?;
+        let (errors, write_errors) = io::pipe()?;
+        let request = Request {
+            command: format!("exec {}", command_line(program)),
+            directory: program.directory.clone(),
+            lock: None,
+            grace_ms: u64::try_from(program.stop_grace.as_millis()).unwrap_or(u64::MAX),
+            input: Input::Passed,
+        };
+        let line = serde_json::to_string(&request)? + "\n";
+        let sent = handover::send(&ours, &line.as_bytes()[..line.len().min(FIRST_PIECE)], read_input.as_fd())?;
+        drop(read_input);
+        let mut command = tokio::process::Command::new(&guard.program);
+        program.scrubbed.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        command
+            .arg0("command-guard")
+            .args(&guard.args)
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::from(write_output))
+            .stderr(Stdio::from(write_errors));
+        let process = command.spawn()?;
+        drop(command);
+        ours.set_nonblocking(true)?;
+        let (reports, mut control) = tokio::net::UnixStream::from_std(ours)?.into_split();
+        control.write_all(&line.as_bytes()[sent..]).await?;
+        let mut child = Self {
+            input: pipe::Sender::from_owned_fd(OwnedFd::from(input))?,
+            output: pipe::Receiver::from_owned_fd(OwnedFd::from(output))?,
+            errors: pipe::Receiver::from_owned_fd(OwnedFd::from(errors))?,
+            life: Lifeline {
+                control,
+                reports: BufReader::new(reports).lines(),
+                group: None,
+                end: None,
+                _guard: process,
+            },
+        };
+        child.open_gate().await?;
+        Ok(child)
+    }
+
+    /// The first line of its input is the gate's; the program gets what comes after it.
+    async fn open_gate(&mut self) -> io::Result<()> {
+        match self.life.next_report().await {
+            Some(Report::Started(group)) => {
+                self.life.group = Some(group);
+                self.input.write_all(b"\n").await
+            }
+            Some(Report::Failed(problem)) => Err(io::Error::other(problem)),
+            Some(Report::Exited(_) | Report::Signalled(_)) | None => {
+                Err(io::Error::other("its guard ended before it had begun"))
+            }
+        }
+    }
+}
+
+impl Lifeline {
+    /// Asks the program to end; after its grace it is killed, and what it started with it.
+    pub async fn stop(&mut self) {
+        // A guard that is gone already shows in its silence.
+        let _ = self.control.write_all(format!("{STOP}\n").as_bytes()).await;
+    }
+
+    /// Waits for its end. Can be dropped and called again.
+    pub async fn ended(&mut self) -> ChildEnd {
+        if let Some(end) = &self.end {
+            return end.clone();
+        }
+        let end = match self.next_report().await {
+            Some(Report::Exited(code)) => ChildEnd::Exited(code),
+            Some(Report::Signalled(signal)) => ChildEnd::Signalled(signal),
+            Some(Report::Failed(problem)) => ChildEnd::NotStarted(problem),
+            Some(Report::Started(_)) | None => {
+                self.kill_group();
+                ChildEnd::GuardLost
+            }
+        };
+        self.end.insert(end).clone()
+    }
+
+    async fn next_report(&mut self) -> Option<Report> {
+        let line = self.reports.next_line().await.ok().flatten()?;
+        serde_json::from_str(&line).ok()
+    }
+
+    /// What the guard can't do any more: at least the program's own group.
+    fn kill_group(&self) {
+        if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// The program and its arguments as a shell reads them back.
+fn command_line(program: &GuardedProgram) -> String {
+    let words = std::iter::once(&program.program).chain(&program.args);
+    words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reaches_the_program_as_it_was_written() {
+        let program = GuardedProgram {
+            program: "printf".into(),
+            args: ["%s|", "it's", "$HOME `id` \\", "", "a\nb"].map(String::from).into(),
+            directory: PathBuf::from("/"),
+            environment: Vec::new(),
+            scrubbed: BTreeSet::new(),
+            stop_grace: Duration::ZERO,
+        };
+        let output = std::process::Command::new("/bin/sh").args(["-c", &command_line(&program)]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "it's|$HOME `id` \\||a\nb|");
+    }
+}
