@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use rmcp::transport::auth::{AuthError, AuthorizationRequest, AuthorizationSession};
+use rmcp::transport::auth::{
+    AuthError, AuthorizationRequest, AuthorizationSession, CredentialStore, WWWAuthenticateParams,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -66,7 +68,7 @@ pub(crate) async fn login(
     let mut manager = manager(clients, url, tokens).await?;
     let metadata = manager.resolve_metadata_from_challenge(challenge).await?.metadata;
     manager.set_metadata(metadata);
-    let request = request(oauth, port, challenge);
+    let request = request(oauth, port, challenge).with_scopes(scopes(url, oauth, tokens, challenge).await);
     let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| LoginError::from(error))?;
     show(session.get_authorization_url());
     let redirect = timeout(PATIENCE, redirected(&listener)).await.map_err(|_| LoginError::Patience)??;
@@ -78,9 +80,6 @@ fn request(oauth: &OAuth, port: u16, challenge: Option<&str>) -> AuthorizationRe
     let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}/callback"))
         .with_client_name("Windlass")
         .with_initial_scope_selection();
-    if !oauth.scopes.is_empty() {
-        request = request.with_scopes(oauth.scopes.clone());
-    }
     if let Some(id) = &oauth.client_id {
         request = request.with_preregistered_client(id);
         if let Some(secret) = &oauth.client_secret {
@@ -94,6 +93,26 @@ fn request(oauth: &OAuth, port: u16, challenge: Option<&str>) -> AuthorizationRe
         request = request.with_challenge(challenge);
     }
     request
+}
+
+/// The scopes to ask for: the configured ones, or, where what was granted does not suffice, that and
+/// what the server wants besides. None where the server's own word is to be taken.
+async fn scopes(url: &str, oauth: &OAuth, tokens: &Tokens, challenge: Option<&str>) -> Vec<String> {
+    if !oauth.scopes.is_empty() {
+        return oauth.scopes.clone();
+    }
+    let (Some(challenge), Ok(base)) = (challenge, url.parse()) else {
+        return Vec::new();
+    };
+    let wanted = WWWAuthenticateParams::parse(challenge, &base);
+    let mut scopes = match tokens.load().await {
+        Ok(Some(granted)) if wanted.is_insufficient_scope() => granted.granted_scopes,
+        Ok(_) | Err(_) => return Vec::new(),
+    };
+    let more = wanted.scope.as_deref().unwrap_or_default().split_whitespace();
+    let more: Vec<String> = more.filter(|scope| !scopes.iter().any(|held| held == scope)).map(str::to_owned).collect();
+    scopes.extend(more);
+    scopes
 }
 
 /// Waits for the browser to come back; whatever else knocks is sent away.
