@@ -31,11 +31,10 @@ use crate::tool::McpTool;
 /// How often a server that died is started again, and how long before the first time.
 const RESTARTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// How often a person is asked to log in before the server is given up.
+const LOGINS: usize = 3;
 /// A server that lived so long may die afresh.
 const STEADY: Duration = Duration::from_secs(60);
-/// How often a person is sent to log in before a server is given up: what is asked of them may change
-/// between two requests, and whom they log in with.
-const LOGINS: usize = 2;
 /// How long changes of a listing are gathered before it is asked for again.
 const GATHER: Duration = Duration::from_millis(250);
 /// How long between two such questions, however often the server says that it has changed.
@@ -122,6 +121,11 @@ impl Server {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
+    fn standing(&self) -> Standing {
+        self.lock().standing.clone()
+    }
+
     fn lock_memory(&self) -> Memory {
         self.lock().memory.clone()
     }
@@ -142,13 +146,11 @@ impl Server {
     /// The connection, once it is there; or why there is none.
     pub(crate) async fn connected(self: &Arc<Self>) -> Result<Arc<Connection>, String> {
         let mut bell = self.bell.subscribe();
-        if matches!(self.lock().standing, Standing::Idle) {
+        if matches!(self.standing(), Standing::Idle) {
             self.wake();
         }
         loop {
-            // The lock is free again before any arm: one of them takes it anew.
-            let standing = self.lock().standing.clone();
-            match standing {
+            match self.standing() {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
                 Standing::Connected(_) | Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle if self.config.usage == Use::Disabled => return Err("is disabled".into()),
@@ -167,7 +169,7 @@ impl Server {
     pub(crate) async fn settled(&self) {
         let mut bell = self.bell.subscribe();
         loop {
-            match self.lock().standing {
+            match self.standing() {
                 Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle
                 | Standing::Connected(_)
@@ -264,8 +266,8 @@ impl Server {
         let Some(tokens) = &self.tokens else {
             return Err(LoginError::NotHttp);
         };
-        let challenge = match &self.lock().standing {
-            Standing::NeedsAuth { challenge } => challenge.clone(),
+        let challenge = match self.standing() {
+            Standing::NeedsAuth { challenge } => challenge,
             _ => None,
         };
         let challenge = match challenge {
@@ -295,11 +297,7 @@ impl Server {
             return Err(self.wants_login());
         };
         self.authorize(tokens, challenge, show).await.map_err(|error| error.to_string())?;
-        let connection = match &self.lock().standing {
-            Standing::Connected(connection) => Some(Arc::clone(connection)),
-            _ => None,
-        };
-        if let Some(connection) = connection {
+        if let Standing::Connected(connection) = self.standing() {
             self.set(Standing::Connecting);
             let (fresh, listing) = self.reach_once(None).await.map_err(|unreached| self.sentence(&unreached))?;
             connection.close().await;
@@ -459,9 +457,9 @@ impl Server {
         let mut refreshed: Option<Instant> = None;
         loop {
             // A login in mid-call may have put another connection in its place.
-            let Standing::Connected(connection) = self.lock().standing.clone() else {
+            let Standing::Connected(connection) = self.standing() else {
                 self.settled().await;
-                if self.stop.is_cancelled() || !matches!(self.lock().standing, Standing::Connected(_)) {
+                if self.stop.is_cancelled() || !matches!(self.standing(), Standing::Connected(_)) {
                     return Parting::Stopped;
                 }
                 continue;
@@ -473,8 +471,7 @@ impl Server {
                     return Parting::Stopped;
                 }
                 () = connection.gone.cancelled() => {
-                    let now = self.lock().standing.clone();
-                    if matches!(&now, Standing::Connected(other) if Arc::ptr_eq(other, &connection)) {
+                    if matches!(self.standing(), Standing::Connected(other) if Arc::ptr_eq(&other, &connection)) {
                         self.lock().last_error = Some(connection.why_gone());
                         connection.close().await;
                         return Parting::Gone;
