@@ -26,13 +26,14 @@ use crate::listing::Listed;
 use crate::pause::{self, Next, Round};
 use crate::result;
 use crate::server::Server;
+use crate::stdio::UNREADABLE;
 
 /// The entry of `_meta` that names the effect: the same for every try of a call (J4).
 pub const EFFECT_ID: &str = "windlass/effect-id";
 
 /// How often more authority is asked for in one call.
 const STEP_UPS: usize = 3;
-/// How often a server may want the call made again without having asked anybody anything.
+/// How often a server may want the call made again, whether it asks somebody or nobody.
 const ROUNDS: u32 = 10;
 
 /// What is to be called.
@@ -92,12 +93,12 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
                     Err(reason) => return unavailable(server, &reason),
                 }
             }
+            Ended::Answered(Ok(ServerResult::InputRequiredResult(_))) if round.count >= ROUNDS => {
+                return Outcome::error("The server wants the call made again and again, without end.");
+            }
             Ended::Answered(Ok(ServerResult::InputRequiredResult(wanted))) => {
                 match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
-                    Next::Again(again) if again.count <= ROUNDS => round = again,
-                    Next::Again(_) => {
-                        return Outcome::error("The server wants the call made again and again, without end.");
-                    }
+                    Next::Again(again) => round = again,
                     Next::Settled(outcome) => return *outcome,
                 }
             }
@@ -189,6 +190,9 @@ fn settled(ask: &Ask, connection: &Connection, ended: Ended) -> Outcome {
     let (server, effect) = (&ask.server, ask.tool.effect);
     match ended {
         Ended::Answered(Ok(answer)) => result::outcome(&ask.tool, &ask.output, answer),
+        Ended::Answered(Err(ServiceError::McpError(error))) if error.code == UNREADABLE => {
+            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&error.message, effect))
+        }
         Ended::Answered(Err(ServiceError::McpError(error))) => pause::of_error(&server.name, &error)
             .unwrap_or_else(|| Outcome::error(server.options.secrets.scrub(&error.message).into_owned())),
         Ended::Answered(Err(error)) => {

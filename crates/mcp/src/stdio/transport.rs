@@ -69,7 +69,8 @@ impl<R, W> LineTransport<R, W> {
     /// What stands there without an end: its sender died over it.
     fn take_rest(&mut self, line: Line) {
         let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        self.ready.extend(read.messages);
+        // Half an answer says less than that its sender is gone, which whoever waits is told next.
+        self.ready.extend(read.messages.into_iter().filter(|message| !frame::is_unreadable(message)));
         if !read.faults.is_empty() {
             self.tell_of(Fault::BrokenOff, &line);
         }
