@@ -24,6 +24,7 @@ mod sample;
 pub mod screen;
 pub mod secrets;
 mod servers;
+mod serve;
 pub mod settings;
 mod tty;
 

@@ -146,7 +146,7 @@ impl Server {
             self.wake();
         }
         loop {
-            // Out of the match, or the lock is held throughout it.
+            // The lock is free again before any arm: one of them takes it anew.
             let standing = self.lock().standing.clone();
             match standing {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),

@@ -13,6 +13,7 @@ mod init;
 mod job;
 mod man;
 mod mcp;
+pub(crate) mod mcp_serve;
 pub(crate) mod question;
 pub(crate) mod recall;
 mod repeat;
@@ -77,6 +78,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),
         Command::Retry(args) => retry::retry(data_dir, &args, env),
+        Command::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         Command::Demo(args) => demo::demo(data_dir, &args, env),
         Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),
         Command::Init(args) => init::init(data_dir, &args, env),
