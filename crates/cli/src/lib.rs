@@ -23,8 +23,8 @@ pub mod prompt;
 mod sample;
 pub mod screen;
 pub mod secrets;
-mod servers;
 mod serve;
+mod servers;
 pub mod settings;
 mod tty;
 

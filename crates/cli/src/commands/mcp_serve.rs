@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Attendance, MessageId, QuestionAsked, RunEnded, RunId};
+use windlass::vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 use windlass::{Agent, Awaited, end_awaited};
 
 use super::streams::tell;
-use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
+use super::{CommandError, Done, Job, agent, always, block_on, follow, job, repeat, session};
 use crate::args::{CommonFlags, McpServeArgs, flags};
 use crate::exit::Exit;
 use crate::models::{DEMO, Otherwise, Wish};
+use crate::output::harmless_lines;
 use crate::serve;
-use crate::settings::{Env, Flags, Origin, Place, Sourced};
+use crate::servers::Kept;
+use crate::settings::{Env, Flags, Origin, Place, Settings, Sourced};
 
 pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> Done {
     if args.common.json {
@@ -32,7 +34,8 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
     }
     block_on(async {
         let store = agent::open_store(&place)?;
-        serve::serve(Premises { flags, common: args.common.clone(), env, place, store }).await
+        let servers = Kept::default();
+        serve::serve(Premises { flags, common: args.common.clone(), env, place, store, servers }).await
     })
 }
 
@@ -52,6 +55,24 @@ pub(crate) struct Premises {
     env: Env,
     place: Place,
     store: Arc<dyn Store>,
+    servers: Kept,
+}
+
+/// An agent, and the settings it was made by.
+pub(crate) struct Hired {
+    pub(crate) agent: Agent,
+    settings: Settings,
+    env: Env,
+}
+
+impl Hired {
+    /// Writes down what a person agreed to for good.
+    pub(crate) async fn keep_rule(&mut self, asked: &QuestionAsked, answer: &Answer) {
+        let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+        if let (QuestionOption::Always, Some(rule)) = (answer.option, rule) {
+            tell(always::keep(rule, &self.env, &mut self.settings).await.trim_end());
+        }
+    }
 }
 
 impl Premises {
@@ -104,13 +125,16 @@ impl Premises {
         known: Option<&SessionRow>,
         purpose: Purpose,
         attendance: Attendance,
-    ) -> Result<Agent, CommandError> {
+    ) -> Result<Hired, CommandError> {
         let place = match known {
             Some(row) => session::at_home(self.place.clone(), row, self.common.workspace.as_deref())?,
             None => self.place.clone(),
         };
-        let mut job = Job::prepare(self.flags.clone(), &self.common, self.env.clone(), place)?;
+        // Standard input is the client's: nobody is asked there which servers may start.
+        let nobody = Attendance::Unattended;
+        let mut job = Job::prepare_for(self.flags.clone(), &self.common, self.env.clone(), place, nobody)?;
         job.attendance = attendance;
+        job.servers = self.servers.in_place_of(job.servers, &job.settings.place.workspace);
         let model = match known {
             Some(row) => session::model_of(self.store(), row.session).await?,
             None => None,
@@ -120,7 +144,21 @@ impl Premises {
             job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(model, Otherwise::Refuse)).await?;
-        agent::build(&job, Arc::clone(&self.store), &model)
+        let agent = agent::build(&job, Arc::clone(&self.store), &model)?;
+        Ok(Hired { agent, settings: job.settings, env: job.env })
+    }
+
+    /// Tells whoever reads standard error what the agent's own servers had to tell.
+    pub(crate) fn tell_news(&self) {
+        for text in self.servers.news() {
+            tell(&format!("windlass: {}", harmless_lines(&text)));
+        }
+    }
+
+    /// Lets go of the agent's own servers.
+    pub(crate) async fn close(&self) {
+        self.servers.close().await;
+        self.tell_news();
     }
 }
 

@@ -3,21 +3,21 @@
 
 use windlass::runtime::{OpenError, Stopped};
 use windlass::store::StoreError;
-use windlass::vocab::{MessageId, RunEnded, RunId, SessionId, StopBy};
-use windlass::{Agent, Awaited, RunError, Session, Standing, Subscription};
+use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
+use windlass::{Awaited, RunError, Session, Standing, Subscription};
 
 use super::arguments::{Ask, Name};
 use super::client::Client;
 use super::live::Live;
 use crate::commands::CommandError;
-use crate::commands::mcp_serve::{Premises, Purpose};
+use crate::commands::mcp_serve::{Hired, Premises, Purpose};
 use crate::commands::session::{fresh_key, is_open};
 use crate::exit::Exit;
 
 /// A run that is awaited, and its open session.
 pub(super) struct Errand {
     pub(super) key: String,
-    pub(super) agent: Agent,
+    pub(super) hired: Hired,
     pub(super) session: Session,
     pub(super) events: Subscription,
     pub(super) awaited: Awaited,
@@ -62,14 +62,15 @@ pub(super) async fn say(premises: &Premises, live: &Live, ask: Ask, client: &Cli
     let mut errand = match parked {
         Some(errand) => errand,
         None => {
-            let agent = premises.agent(known.as_ref(), Purpose::Say, client.attendance()).await?;
-            let (session, events) = agent.session_followed(&key).await.map_err(|error| not_opened(&key, error))?;
+            let hired = premises.agent(known.as_ref(), Purpose::Say, client.attendance()).await?;
+            let (session, events) =
+                hired.agent.session_followed(&key).await.map_err(|error| not_opened(&key, error))?;
             live.follow(&session);
             // What is awaited is known once it is said.
-            Errand { key, agent, session, events, awaited: Awaited::Run(RunId::default()) }
+            Errand { key, hired, session, events, awaited: Awaited::Run(RunId::default()) }
         }
     };
-    let recorded = errand.agent.runtime().outside().secrets.scrub(&ask.prompt).into_owned();
+    let recorded = errand.hired.agent.runtime().outside().secrets.scrub(&ask.prompt).into_owned();
     let unfinished = match (&message, &known) {
         (None, Some(row)) => premises.unfinished_message(row, &recorded).await?,
         (Some(_), _) | (None, None) => None,
@@ -100,8 +101,8 @@ pub(super) async fn take_up(
     if !is_open(&row) {
         return Err(nothing());
     }
-    let agent = premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
-    let errand = open(live, agent, row.session, row.key, Awaited::Run(RunId(row.runs))).await?;
+    let hired = premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
+    let errand = open(live, hired, row.session, row.key, Awaited::Run(RunId(row.runs))).await?;
     if errand.session.standing() == Standing::Idle {
         errand.end(live).await;
         return Err(nothing());
@@ -112,14 +113,14 @@ pub(super) async fn take_up(
 /// Opens a session that is there, for the run that is awaited.
 pub(super) async fn open(
     live: &Live,
-    agent: Agent,
+    hired: Hired,
     session: SessionId,
     key: String,
     awaited: Awaited,
 ) -> Result<Errand, CommandError> {
-    let (session, events) = agent.existing(session).await.map_err(|error| not_opened(&key, error))?;
+    let (session, events) = hired.agent.existing(session).await.map_err(|error| not_opened(&key, error))?;
     live.follow(&session);
-    Ok(Errand { key, agent, session, events, awaited })
+    Ok(Errand { key, hired, session, events, awaited })
 }
 
 fn not_opened(key: &str, error: OpenError) -> CommandError {
@@ -138,6 +139,14 @@ pub(super) fn busy(key: &str) -> CommandError {
 }
 
 impl Errand {
+    /// Gives the run an answer, unless the question is settled already.
+    pub(super) async fn answer(&mut self, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
+        if self.session.answer(asked.question, answer.clone()).await.map_err(RunError::from)? {
+            self.hired.keep_rule(asked, &answer).await;
+        }
+        Ok(())
+    }
+
     /// Stops the run as a person would, and waits until that is recorded.
     pub(super) async fn stop(&self) -> Result<Stopped, CommandError> {
         let stopped = self.session.stop(StopBy::Person).await.map_err(RunError::from)?;

@@ -44,9 +44,9 @@ use std::sync::Arc;
 
 /// Serves one client until it is gone.
 pub(crate) async fn serve(premises: Premises) -> Done {
-    let live = Arc::new(Live::default());
+    let (premises, live) = (Arc::new(premises), Arc::new(Live::default()));
     let (wire, line) = Wire::of_process();
-    let server = Server::new(premises, Arc::clone(&live), line.gone());
+    let server = Server::new(Arc::clone(&premises), Arc::clone(&live), line.gone());
     let done = match server.serve(wire).await {
         Ok(running) => {
             line.begin();
@@ -59,5 +59,6 @@ pub(crate) async fn serve(premises: Premises) -> Done {
         Err(error) => Err(CommandError::new(Exit::Failed, format!("the client can't be served: {error}"))),
     };
     live.close().await;
+    premises.close().await;
     done
 }

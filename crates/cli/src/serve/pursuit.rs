@@ -61,9 +61,9 @@ pub(super) async fn pursue(mut errand: Errand, live: &Live, client: &Client) -> 
 }
 
 async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Result<Halt, CommandError> {
-    let Errand { key, agent, session, events, awaited } = errand;
     let mut telling = Telling::default();
-    for call in recall::calls_of_last_run(agent.runtime().outside().store.as_ref(), session.id()).await? {
+    let store = errand.hired.agent.runtime().outside().store.clone();
+    for call in recall::calls_of_last_run(store.as_ref(), errand.session.id()).await? {
         telling.recall(&call);
     }
     loop {
@@ -72,10 +72,11 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
                 progress.say(&line);
             }
         };
+        let Errand { hired, session, events, awaited, .. } = &mut *errand;
         let ended = tokio::select! {
             biased;
             () = client.gone.cancelled() => return Ok(Halt::Gone),
-            ended = agent.follow(session, events, awaited.clone(), show) => ended,
+            ended = hired.agent.follow(session, events, awaited.clone(), show) => ended,
         };
         let questions = match ended {
             Ok(_) => return Ok(Halt::Ended),
@@ -83,7 +84,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
             Err(error) => return Err(error.into()),
         };
         match client.reach {
-            Reach::Nobody => return Err(nobody_can_answer(&questions, key)),
+            Reach::Nobody => return Err(nobody_can_answer(&questions, &errand.key)),
             Reach::ByResult(visits) => {
                 let (asks, others): (Vec<_>, Vec<_>) =
                     questions.into_iter().partition(|asked| questions::request(asked, visits).is_some());
@@ -91,7 +92,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
                     return Ok(Halt::Asks(asks, visits));
                 }
                 for asked in others {
-                    questions::take_default(session, &asked).await?;
+                    errand.answer(&asked, questions::default(&asked)).await?;
                 }
             }
             Reach::InMidCall(visits) => {
@@ -99,7 +100,11 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
                     tokio::select! {
                         biased;
                         () = client.gone.cancelled() => return Ok(Halt::Gone),
-                        answered = questions::ask(&client.peer, session, &asked, visits) => answered?,
+                        answer = questions::ask(&client.peer, &errand.session, &asked, visits) => {
+                            if let Some(answer) = answer {
+                                errand.answer(&asked, answer).await?;
+                            }
+                        }
                     }
                 }
             }
@@ -109,7 +114,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
 
 /// How it ended, as it is recorded.
 async fn ending(errand: &mut Errand) -> Result<Ending, CommandError> {
-    let store = errand.agent.runtime().outside().store.clone();
+    let store = errand.hired.agent.runtime().outside().store.clone();
     let end = end_awaited(store.as_ref(), errand.session.id(), &mut errand.awaited).await?;
     let found = end.and_then(|(envelope, ended)| Some((envelope.run?, ended)));
     let Some((run, ended)) = found else { return Err(RunError::Dropped.into()) };

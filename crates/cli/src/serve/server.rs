@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use windlass::{RunError, Standing};
+use windlass::Standing;
 
 use super::arguments::{self, Ask, OfSession};
 use super::client::Client;
@@ -45,13 +45,13 @@ const METHODS: [&str; 8] = [
 
 /// The server of one client.
 pub(super) struct Server {
-    premises: Premises,
+    premises: Arc<Premises>,
     live: Arc<Live>,
     gone: CancellationToken,
 }
 
 impl Server {
-    pub(super) fn new(premises: Premises, live: Arc<Live>, gone: CancellationToken) -> Self {
+    pub(super) fn new(premises: Arc<Premises>, live: Arc<Live>, gone: CancellationToken) -> Self {
         Self { premises, live, gone }
     }
 
@@ -116,11 +116,11 @@ impl Server {
         let (session, awaited) = state::read(state)?;
         let row = self.premises.store().row(session).await?;
         let row = row.ok_or_else(|| CommandError::new(Exit::Usage, "the session of this call is no longer there"))?;
-        let errand = match self.live.take(session, &row.key)? {
+        let mut errand = match self.live.take(session, &row.key)? {
             Some(parked) => parked,
             None => {
-                let agent = self.premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
-                errand::open(&self.live, agent, session, row.key, awaited).await?
+                let hired = self.premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
+                errand::open(&self.live, hired, session, row.key, awaited).await?
             }
         };
         // What is open is settled first, so that its questions are there.
@@ -130,8 +130,7 @@ impl Server {
             let Some(result) = brought.and_then(|value| serde_json::from_value::<ElicitResult>(value).ok()) else {
                 continue;
             };
-            let answer = questions::answer(&asked, &result);
-            errand.session.answer(asked.question, answer).await.map_err(RunError::from)?;
+            errand.answer(&asked, questions::answer(&asked, &result)).await?;
         }
         Ok(errand)
     }
@@ -173,7 +172,9 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(text, None));
         };
         let client = Client::of(&context, &self.gone);
-        Ok(self.call(offered, request, &client).await.unwrap_or_else(|error| refusal(&error).into()))
+        let response = self.call(offered, request, &client).await;
+        self.premises.tell_news();
+        Ok(response.unwrap_or_else(|error| refusal(&error).into()))
     }
 
     async fn list_resources(

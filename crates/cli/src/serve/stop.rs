@@ -26,8 +26,8 @@ pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> 
         Some(parked) => parked,
         None if !is_open(&row) => return Ok(result(key, Stopped { runs: 0, dropped: 0 })),
         None => {
-            let agent = premises.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
-            errand::open(live, agent, row.session, row.key, Awaited::Run(RunId(row.runs))).await?
+            let hired = premises.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
+            errand::open(live, hired, row.session, row.key, Awaited::Run(RunId(row.runs))).await?
         }
     };
     let stopped = errand.stop().await;

@@ -37,7 +37,7 @@ fn an_approval_is_asked_of_the_client() {
         let schema = &asked["params"]["requestedSchema"];
         assert_eq!(
             schema["properties"]["answer"]["enum"],
-            json!(["no", "yes, once", "yes, for this session"]),
+            json!(["no", "yes, once", "yes, for this session", "always"]),
             "{asked}"
         );
         assert_eq!(bench.read("marks"), None, "nothing runs before the answer");
