@@ -14,6 +14,7 @@ mod crash;
 mod demo;
 mod doctor;
 pub mod exit;
+mod form;
 mod init;
 mod models;
 pub mod output;
@@ -22,6 +23,7 @@ pub mod prompt;
 mod sample;
 pub mod screen;
 pub mod secrets;
+mod servers;
 pub mod settings;
 mod tty;
 

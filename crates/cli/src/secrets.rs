@@ -93,15 +93,8 @@ mod tests {
     #[test]
     fn the_key_in_use_is_the_first_secret() {
         let env: Env = [("OPENAI_API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")].into_iter().collect();
-        let sources = Sources {
-            flags: Flags::default(),
-            env,
-            cwd: "/".into(),
-            workspace: "/w".into(),
-            project: None,
-            user: None,
-        };
-        let sources = Sources { flags: Flags { data_dir: Some("/d".into()), ..Flags::default() }, ..sources };
+        let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
+        let sources = Sources::of(flags, env, "/w");
         let settings = sources.resolve().expect("it resolves");
         let secrets = known(&sources.env, settings.api_key());
         let pairs: Vec<_> = secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())).collect();

@@ -44,8 +44,25 @@ pub(crate) fn misfit_to_the_end(what: &str) -> String {
 }
 
 pub(crate) fn nobody_to_ask(rule: Option<&str>) -> String {
-    let hint = rule.map(|rule| format!(" The person can allow it with: --allow '{rule}'")).unwrap_or_default();
+    let hint = rule.map(|rule| format!(" A person can allow it {}.", allowing(rule))).unwrap_or_default();
     format!("Not allowed: this call needs a person's approval and nobody is there to give it.{hint}")
+}
+
+/// How a rule is given: the flag as a shell takes it, and the line as the settings file has it.
+fn allowing(rule: &str) -> String {
+    let flag = rule.replace('\'', r"'\''");
+    let line: String = rule.chars().map(in_toml).collect();
+    format!(
+        "with the flag --allow '{flag}', or for good with allow = [\"{line}\"] under [permissions] in windlass.toml"
+    )
+}
+
+fn in_toml(c: char) -> String {
+    match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    }
 }
 
 pub(crate) fn withheld_after_failures(tool: &str) -> String {
@@ -58,4 +75,21 @@ pub(crate) fn withheld_in_cycle(tool: &str) -> String {
 
 pub(crate) fn edited(arguments: &str) -> String {
     format!("[The person changed the arguments to {arguments}]\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nobody_to_ask;
+
+    // proves T8: denied at once, with the rule that would allow it
+    #[test]
+    fn the_flag_and_the_line_that_would_allow_it_can_be_copied() {
+        let told = nobody_to_ask(Some("run_command(cargo *)"));
+        assert!(told.contains("--allow 'run_command(cargo *)'"), "{told}");
+        assert!(told.contains("allow = [\"run_command(cargo *)\"] under [permissions] in windlass.toml"), "{told}");
+        let told = nobody_to_ask(Some("run_command(echo 'a' \"b\" \\*\n)"));
+        assert!(told.contains(r#"--allow 'run_command(echo '\''a'\'' "b" \*"#), "{told}");
+        assert!(told.contains(r#"["run_command(echo 'a' \"b\" \\*\u000A)"]"#), "{told}");
+        assert!(!nobody_to_ask(None).contains("--allow"));
+    }
 }

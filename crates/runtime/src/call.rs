@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{Ask, CallContext, Offer, Secrets, Verification, cut};
+use windlass_tools::{Ask, CallContext, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption, ToolName,
 };
@@ -28,6 +28,7 @@ pub(crate) struct Prepared {
     pub(crate) context: CallContext,
     pub(crate) cap: ResultCap,
     pub(crate) timeout: Duration,
+    pub(crate) permissions: Arc<Permissions>,
     pub(crate) outside: Arc<Outside>,
 }
 
@@ -36,6 +37,7 @@ pub(crate) struct Live {
     pub(crate) cancel: CancellationToken,
     pub(crate) ask: Ask,
     pub(crate) resumed: Option<Arc<Resumption>>,
+    pub(crate) permissions: Arc<Permissions>,
 }
 
 pub(crate) fn prepare(
@@ -66,6 +68,7 @@ pub(crate) fn prepare(
         context,
         cap: policy.result_cap,
         timeout: Duration::from_millis(policy.tool_timeout_ms),
+        permissions: live.permissions,
         outside: Arc::clone(outside),
     })
 }
@@ -92,7 +95,10 @@ impl Prepared {
     pub(crate) async fn run(self) -> Ended {
         let call = self.context.call;
         let begun = self.outside.clock.now();
-        let outcome = self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await;
+        let outcome = match self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
+            Some(reason) => Outcome::new(OutcomeKind::Denied, reason),
+            None => self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await,
+        };
         if let Some(pause) = outcome.pause {
             return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
         }

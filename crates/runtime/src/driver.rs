@@ -225,7 +225,8 @@ impl Driver {
     }
 
     fn live(&self, call: CallId, running: &Running, resumed: Option<Arc<Resumption>>) -> Live {
-        Live { cancel: running.cancel.clone(), ask: self.underway.elicited.ask(call), resumed }
+        let permissions = Arc::clone(&self.agent.permissions);
+        Live { cancel: running.cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions }
     }
 
     async fn finished(&mut self, done: Done, running: &Running) -> Result<(), StoreError> {

@@ -3,12 +3,14 @@
 mod command_output;
 mod edit_file;
 mod ending;
+mod fetch_url;
 mod file_kind;
 mod list_directory;
 mod move_file;
 mod read_file;
 mod run_command;
 mod search_files;
+mod shown;
 mod todo;
 mod walk;
 mod write_file;
@@ -21,9 +23,28 @@ use serde_json::Value;
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
 pub use ending::ending_tools;
+pub use fetch_url::{Fetching, fetch_url};
 pub use run_command::{Commands, GuardProgram};
 
 use crate::{BoxFuture, Tool, Workspace, contains_placeholder};
+
+/// The names of all tools that are part of the program, for whoever wants to know whether a name is
+/// one of them.
+pub const TOOL_NAMES: &[&str] = &[
+    "ask_question",
+    "converse",
+    "edit_file",
+    "fetch_url",
+    "list_directory",
+    "move_file",
+    "read_file",
+    "run_command",
+    "search_files",
+    "task_completion",
+    "todo",
+    "wait_for_servers",
+    "write_file",
+];
 
 /// How long a file that is being written is waited for after a stop, rather than left to finish
 /// unseen.

@@ -26,10 +26,12 @@
 
 #![deny(missing_docs)]
 
+mod address;
 mod arguments;
 mod builtin;
 mod command_line;
 mod cut;
+pub mod diff;
 pub mod guard;
 mod names;
 mod offer;
@@ -45,7 +47,8 @@ mod subject;
 mod tool;
 mod workspace;
 
-pub use builtin::{Commands, GuardProgram, builtins, ending_tools};
+pub use address::{HostPattern, ParseHostError};
+pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
 pub use names::wire_name;
 pub use offer::Offer;

@@ -145,6 +145,14 @@ impl Offer {
         Box::pin(bounded(Arc::clone(&entry.tool), context, arguments, limit))
     }
 
+    /// Why a call must not run, if a rule forbids it. Asked once more right before it runs: a person may
+    /// have changed its arguments, or the rules, since it was prepared; a deny holds against both.
+    #[must_use]
+    pub fn forbidden(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> Option<String> {
+        let entry = self.entry(tool)?;
+        permissions.forbidden(&entry.spec, &subject_of(entry, &arguments.to_value()))
+    }
+
     /// Asks the tool whether a call cut short by a crash took place.
     #[must_use]
     pub fn verify(
@@ -175,6 +183,11 @@ impl Offer {
     }
 }
 
+fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
+    let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
+    subject.unwrap_or_else(|| Subject::text(arguments.to_string()))
+}
+
 /// The verdict on a sound call and what a person is shown of it: where they are asked, and where
 /// they might be, should a crash cut it short.
 fn permitted(
@@ -183,8 +196,7 @@ fn permitted(
     permissions: &Permissions,
     grants: &[Grant],
 ) -> (Verdict, Option<Preview>) {
-    let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
-    let subject = subject.unwrap_or_else(|| Subject::text(arguments.to_string()));
+    let subject = subject_of(entry, arguments);
     let verdict = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
@@ -205,9 +217,10 @@ fn permitted(
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {
+    let problem = problem.trim_end_matches('.');
     format!(
-        "`{}` was not run: a person would have to agree, and it can't be shown to them ({problem}). A person can allow \
-         it unseen with --allow '{rule}'.",
+        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}. (--allow '{rule}' \
+         would let it run unseen.)",
         spec.name.bare()
     )
 }

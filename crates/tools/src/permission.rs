@@ -3,6 +3,7 @@
 
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
+use crate::address::Side;
 use crate::subject::{Clarity, Subject};
 use crate::{Asks, Rule, tool::shorten};
 
@@ -35,8 +36,8 @@ impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
     pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Verdict {
-        if let Some(rule) = self.deny.iter().find(|rule| touches(rule, spec, subject)) {
-            return Verdict::Deny { reason: denied(spec, rule) };
+        if let Some(reason) = self.forbidden(spec, subject) {
+            return Verdict::Deny { reason };
         }
         if self.mode == Mode::Bypass {
             return Verdict::Allow;
@@ -57,6 +58,11 @@ impl Permissions {
                 Asks::Always => Verdict::Ask,
             }
         }
+    }
+
+    /// Why it may not run whoever agrees to it, if a rule says so.
+    pub(crate) fn forbidden(&self, spec: &ToolSpec, subject: &Subject) -> Option<String> {
+        self.deny.iter().find(|rule| touches(rule, spec, subject)).map(|rule| denied(spec, rule))
     }
 
     /// The verdict where no rule speaks.
@@ -90,6 +96,9 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
 
 /// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
 fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+    if let Some(address) = &subject.address {
+        return rules.iter().any(|rule| rule.covers_address(address, Side::Allow));
+    }
     if rules.iter().any(|rule| rule.covers_whole(&subject.whole)) {
         return true;
     }
@@ -100,12 +109,18 @@ fn allows(rules: &[&Rule], subject: &Subject) -> bool {
 }
 
 fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+    if let Some(address) = &subject.address {
+        return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
+    }
     let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
     rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
 fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+    if subject.address.is_some() {
+        return !allows(grants, subject) && touches(rule, spec, subject);
+    }
     let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
     rule.concerns(&spec.name)

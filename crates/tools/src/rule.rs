@@ -2,12 +2,15 @@
 //!
 //! In a pattern `\*` is a star and `\\` a backslash. `git *` covers `git` alone as well. A tool
 //! name without a server means the built-in one when something is allowed, and a tool of that name
-//! on any server when something is forbidden or asked about.
+//! on any server when something is forbidden or asked about. Patterns of web addresses are matched part
+//! by part ([`crate::address`]).
 
 use std::fmt;
 use std::str::FromStr;
 
 use windlass_vocab::ToolName;
+
+use crate::address::{self, Address, Side};
 
 /// The text is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +23,8 @@ pub struct Rule {
     text: String,
     tool: Pattern,
     argument: Option<Pattern>,
+    /// The argument as it was written, for what is not matched letter by letter.
+    written: Option<String>,
 }
 
 impl FromStr for Rule {
@@ -35,8 +40,9 @@ impl FromStr for Rule {
         if tool.is_empty() || tool.contains(|c: char| c.is_whitespace() || c == ')') {
             return Err(error());
         }
-        let argument = argument.map(str::trim).filter(|pattern| !pattern.is_empty()).map(Pattern::new);
-        Ok(Self { text: text.to_owned(), tool: Pattern::new(tool), argument })
+        let written = argument.map(str::trim).filter(|pattern| !pattern.is_empty());
+        let (argument, written) = (written.map(Pattern::new), written.map(str::to_owned));
+        Ok(Self { text: text.to_owned(), tool: Pattern::new(tool), argument, written })
     }
 }
 
@@ -47,6 +53,18 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
+    /// The tools it is about, as it was written: `run_command`, `hub.*`.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.text.split_once('(').map_or(self.text.as_str(), |(tool, _)| tool)
+    }
+
+    /// Whether it is about a tool of this name, `server.tool`, on whichever side it stands.
+    #[must_use]
+    pub fn names(&self, tool: &ToolName) -> bool {
+        self.concerns(tool)
+    }
+
     /// Whether the rule, as one that allows, is about this tool.
     pub(crate) fn means(&self, tool: &ToolName) -> bool {
         let own = tool.server() == "local" || self.tool.is_everything();
@@ -63,6 +81,11 @@ impl Rule {
         self.argument.as_ref().is_none_or(|pattern| pattern.matches(text))
     }
 
+    /// Whether its pattern means this address.
+    pub(crate) fn covers_address(&self, address: &Address, side: Side) -> bool {
+        self.written.as_ref().is_none_or(|pattern| address::matches(pattern, address, side))
+    }
+
     /// Whether it covers this text whatever is in it: by having no pattern, or by spelling it out.
     pub(crate) fn covers_whole(&self, text: &str) -> bool {
         self.argument.as_ref().is_none_or(|pattern| pattern.is_everything() || pattern.is_exactly(text))
@@ -76,12 +99,12 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Literal pieces with stars between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Pattern {
+pub(crate) struct Pattern {
     pieces: Vec<String>,
 }
 
 impl Pattern {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let mut pieces = vec![String::new()];
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
@@ -106,7 +129,7 @@ impl Pattern {
         matches!(self.pieces.as_slice(), [only] if only == text)
     }
 
-    fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         let [first, middle @ .., last] = self.pieces.as_slice() else {
             return self.is_exactly(text);
         };

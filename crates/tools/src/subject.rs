@@ -5,6 +5,7 @@
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
+use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::rule::escape;
 
@@ -26,19 +27,31 @@ pub struct Subject {
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
     pub(crate) general: Option<String>,
+    /// The web address it is, if it is one.
+    pub(crate) address: Option<Address>,
 }
 
 impl Subject {
     /// One text.
     pub fn text(text: impl Into<String>) -> Self {
         let whole = text.into();
-        Self { parts: vec![whole.clone()], whole, suspects: Vec::new(), clarity: Clarity::Clear, general: None }
+        Self::clear(whole.clone(), vec![whole])
+    }
+
+    fn clear(whole: String, parts: Vec<String>) -> Self {
+        Self { whole, parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
     }
 
     /// Several texts, such as the paths a call touches.
     #[must_use]
     pub fn texts(parts: Vec<String>) -> Self {
-        Self { whole: parts.join(" "), parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None }
+        Self::clear(parts.join(" "), parts)
+    }
+
+    /// A web address. Calls like it are those of the same host.
+    pub(crate) fn address(address: &Address) -> Self {
+        let general = Some(format!("{}/*", address.origin()));
+        Self { general, address: Some(address.clone()), ..Self::text(address.as_str()) }
     }
 
     /// A shell's command line.
@@ -52,11 +65,17 @@ impl Subject {
                 general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
                 suspects,
                 clarity: Clarity::Clear,
+                address: None,
                 whole,
             },
-            Reading::Opaque => {
-                Self { parts: Vec::new(), general: Some(escape(&whole)), suspects, clarity: Clarity::Opaque, whole }
-            }
+            Reading::Opaque => Self {
+                parts: Vec::new(),
+                general: Some(escape(&whole)),
+                suspects,
+                clarity: Clarity::Opaque,
+                address: None,
+                whole,
+            },
         }
     }
 }

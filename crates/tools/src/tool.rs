@@ -18,6 +18,7 @@ use windlass_vocab::{
 };
 
 use crate::Subject;
+use crate::cut::thousands;
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -100,8 +101,7 @@ pub trait Tool: Send + Sync {
 
     /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let title = format!("{}({})", self.spec().name.bare(), shorten(&arguments.to_string(), 160));
-        Ok(Preview { title, body: String::new(), rule: None })
+        Ok(all_arguments(self.spec(), arguments))
     }
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
@@ -131,6 +131,23 @@ pub trait Tool: Send + Sync {
     fn stop_grace(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Arguments as they are, up to what anybody reads; what is left out is said.
+fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
+    const TITLE: usize = 160;
+    const LONGEST: usize = 16_000;
+    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    let line = arguments.to_string();
+    let title = format!("{name}({})", shorten(&line, TITLE));
+    if line.chars().count() <= TITLE {
+        return Preview { title, body: String::new(), rule: None };
+    }
+    let whole = serde_json::to_string_pretty(arguments).unwrap_or(line);
+    let left_out = whole.chars().count().saturating_sub(LONGEST);
+    let note = format!("\n[{} more characters are not shown]", thousands(left_out));
+    let body = if left_out == 0 { whole } else { shorten(&whole, LONGEST) + &note };
+    Preview { title, body, rule: None }
 }
 
 /// The first `chars` characters of `text`, with an ellipsis where more were there.

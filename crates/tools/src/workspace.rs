@@ -37,6 +37,14 @@ pub struct Workspace {
 /// Why a path can't be used, told to the model.
 pub(crate) type Refusal = String;
 
+/// What is at a path.
+pub(crate) enum Found {
+    Nothing,
+    Content(Vec<u8>),
+    /// Too large to be shown.
+    Large(u64),
+}
+
 /// A name in a folder of the workspace: where a file is, or will be.
 pub(crate) struct Place {
     pub(crate) parent: Dir,
@@ -153,6 +161,40 @@ impl Workspace {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(self.explain(path, &error)),
         }
+    }
+
+    /// What a regular file holds, as long as that is not over `limit` bytes.
+    pub(crate) fn look(&self, path: &str, limit: u64) -> Result<Found, Refusal> {
+        let metadata = match self.dir.metadata(self.relative(path)?) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(self.explain(path, &error)),
+        };
+        regular(path, &metadata)?;
+        if metadata.len() > limit {
+            return Ok(Found::Large(metadata.len()));
+        }
+        self.read(path, limit).map(Found::Content)
+    }
+
+    /// What is at `path`, for people: `a file of 12 bytes`.
+    pub(crate) fn kind(&self, path: &str) -> Result<Option<String>, Refusal> {
+        let metadata = match self.dir.symlink_metadata(self.relative(path)?) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.explain(path, &error)),
+        };
+        Ok(Some(match () {
+            () if metadata.is_dir() => "a directory".to_owned(),
+            () if metadata.is_symlink() => "a link".to_owned(),
+            () => format!("a file of {} bytes", thousands_of(metadata.len())),
+        }))
+    }
+
+    /// Where `path` leads, if a link leads it elsewhere.
+    pub(crate) fn leads_to(&self, path: &str) -> Option<PathBuf> {
+        let written = flatten(&self.relative(path).ok()?);
+        self.resolved(&written).filter(|real| *real != written)
     }
 
     /// The place `path` itself names, links not followed at its end.

@@ -10,7 +10,10 @@ use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Instructions, Outside, Runtime};
 use windlass_store::{SqliteOptions, Store, StoreError};
-use windlass_tools::{GuardProgram, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, WorkspaceError};
+use windlass_tools::{
+    GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers,
+    WorkspaceError,
+};
 use windlass_vocab::{Attendance, EndsBy, ModelName, Policy, PolicyPatch, ToolSource};
 
 use crate::agent::Agent;
@@ -202,6 +205,13 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Servers whose tools come and go, such as MCP servers. No prompt waits for one.
+    #[must_use]
+    pub fn tool_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
+        self.gathered.servers = Some(servers);
+        self
+    }
+
     /// What runs end with, in place of words (L10): the model is asked for JSON that fits the type's
     /// schema, and what does not fit is sent back to it, as often as the policy's `output_corrections` says.
     #[must_use]
@@ -241,6 +251,13 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn deny(mut self, rule: impl Into<String>) -> Self {
         self.gathered.rules.push((Side::Deny, rule.into()));
+        self
+    }
+
+    /// Hosts `fetch_url` may fetch from though they are on this machine or in a private network.
+    #[must_use]
+    pub fn fetch_private(mut self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
+        self.gathered.fetch_private.extend(hosts);
         self
     }
 
@@ -317,8 +334,8 @@ impl<D, O: Output> Builder<D, O> {
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
-        let registry = gathered.registry(&secrets, data_dir.as_deref(), guard_locks.as_deref())?;
         let permissions = gathered.take_permissions()?;
+        let registry = gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
         let outside = Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks };
         let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
         let terms = windlass_runtime::Agent {

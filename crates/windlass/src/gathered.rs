@@ -10,7 +10,8 @@ use windlass_provider::{HttpClient, HttpConfig, Model, Secret};
 use windlass_runtime::{Clock, Models, SystemClock};
 use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store};
 use windlass_tools::{
-    Commands, GuardProgram, Mode, Permissions, Registry, Rule, Secrets, Workspace, builtins, ending_tools,
+    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Secrets, ToolServers, Workspace,
+    builtins, ending_tools, fetch_url,
 };
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
@@ -42,10 +43,12 @@ pub(crate) struct Gathered {
     pub(crate) keeping: Keeping,
     pub(crate) sqlite: SqliteOptions,
     pub(crate) tools: Vec<BoundTool>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
     pub(crate) response_format: Option<ResponseFormat>,
     pub(crate) system: Option<String>,
     pub(crate) permissions: Permissions,
     pub(crate) rules: Vec<(Side, String)>,
+    pub(crate) fetch_private: Vec<HostPattern>,
     pub(crate) secrets: Vec<(String, String)>,
     pub(crate) guard: Option<GuardProgram>,
     pub(crate) attendance: Attendance,
@@ -77,10 +80,12 @@ impl Default for Gathered {
             keeping: Keeping::Memory,
             sqlite: SqliteOptions::default(),
             tools: Vec::new(),
+            servers: None,
             response_format: None,
             system: None,
             permissions: Permissions::default(),
             rules: Vec::new(),
+            fetch_private: Vec::new(),
             secrets: Vec::new(),
             guard: crate::own_guard(),
             attendance: Attendance::Unattended,
@@ -151,6 +156,7 @@ impl Gathered {
     pub(crate) fn registry(
         &mut self,
         secrets: &Secrets,
+        permissions: &Permissions,
         data_dir: Option<&Path>,
         guard_locks: Option<&Path>,
     ) -> Result<Registry, BuildError> {
@@ -165,12 +171,17 @@ impl Gathered {
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
             commands.secrets = secrets.clone();
-            for tool in builtins(workspace, commands) {
+            let private = std::mem::take(&mut self.fetch_private);
+            let fetch = fetch_url(Fetching { private, permissions: permissions.clone() });
+            for tool in builtins(workspace, commands).into_iter().chain([fetch]) {
                 registry.add(tool)?;
             }
         }
-        for tool in ending_tools().into_iter().chain(self.tools.iter().map(|bound| Arc::clone(&bound.tool))) {
+        for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
             registry.add(tool)?;
+        }
+        if let Some(servers) = self.servers.take() {
+            registry.serve(servers);
         }
         Ok(registry)
     }
@@ -184,7 +195,7 @@ impl Gathered {
                 Side::Deny => permissions.deny.push(rule),
             }
         }
-        for bound in self.tools.drain(..) {
+        for bound in &self.tools {
             match (bound.approval, permissions.mode) {
                 (Approval::Given, Mode::Default) => permissions.allow.push(bound.name.as_str().parse()?),
                 (Approval::Asked, _) => permissions.ask.push(bound.name.as_str().parse()?),

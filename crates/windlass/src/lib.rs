@@ -149,6 +149,9 @@ pub use windlass_derive::ToolArgs;
 pub use schemars;
 /// The loop: three pure functions, and the presets.
 pub use windlass_machine as machine;
+#[cfg(feature = "mcp")]
+#[doc = "MCP servers."]
+pub use windlass_mcp as mcp;
 /// Model calls: what a model of your own implements.
 pub use windlass_provider as provider;
 /// The driver, and handles to live sessions.
@@ -194,8 +197,9 @@ pub fn init() -> Option<ExitCode> {
     None
 }
 
-/// This program as its own guard, if `init` was called.
-fn own_guard() -> Option<windlass_tools::GuardProgram> {
+/// This program as its own guard, if [`init`] was called.
+#[must_use]
+pub fn own_guard() -> Option<windlass_tools::GuardProgram> {
     let program = INITIALISED.load(Ordering::Relaxed).then(std::env::current_exe)?.ok()?;
     Some(windlass_tools::GuardProgram { program, args: vec![GUARD_ARGUMENT.to_owned()] })
 }

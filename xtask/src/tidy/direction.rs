@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime", "derive"]),
     ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
     ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "cli", "testkit"]),
+    ("conformance", &["vocab", "tools", "mcp"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];
 

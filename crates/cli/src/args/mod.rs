@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod mcp;
 mod setup;
 
 use std::fmt;
@@ -11,7 +12,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use windlass_vocab::QuestionOption;
 
+pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+use crate::output::harmless_line;
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
@@ -101,6 +104,9 @@ pub enum Command {
     Fork(ForkArgs),
     /// Show a session again as its runs were shown, from the journal
     Replay(ReplayArgs),
+    /// Add, look at, try and log in to MCP servers
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(McpArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -265,6 +271,9 @@ pub struct RuleFlags {
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
+    /// Offer only tools with this tag, and the core ones; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
 }
 
 /// What every command that talks to a model takes.
@@ -288,6 +297,12 @@ pub struct CommonFlags {
     /// Forbid calls; wins over every --allow; may be repeated
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub fetch_private: Vec<String>,
+    /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub mcp_config: Vec<PathBuf>,
     /// What needs asking: commands (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
@@ -372,6 +387,9 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         durability: common.durability,
         allow: common.allow.clone(),
         deny: common.deny.clone(),
+        fetch_private: common.fetch_private.clone(),
+        mcp_config: common.mcp_config.clone(),
+        tags: rules.tags.clone(),
     }
 }
 
@@ -383,6 +401,9 @@ fn name(text: &str) -> Result<String, String> {
     }
     if text.chars().any(char::is_control) {
         return Err("it contains a control character".into());
+    }
+    if harmless_line(text) != text {
+        return Err("it contains a character that can't be seen, or that changes the direction of text".into());
     }
     if text.chars().count() > LONGEST {
         return Err(format!("it is longer than {LONGEST} characters"));

@@ -4,7 +4,7 @@
 //! answer it by accident. What they had typed is put aside until it is answered.
 
 use windlass::RunError;
-use windlass::vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption};
+use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption};
 
 use super::conversation::Conversation;
 use super::desk::{Desk, Sign, Touch};
@@ -14,8 +14,13 @@ use super::typed::Pressed;
 use super::{deeds, edit};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
-use crate::output::{harmless_line, harmless_lines};
-use crate::settings::user_file_for_people;
+use crate::form::Form;
+use crate::models::DEMO;
+use crate::output::harmless_line;
+use crate::screen::painted;
+
+/// Before each line below a title.
+const INDENT: &str = "  ";
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +31,15 @@ pub(crate) enum Asked {
     Stopped,
     /// The person leaves; the question stays.
     Left,
+}
+
+/// What a line is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    /// One of the answers on offer; an empty line is none.
+    Choice,
+    /// A field of a form; an empty line leaves it as it is.
+    Field,
 }
 
 /// What the person did about it.
@@ -45,13 +59,13 @@ pub(crate) async fn ask(
 ) -> Result<Asked, CommandError> {
     let choices = choices(asked);
     let preview = match &asked.preview {
-        Some(preview) => harmless_lines(&shown(preview, "  ")),
+        Some(preview) => painted(&shown(preview, INDENT), INDENT, desk.console.look().colour),
         None => about(&asked.kind).to_owned(),
     };
     let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
     desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
     loop {
-        let line = match reply(desk, talk, asked).await? {
+        let line = match reply(desk, talk, asked, Wants::Choice).await? {
             Reply::Line(line) => line,
             Reply::Past => return Ok(Asked::Answered),
             Reply::Leave => return Ok(Asked::Left),
@@ -63,6 +77,10 @@ pub(crate) async fn ask(
         desk.console.print(&format!("? {line}\n"))?;
         let answer = match chosen(&choices, &line) {
             Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
+            Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
+                Filled::Whole(content) => Some(Answer { option: QuestionOption::Submit, arguments: Some(content) }),
+                Filled::Otherwise(asked) => return Ok(asked),
+            },
             Some(option) => Some(Answer { option, arguments: None }),
             None => None,
         };
@@ -73,17 +91,55 @@ pub(crate) async fn ask(
     }
 }
 
+/// What became of a form.
+enum Filled {
+    Whole(Json),
+    Otherwise(Asked),
+}
+
+/// Asks field by field.
+async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Filled, CommandError> {
+    let Some(mut form) = Form::of(asked) else { return Ok(Filled::Otherwise(Asked::Answered)) };
+    while let Some(question) = form.question() {
+        desk.console.print(&format!("{question}\n"))?;
+        let line = match reply(desk, talk, asked, Wants::Field).await? {
+            Reply::Line(line) => line,
+            Reply::Past => return Ok(Filled::Otherwise(Asked::Answered)),
+            Reply::Leave => return Ok(Filled::Otherwise(Asked::Left)),
+            Reply::Stop => {
+                deeds::stop(talk).await?;
+                return Ok(Filled::Otherwise(Asked::Stopped));
+            }
+        };
+        desk.console.print(&format!("? {line}\n"))?;
+        if let Err(problem) = form.fill(&line) {
+            desk.console.print(&format!("{problem}\n"))?;
+        }
+    }
+    Ok(Filled::Whole(form.content()))
+}
+
 /// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
-async fn reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+async fn reply(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    wants: Wants,
+) -> Result<Reply, CommandError> {
     let aside = std::mem::take(&mut desk.console.typed);
     let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
-    let reply = read_reply(desk, talk, asked).await;
+    let reply = read_reply(desk, talk, asked, wants).await;
     desk.console.typed = aside;
     desk.console.prompt = prompt;
     reply
 }
 
-async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Reply, CommandError> {
+async fn read_reply(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    wants: Wants,
+) -> Result<Reply, CommandError> {
     let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
     loop {
         desk.console.refresh()?;
@@ -98,7 +154,7 @@ async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAs
             Touch::Sign(Sign::Resized) => desk.resize()?,
             Touch::Typed(pieces) => {
                 for piece in pieces {
-                    if let Some(reply) = typed(desk, piece)? {
+                    if let Some(reply) = typed(desk, piece, wants)? {
                         return Ok(reply);
                     }
                 }
@@ -107,22 +163,28 @@ async fn read_reply(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAs
     }
 }
 
-fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
+fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Reply>, CommandError> {
     let bytes = match piece {
         Piece::Keys(bytes) => bytes,
         Piece::Suspend => {
             desk.suspend()?;
             return Ok(None);
         }
-        // Nobody answers by a paste.
-        Piece::Paste(_) => return Ok(None),
+        Piece::Paste(text) => {
+            match wants {
+                // Nobody answers by a paste.
+                Wants::Choice => {}
+                Wants::Field => desk.console.typed.insert(text.lines().next().unwrap_or_default()),
+            }
+            return Ok(None);
+        }
     };
     for key in desk.keys.read(&bytes) {
         let reply = match desk.console.typed.press(key) {
             Pressed::Edited => None,
             Pressed::Interrupt => Some(Reply::Stop),
             Pressed::Leave => Some(Reply::Leave),
-            Pressed::Entered(line) => entered(line),
+            Pressed::Entered(line) => entered(line, wants),
         };
         if reply.is_some() {
             return Ok(reply);
@@ -132,12 +194,12 @@ fn typed(desk: &mut Desk, piece: Piece) -> Result<Option<Reply>, CommandError> {
 }
 
 /// What a line means at a question; nothing when it is empty.
-fn entered(line: String) -> Option<Reply> {
+fn entered(line: String, wants: Wants) -> Option<Reply> {
     match slash::read(&line) {
         Meaning::Command(Slash::Stop, _) => Some(Reply::Stop),
         Meaning::Command(Slash::Quit, _) => Some(Reply::Leave),
         Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => {
-            Some(line).filter(|line| !line.trim().is_empty()).map(Reply::Line)
+            Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Reply::Line)
         }
     }
 }
@@ -155,21 +217,16 @@ async fn settle(
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, option, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
-            lasting(rule, &user_file_for_people(&talk.job.env))
+        // What is tried out in the demo is not meant for other folders.
+        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) if talk.model.as_str() != DEMO => {
+            talk.allow_always(rule).await
         }
         // A rule may cover more than the call that was asked about.
-        (true, QuestionOption::Session, Some(rule), QuestionKind::Approval { .. }) => {
+        (true, QuestionOption::Session | QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
             format!("allowed for this session: {}\n", harmless_line(rule))
         }
         (true, ..) => String::new(),
     };
     desk.console.whisper(&text)?;
     Ok(Asked::Answered)
-}
-
-/// What makes a rule last longer than the session.
-fn lasting(rule: &str, file: &str) -> String {
-    let rule = serde_json::Value::String(harmless_lines(rule));
-    format!("allowed for this session; to allow it always, put this in {file}:\n  [permissions]\n  allow = [{rule}]\n")
 }

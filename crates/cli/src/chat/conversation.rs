@@ -10,7 +10,7 @@ use windlass::vocab::{Envelope, MessageId, ModelName, Record, RunId};
 use windlass::{Agent, RunError, Sent, Session, Standing, Subscription};
 
 use super::title::title;
-use crate::commands::{CommandError, Job, agent, session};
+use crate::commands::{CommandError, Job, agent, always, session};
 use crate::exit::Exit;
 
 /// A session and everything needed to talk in it.
@@ -22,7 +22,7 @@ pub(crate) struct Conversation {
     pub(crate) key: String,
     agent: Agent,
     live: Option<Live>,
-    /// Whether the agent is that of `model`.
+    /// Whether the agent is that of `model` and of the rules.
     fitted: Fitted,
 }
 
@@ -146,6 +146,12 @@ impl Conversation {
     pub(crate) fn use_model(&mut self, name: &str) {
         self.model = ModelName(name.to_owned());
         self.fitted = Fitted::No;
+    }
+
+    /// Writes a rule down for good; sessions gone to from here know it too. Says what became of it.
+    pub(crate) async fn allow_always(&mut self, rule: &str) -> String {
+        self.fitted = Fitted::No;
+        always::keep(rule, &self.job.env, &mut self.job.settings).await
     }
 
     /// Begins a new session.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use serde_json::Value;
-use windlass::tools::{Offer, Permissions, Selection};
+use windlass::tools::{Mode, Offer, Permissions, Selection};
 use windlass::vocab::{
     Answer, CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, QuestionOption, Record, ReplyCall,
     Verdict,
@@ -17,8 +17,10 @@ use windlass::vocab::{
 use super::conversation::Conversation;
 use super::desk::Desk;
 use super::line::{Line, joined};
-use crate::commands::CommandError;
+use crate::commands::question::shown;
+use crate::commands::{CommandError, agent};
 use crate::output::{harmless_line, harmless_lines};
+use crate::screen::painted;
 
 /// The answer with the arguments the person wrote; `None` when they gave up.
 pub(crate) async fn edited(
@@ -37,8 +39,9 @@ pub(crate) async fn edited(
             desk.console.whisper("nothing is changed\n")?;
             return Ok(None);
         }
-        match form.arguments(&written).and_then(|arguments| check(&offer, &request.name, arguments)) {
-            Ok(arguments) => {
+        match form.arguments(&written).and_then(|arguments| check(talk, &offer, &request.name, arguments)) {
+            Ok((arguments, preview)) => {
+                desk.console.print(&format!("{}\n", painted(&preview, "  ", desk.console.look().colour)))?;
                 return Ok(Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }));
             }
             Err(problem) => {
@@ -120,11 +123,18 @@ impl Form {
     }
 }
 
-/// The arguments if the tool can run with them, else what is wrong.
-fn check(offer: &Offer, name: &str, arguments: Json) -> Result<Json, String> {
+/// The arguments if the call may run with them, and what that will do; else what is wrong. The person
+/// wrote them, so nothing needs asking, but what is forbidden stays forbidden.
+fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<(Json, String), String> {
+    let deny = agent::permissions(&talk.job.settings.permissions).deny;
+    let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
     let call = ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned() };
-    match offer.prepare(&call, &Permissions::default(), &[]).verdict {
-        Verdict::Allow | Verdict::Ask => Ok(arguments),
+    let prepared = offer.prepare(&call, &permissions, &[]);
+    match prepared.verdict {
+        Verdict::Allow | Verdict::Ask => {
+            let preview = prepared.preview.map(|preview| shown(&preview, "  ")).unwrap_or_default();
+            Ok((arguments, talk.scrubbed(&preview).into_owned()))
+        }
         Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason } => Err(reason),
     }
 }

@@ -17,7 +17,7 @@ use super::keys::Key;
 use super::slash::{self, Meaning, Slash, When};
 use super::typed::Pressed;
 use crate::commands::{CommandError, recall};
-use crate::output::short_line;
+use crate::output::{harmless_line, short_line};
 use crate::screen::{Motion, Screen};
 
 /// How often what moves is painted anew.
@@ -61,6 +61,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
         match next(desk, talk, &mut frames).await {
             Happened::Event(event) => show(desk, talk, event).await?,
             Happened::Frame => {
+                tell_news(desk, talk)?;
                 let now = now(talk);
                 desk.console.show(|screen| screen.tick(now))?;
             }
@@ -90,6 +91,14 @@ async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -
         standing = live.session.settled() => Happened::Settled(standing),
         _ = frames.tick(), if !still => Happened::Frame,
     }
+}
+
+/// What the MCP servers have to tell.
+pub(crate) fn tell_news(desk: &mut Desk, talk: &Conversation) -> Result<(), CommandError> {
+    for text in talk.job.servers.news() {
+        desk.console.tell(&harmless_line(&text))?;
+    }
+    Ok(())
 }
 
 fn now(talk: &Conversation) -> u64 {

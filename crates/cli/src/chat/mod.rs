@@ -37,6 +37,8 @@ use self::line::{Line, joined};
 pub(crate) use self::plain::{by_lines, is_spoken_to};
 use self::recap::recap;
 use self::slash::Meaning;
+use windlass::tools::ToolServers as _;
+
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted, short_line};
@@ -74,12 +76,17 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Opt
     };
     let bye = farewell(&mut talk).await;
     talk.close().await;
+    talk.job.servers.close().await;
     // A terminal that is gone can't be told anything.
     let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye));
     done
 }
 
 async fn converse(desk: &mut Desk, talk: &mut Conversation, opening: Option<&str>) -> Done {
+    // While the person types, servers have time to come up.
+    if let Some(servers) = talk.job.servers.servers() {
+        servers.wake();
+    }
     let banner = banner(talk, desk.console.look()).await?;
     desk.console.whisper(&banner)?;
     let mut left = take_up(desk, talk).await?;

@@ -17,6 +17,7 @@ use crate::prompt::{LONGEST, PromptError};
 pub(crate) async fn by_lines(mut talk: Conversation) -> Done {
     let done = converse(&mut talk).await;
     talk.close().await;
+    talk.job.servers.close().await;
     done
 }
 

@@ -54,6 +54,7 @@ table! {
     "/cost" "" Always "tokens, and money where prices are known" => |_| Some(Slash::Cost),
     "/thinking" "" Always "show thinking whole, or folded" => |_| Some(Slash::Thinking),
     "/quit" "" Always "leave; everything is kept" => |_| Some(Slash::Quit),
+    "/exit" "" Always "the same" => |_| Some(Slash::Quit),
 }
 
 fn fork(at: Option<&str>) -> Option<Slash> {

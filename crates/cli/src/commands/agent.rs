@@ -44,10 +44,14 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .workspace(&settings.place.workspace)
         .store(store, &settings.place.data_dir.value)
         .permissions(permissions(&settings.permissions))
+        .fetch_private(settings.fetch_private.iter().map(|host| host.value.clone()))
         .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
         .clock(crash::clock());
+    if let Some(servers) = job.servers.servers() {
+        builder = builder.tool_servers(Arc::new(servers.clone()));
+    }
     // A run of the demo model is taken up by it, whatever is configured now.
     builder = match &settings.endpoint {
         Some(endpoint) => {
@@ -63,7 +67,8 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
     builder.build().map_err(CommandError::from)
 }
 
-fn permissions(given: &settings::Permissions) -> Permissions {
+/// The rules as tools are judged by them.
+pub(crate) fn permissions(given: &settings::Permissions) -> Permissions {
     let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();
     let mode = match given.mode.value {
         args::Mode::Default => Mode::Default,

@@ -25,6 +25,7 @@ use crate::exit::Exit;
 use crate::models::DEMO;
 use crate::output::quoted;
 use crate::secrets;
+use crate::servers::Attached;
 use crate::settings::{Env, Flags, Origin, Permissions, Place, Settings, Sourced};
 
 /// Names the session of a demo that is to die, to the process that does it. No flag: people and their
@@ -103,10 +104,20 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         model: Some(Sourced::new(DEMO.into(), Origin::Default)),
         policy,
         permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
+        fetch_private: Vec::new(),
+        servers: std::collections::BTreeMap::new(),
         notices: Vec::new(),
     };
     let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));
-    Ok(Job { settings, secrets, env, deadline: None, attendance: Attendance::Unattended, view })
+    Ok(Job {
+        settings,
+        secrets,
+        env,
+        deadline: None,
+        attendance: Attendance::Unattended,
+        servers: Attached::default(),
+        view,
+    })
 }
 
 async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {

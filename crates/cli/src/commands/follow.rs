@@ -10,9 +10,27 @@ use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription}
 
 use super::question::{choices, chosen, offered, shown};
 use super::streams::{output_failed, tell};
-use super::{CommandError, Done, Job, recall};
+use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
-use crate::output::{harmless_lines, quoted};
+use crate::form::Form;
+use crate::output::quoted;
+use crate::screen::{Colour, painted};
+use crate::settings::Env;
+use crate::tty;
+
+/// Follows until the run ends or waits for somebody who is not here, and lets go of everything.
+pub(crate) async fn to_its_end(
+    job: &mut Job,
+    agent: &Agent,
+    session: Session,
+    events: &mut Subscription,
+    awaited: Awaited,
+) -> Done {
+    let done = follow(job, agent, &session, events, awaited).await;
+    session.close().await;
+    job.servers.close().await;
+    done
+}
 
 /// Follows until the run ends or waits for somebody who is not here.
 pub(crate) async fn follow(
@@ -41,11 +59,13 @@ async fn follow_and_ask(
     loop {
         let mut shown = Ok(());
         let show = |event: &Event| {
+            job.tell_news();
             if shown.is_ok() {
                 shown = job.view.event(event);
             }
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
+        job.tell_news();
         shown.map_err(|error| output_failed(&error))?;
         match ended {
             Ok(ended) => {
@@ -58,9 +78,7 @@ async fn follow_and_ask(
                     tokio::select! {
                         biased;
                         () = session.moved_past(asked.question) => tell(""),
-                        answer = ask(&asked) => {
-                            session.answer(asked.question, answer?).await.map_err(RunError::from)?;
-                        }
+                        answer = ask(&asked, colour(&job.env)) => settle(job, session, &asked, answer?).await?,
                     }
                 }
             }
@@ -71,6 +89,18 @@ async fn follow_and_ask(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Gives the answer, and says what it means from now on.
+async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
+    let option = answer.option;
+    let taken = session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+    if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
+        let text = always::keep(rule, &job.env, &mut job.settings).await;
+        tell(text.trim_end());
+    }
+    Ok(())
 }
 
 /// Shows an end that was recorded before.
@@ -111,21 +141,26 @@ async fn stop_on_ctrl_c(session: Session) {
     }
 }
 
-/// Asks on the terminal. The end of input means no.
-async fn ask(asked: &QuestionAsked) -> Result<Answer, CommandError> {
-    let asked = asked.clone();
-    let option = tokio::task::spawn_blocking(move || ask_on_terminal(&asked)).await;
-    let option = option.unwrap_or(Ok(QuestionOption::No)).map_err(|error| output_failed(&error))?;
-    Ok(Answer { option, arguments: None })
+fn colour(env: &Env) -> Colour {
+    if tty::is_dumb(env) { Colour::None } else { tty::colour(env) }
 }
 
-fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
+/// Asks on the terminal. The end of input means no.
+async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandError> {
+    let asked = asked.clone();
+    let default = Answer { option: asked.default, arguments: None };
+    let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
+    answer.unwrap_or(Ok(default)).map_err(|error| output_failed(&error))
+}
+
+fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {
+    let answer = |option| Answer { option, arguments: None };
     let mut choices = choices(asked);
-    // Those that need more than a line are the chat's.
-    choices.retain(|choice| !matches!(choice.option, QuestionOption::Always | QuestionOption::Edit));
+    // Editing needs more than a line, and is the chat's.
+    choices.retain(|choice| choice.option != QuestionOption::Edit);
     let mut err = io::stderr();
     if let Some(preview) = &asked.preview {
-        writeln!(err, "\n{}", harmless_lines(&shown(preview, "  ")))?;
+        writeln!(err, "\n{}", painted(&shown(preview, "  "), "  ", colour))?;
     }
     loop {
         write!(err, "{}? ", offered(&choices, usize::MAX))?;
@@ -133,12 +168,31 @@ fn ask_on_terminal(asked: &QuestionAsked) -> io::Result<QuestionOption> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
             tell("");
-            return Ok(asked.default);
+            return Ok(answer(asked.default));
         }
-        if let Some(option) = chosen(&choices, &line) {
-            return Ok(option);
+        match (chosen(&choices, &line), Form::of(asked)) {
+            (Some(QuestionOption::Submit), Some(form)) => return fill(form, asked.default, &mut err),
+            (Some(option), _) => return Ok(answer(option)),
+            (None, _) => {}
         }
     }
+}
+
+/// Asks field by field. The end of input leaves the form.
+fn fill(mut form: Form, default: QuestionOption, err: &mut impl Write) -> io::Result<Answer> {
+    while let Some(question) = form.question() {
+        write!(err, "  {question}")?;
+        err.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            tell("");
+            return Ok(Answer { option: default, arguments: None });
+        }
+        if let Err(problem) = form.fill(&line) {
+            writeln!(err, "  {problem}")?;
+        }
+    }
+    Ok(Answer { option: QuestionOption::Submit, arguments: Some(form.content()) })
 }
 
 impl From<StoreError> for CommandError {

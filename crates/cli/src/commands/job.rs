@@ -6,12 +6,14 @@ use std::time::Duration;
 use windlass_vocab::{Attendance, ModelName};
 
 use super::CommandError;
+use super::streams::output_failed;
 use crate::args::CommonFlags;
 use crate::crash;
 use crate::exit::Exit;
 use crate::models::{self, Wish};
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
+use crate::servers::Attached;
 use crate::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
 use crate::tty;
 
@@ -28,6 +30,8 @@ pub struct Job {
     pub deadline: Option<Duration>,
     /// Whether somebody can be asked.
     pub attendance: Attendance,
+    /// The MCP servers.
+    pub(crate) servers: Attached,
     /// How it is shown.
     pub view: View<Stdout, Stderr>,
 }
@@ -43,14 +47,17 @@ impl Job {
         for notice in &settings.notices {
             view.notice(notice);
         }
-        Ok(Self {
-            secrets: secrets::known(&sources.env, settings.api_key()),
-            settings,
-            env: sources.env,
-            deadline: common.deadline,
-            attendance: attendance(),
-            view,
-        })
+        let (secrets, attendance) = (secrets::known(&sources.env, settings.api_key()), attendance());
+        let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
+        let servers = servers.map_err(|error| output_failed(&error))?;
+        Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
+    }
+
+    /// Tells what the servers had to tell since.
+    pub(crate) fn tell_news(&mut self) {
+        for text in self.servers.news() {
+            self.view.notice(&text);
+        }
     }
 
     /// Chooses the model, and tells the person what nobody named.
@@ -87,7 +94,7 @@ pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     Ok(Sources::gather(flags, env, cwd)?)
 }
 
-fn make_data_dir(place: &Place) -> Result<(), CommandError> {
+pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {
     let path = &place.data_dir.value;
     create_data_dir(path).map_err(|error| {
         let text = format!(

@@ -2,6 +2,7 @@
 //! should leave.
 
 pub(crate) mod agent;
+pub(crate) mod always;
 mod chat;
 mod completions;
 mod demo;
@@ -11,6 +12,7 @@ pub(crate) mod fork;
 mod init;
 mod job;
 mod man;
+mod mcp;
 pub(crate) mod question;
 pub(crate) mod recall;
 mod repeat;
@@ -80,6 +82,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
+        Command::Mcp(args) => mcp::mcp(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }

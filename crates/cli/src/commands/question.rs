@@ -1,6 +1,8 @@
 //! What a question looks like on a terminal, and what a person may answer.
 
-use windlass::vocab::{Preview, QuestionAsked, QuestionKind, QuestionOption};
+use windlass::vocab::{Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+
+use crate::form::Form;
 
 /// An answer as a person may type it: the letter or the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub(crate) struct Choice {
 /// The answers on offer, in the order they were offered.
 pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
     let approval = matches!(asked.kind, QuestionKind::Approval { .. });
+    let visits =
+        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Visit { .. }));
     let elicitation = matches!(asked.kind, QuestionKind::Elicitation { .. });
     let of = |option: &QuestionOption| {
         let (letter, words) = match option {
@@ -25,12 +29,21 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::Edit => ("e", "edit"),
             QuestionOption::RunAgain => ("r", "run again"),
             QuestionOption::Interrupt => ("i", "leave it interrupted"),
+            QuestionOption::Submit if visits => ("y", "done"),
             QuestionOption::Submit => ("y", "answer"),
             QuestionOption::Dismiss => ("d", "dismiss"),
         };
         Choice { letter, words, option: *option }
     };
-    asked.options.iter().map(of).collect()
+    // A form that can't be filled in by lines is not offered to be.
+    let fillable = |option: &&QuestionOption| **option != QuestionOption::Submit || is_fillable(asked);
+    asked.options.iter().filter(fillable).map(of).collect()
+}
+
+fn is_fillable(asked: &QuestionAsked) -> bool {
+    let is_form =
+        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Form { .. }));
+    !is_form || Form::of(asked).is_some()
 }
 
 /// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.

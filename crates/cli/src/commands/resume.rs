@@ -45,9 +45,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             session.close().await;
             return Err(error);
         }
-        let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(RunId(row.runs))).await;
-        session.close().await;
-        done
+        follow::to_its_end(&mut job, &agent, session, &mut events, Awaited::Run(RunId(row.runs))).await
     })
 }
 

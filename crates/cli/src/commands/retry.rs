@@ -34,8 +34,6 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
             session.close().await;
             return Err(nothing("its last run did not end badly"));
         };
-        let done = follow::follow(&mut job, &agent, &session, &mut events, Awaited::Run(run)).await;
-        session.close().await;
-        done
+        follow::to_its_end(&mut job, &agent, session, &mut events, Awaited::Run(run)).await
     })
 }

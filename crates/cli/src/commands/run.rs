@@ -53,9 +53,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let (session, mut events) = agent.session_followed(&key).await?;
         let sent = session.send(message_id.clone(), prompt).await.map_err(RunError::from)?;
         let awaited = Awaited::after(sent, message_id);
-        let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
-        session.close().await;
-        done
+        follow::to_its_end(&mut job, &agent, session, &mut events, awaited).await
     })
 }
 

@@ -134,6 +134,10 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
 async fn remove(store: &dyn Store, key: &str) -> Done {
     let row = session::by_key(store, key).await?;
     store.remove(row.session).await?;
+    let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
+    let about = if about.is_empty() { String::new() } else { format!(": {}", short_line(about, 60)) };
+    let runs = if row.runs == 1 { "1 run".to_owned() } else { format!("{} runs", row.runs) };
+    print(&format!("removed {} ({runs}){about}\n", harmless_line(&row.key)))?;
     Ok(Exit::Done)
 }
 

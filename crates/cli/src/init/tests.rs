@@ -19,7 +19,8 @@ fn read_back(draft: &Draft) -> Settings {
     };
     let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
     let env = [("HOME", "/home/me")].into_iter().collect();
-    let sources = Sources { flags, env, cwd: "/p".into(), workspace: "/p".into(), project, user };
+    let mut sources = Sources::of(flags, env, "/p");
+    (sources.project, sources.user) = (project, user);
     sources.resolve().unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 

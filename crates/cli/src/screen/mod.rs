@@ -21,6 +21,7 @@ mod blocks;
 mod calls;
 mod code;
 mod delta;
+mod diff;
 mod live;
 mod look;
 mod markdown;
@@ -46,6 +47,7 @@ use self::style::{Line, Span, Style};
 use self::wrap::wrap;
 use crate::output::{harmless_lines, wording};
 
+pub(crate) use self::diff::painted;
 pub use self::look::{Colour, Fold, Glyphs, Look, Motion};
 
 /// Between two repaints at least this long passes, however fast text comes.

@@ -21,9 +21,10 @@ impl Style {
     pub(super) const STRIKE: Self = Self(1 << 4);
     pub(super) const CODE: Self = Self(1 << 5);
     pub(super) const ALARM: Self = Self(1 << 6);
+    pub(super) const ADDED: Self = Self(1 << 7);
 
     /// SGR parameters, by bit.
-    const CODES: [&'static str; 7] = ["1", "2", "3", "4", "9", "36", "31"];
+    const CODES: [&'static str; 8] = ["1", "2", "3", "4", "9", "36", "31", "32"];
 
     pub(super) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -128,7 +128,12 @@ impl Keys<'_> {
             Origin::Project(_) => self.project()?,
             Origin::User(_) => self.user()?,
             Origin::Variable(name) if name == "OLLAMA_HOST" => return Ok(None),
-            Origin::Variable(_) | Origin::Flag(_) | Origin::Default | Origin::Found | Origin::Session => None,
+            Origin::Variable(_)
+            | Origin::Flag(_)
+            | Origin::ProjectServers(_)
+            | Origin::Default
+            | Origin::Found
+            | Origin::Session => None,
         };
         if beside.is_some() { Ok(beside) } else { self.general() }
     }

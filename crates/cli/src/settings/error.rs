@@ -39,6 +39,14 @@ pub enum SettingsError {
         /// Why.
         problem: String,
     },
+    /// A file of MCP servers can't be used.
+    #[error("{}: {problem}", path.display())]
+    Servers {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The workspace is no folder.
     #[error("{origin}: the workspace {} can't be used: {source}", path.display())]
     Workspace {

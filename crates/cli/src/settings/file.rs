@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use windlass_vocab::PolicyPatch;
 
+use super::hidden::FileHidden;
 use super::nearest::nearest;
 use super::{Origin, Position, SettingsError, Sourced};
 use crate::args::{Durability, Mode};
@@ -34,6 +35,10 @@ pub(super) struct FileSettings {
     pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,
     pub(super) policy: PolicyPatch,
     pub(super) permissions: FilePermissions,
+    pub(super) tools: FileTools,
+    pub(super) hidden: FileHidden,
+    #[serde(rename = "mcpServers", alias = "mcp_servers")]
+    pub(super) mcp_servers: Option<Spanned<toml::Value>>,
 }
 
 /// The table `[permissions]`.
@@ -44,6 +49,13 @@ pub(super) struct FilePermissions {
     pub(super) allow: Vec<Spanned<String>>,
     pub(super) ask: Vec<Spanned<String>>,
     pub(super) deny: Vec<Spanned<String>>,
+}
+
+/// The table `[tools]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileTools {
+    pub(super) fetch_private: Vec<Spanned<String>>,
 }
 
 /// A file that was read and understood.
@@ -147,7 +159,9 @@ fn explain(message: &str) -> String {
         wrong("value")
     } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
         format!("the key {missing:?} is missing in this table")
-    } else if let Some((found, "PolicyPatch" | "FilePermissions")) = message.split_once(", expected struct ") {
+    } else if let Some((found, "PolicyPatch" | "FilePermissions" | "FileTools" | "FileHidden")) =
+        message.split_once(", expected struct ")
+    {
         format!("{found}, expected a table")
     } else {
         message.to_owned()
@@ -250,6 +264,8 @@ mod tests {
             approval_wait_ms = 5
             tool_timeout_ms = 6
             output_corrections = 1
+            tags = ["web"]
+            hidden = ["run_command"]
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

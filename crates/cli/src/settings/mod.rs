@@ -10,19 +10,28 @@
 mod endpoint;
 mod env;
 mod error;
+mod fetching;
 mod file;
+mod hidden;
+pub(crate) mod keep;
+mod kept_servers;
+mod misnamed;
 mod nearest;
 mod origin;
 mod permissions;
 mod provider;
+mod servers;
 mod sources;
 
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use windlass::mcp::ServerName;
+use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{ModelName, Policy, PolicyPatch};
 
@@ -31,10 +40,13 @@ pub use self::endpoint::{ApiKey, Endpoint};
 pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
+pub(crate) use self::kept_servers::{Added, Removed, add_server, remove_server};
+pub(crate) use self::nearest::nearest;
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
+pub use self::servers::{Consent, Server};
 pub use self::sources::Sources;
-pub(crate) use self::sources::{FILE_NAME, user_file_for_people};
+pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".
@@ -60,6 +72,12 @@ pub struct Flags {
     pub allow: Vec<String>,
     /// `--deny`, each
     pub deny: Vec<String>,
+    /// `--fetch-private`, each
+    pub fetch_private: Vec<String>,
+    /// `--mcp-config`, each
+    pub mcp_config: Vec<PathBuf>,
+    /// `--tag`, each
+    pub tags: Vec<String>,
 }
 
 /// Where sessions are kept; all that the commands that call no model need.
@@ -86,6 +104,10 @@ pub struct Settings {
     pub policy: Policy,
     /// What calls are allowed.
     pub permissions: Permissions,
+    /// Hosts of this machine and of private networks that may be fetched from.
+    pub fetch_private: Vec<Sourced<HostPattern>>,
+    /// The MCP servers.
+    pub servers: BTreeMap<ServerName, Server>,
     /// Things a person should know, one sentence each.
     pub notices: Vec<String>,
 }
@@ -106,13 +128,21 @@ impl Sources {
 
     /// Decides everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
-        let (endpoint, notices) = endpoint::endpoint(self)?;
+        let (endpoint, mut notices) = endpoint::endpoint(self)?;
+        let permissions = permissions::permissions(self)?;
+        let servers = servers::servers(self)?;
+        notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>()));
+        let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
+        let mut policy = self.policy()?;
+        policy.hidden.extend(hidden);
         Ok(Settings {
             place: self.place()?,
             endpoint,
             model: self.model()?,
-            policy: self.policy()?,
-            permissions: permissions::permissions(self)?,
+            policy,
+            permissions,
+            servers,
+            fetch_private: fetching::private(self)?,
             notices,
         })
     }
@@ -166,7 +196,7 @@ impl Sources {
             .or_else(|| self.in_files(|file| file.sourced(&file.settings.preset)))
             .unwrap_or_else(|| Sourced::new("default".to_owned(), Origin::Default))
             .try_map(|name| {
-                let unknown = || format!("there is no preset {name:?}; {}", nearest::nearest(&name, &PRESETS));
+                let unknown = || format!("there is no preset {name:?}; {}", nearest(&name, &PRESETS));
                 preset(&name).ok_or_else(unknown)
             })?;
         let turns = self.env.parsed("WINDLASS_MAX_TURNS", |text| match text.parse::<u32>() {
@@ -176,7 +206,8 @@ impl Sources {
         let turn_cap = self.flags.max_turns.or(turns.map(|turns| turns.value));
         let in_files = [&self.user, &self.project].into_iter().flatten();
         let policy = in_files.fold(start.value, |policy, file| policy.with(&file.settings.policy));
-        Ok(policy.with(&PolicyPatch { turn_cap, ..PolicyPatch::default() }))
+        let tags = (!self.flags.tags.is_empty()).then(|| self.flags.tags.iter().cloned().collect());
+        Ok(policy.with(&PolicyPatch { turn_cap, tags, ..PolicyPatch::default() }))
     }
 
     /// What the project's file says, or else the user's.

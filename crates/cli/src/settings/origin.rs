@@ -31,6 +31,8 @@ pub enum Origin {
     Variable(String),
     /// The project's file.
     Project(Position),
+    /// The project's file of MCP servers.
+    ProjectServers(PathBuf),
     /// The user's file.
     User(Position),
     /// Nobody said anything.
@@ -47,6 +49,7 @@ impl fmt::Display for Origin {
             Self::Flag(name) => f.write_str(name),
             Self::Variable(name) => f.write_str(name),
             Self::Project(position) | Self::User(position) => position.fmt(f),
+            Self::ProjectServers(path) => path.display().fmt(f),
             Self::Default => f.write_str("the default"),
             Self::Found => f.write_str("found on this machine"),
             Self::Session => f.write_str("the session"),

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use super::{Env, Flags, Origin, SettingsError, SettingsFile, Sourced, Whose};
 
 pub(crate) const FILE_NAME: &str = "windlass.toml";
+/// The file other programs keep a project's MCP servers in.
+const SERVERS_NAME: &str = ".mcp.json";
 /// No settings file is nearly as long; a link to a device is.
 const LONGEST_FILE: u64 = 256 * 1024;
 
@@ -26,6 +28,29 @@ pub struct Sources {
     pub project: Option<SettingsFile>,
     /// The user's file, if there is one.
     pub user: Option<SettingsFile>,
+    /// The files of MCP servers the command line names.
+    pub(super) named_servers: Vec<ServerFile>,
+    /// The project's file of MCP servers, if it has one.
+    pub(super) project_servers: Option<ServerFile>,
+}
+
+/// A file of MCP servers: its text, or why it can't be read. Whoever starts none need not know.
+#[derive(Debug)]
+pub(super) struct ServerFile {
+    pub(super) path: PathBuf,
+    pub(super) text: Result<String, String>,
+}
+
+impl ServerFile {
+    fn read(path: PathBuf) -> Self {
+        let text = match read_text(&path) {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => Err("there is no such file".to_owned()),
+            Err(SettingsError::Unreadable { problem, .. }) => Err(format!("the file can't be read: {problem}")),
+            Err(error) => Err(error.to_string()),
+        };
+        Self { path, text }
+    }
 }
 
 impl Sources {
@@ -37,11 +62,28 @@ impl Sources {
             Some(path) => read(path, Whose::User)?,
             None => None,
         };
-        let project = match find_project_file(&workspace, env.home().as_deref()) {
+        let project = match nearest_above(&workspace, env.home().as_deref(), FILE_NAME) {
             Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
             Some(_) | None => None,
         };
-        Ok(Self { flags, env, cwd, workspace, project, user })
+        let named_servers = flags.mcp_config.iter().map(|file| ServerFile::read(cwd.join(file))).collect();
+        let project_servers = nearest_above(&workspace, env.home().as_deref(), SERVERS_NAME).map(ServerFile::read);
+        Ok(Self { flags, env, cwd, workspace, project, user, named_servers, project_servers })
+    }
+
+    /// Sources without files, in this folder.
+    #[cfg(test)]
+    pub(crate) fn of(flags: Flags, env: Env, folder: &str) -> Self {
+        Self {
+            flags,
+            env,
+            cwd: folder.into(),
+            workspace: folder.into(),
+            project: None,
+            user: None,
+            named_servers: Vec::new(),
+            project_servers: None,
+        }
     }
 
     /// Where the user's file is or would be.
@@ -92,19 +134,20 @@ fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsEr
     found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
 }
 
-fn user_file(env: &Env) -> Option<PathBuf> {
+/// Where the user's file is or would be.
+pub(crate) fn user_file(env: &Env) -> Option<PathBuf> {
     env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
 }
 
-/// The nearest `windlass.toml` from the workspace up to the root of its repository, or else up to
+/// The nearest file of this name from the workspace up to the root of its repository, or else up to
 /// the home folder. Above those a file may be anybody's.
-fn find_project_file(workspace: &Path, home: Option<&Path>) -> Option<PathBuf> {
+fn nearest_above(workspace: &Path, home: Option<&Path>, name: &str) -> Option<PathBuf> {
     let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
     let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
     workspace
         .ancestors()
         .take_while(|folder| folder.starts_with(top))
-        .map(|folder| folder.join(FILE_NAME))
+        .map(|folder| folder.join(name))
         .find(|path| path.symlink_metadata().is_ok())
 }
 
@@ -115,8 +158,8 @@ fn same_file(path: &Path, other: Option<&Path>) -> bool {
     }
 }
 
-/// Reads a file; `None` when there is none.
-fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+/// The text of a settings file; `None` when there is none.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |problem: &dyn std::fmt::Display| SettingsError::Unreadable {
         path: path.to_owned(),
         problem: problem.to_string(),
@@ -139,11 +182,17 @@ fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError
     if bytes.len() as u64 > LONGEST_FILE {
         return Err(unreadable(&format!("it is longer than {} KiB", LONGEST_FILE / 1024)));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| unreadable(&format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|error| unreadable(&format!("not UTF-8 at byte {}", error.utf8_error().valid_up_to())))
+}
+
+/// Reads a file; `None` when there is none.
+fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+    let Some(text) = read_text(path)? else { return Ok(None) };
     let file = SettingsFile::parse(path, whose, &text)?;
     if let Some(key) = &file.settings.api_key
-        && metadata.permissions().mode() & 0o077 != 0
+        && path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
     {
         let problem = format!("others can read this file and the key in it: run `chmod 600 {}`", path.display());
         return Err(SettingsError::wrong(file.origin(key), problem));

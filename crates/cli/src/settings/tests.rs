@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_vocab::AtCap;
 
+use super::sources::ServerFile;
 use super::{Flags, Origin, Place, Settings, SettingsError, SettingsFile, Sources, Whose};
 use crate::args::{Durability, Mode};
 
@@ -14,7 +15,7 @@ impl Given {
     pub(super) fn nothing() -> Self {
         let env = [("HOME", "/home/me")].into_iter().collect();
         let flags = Flags::default();
-        let sources = Sources { flags, env, cwd: "/cwd".into(), workspace: "/p".into(), project: None, user: None };
+        let sources = Sources { cwd: "/cwd".into(), ..Sources::of(flags, env, "/p") };
         Self { sources }
     }
 
@@ -44,6 +45,16 @@ impl Given {
     pub(super) fn user(mut self, text: &str) -> Self {
         let file = SettingsFile::parse(Path::new("/home/me/.config/windlass/windlass.toml"), Whose::User, text);
         self.sources.user = Some(file.expect("the user's file parses"));
+        self
+    }
+
+    pub(super) fn named_servers(mut self, file: ServerFile) -> Self {
+        self.sources.named_servers.push(file);
+        self
+    }
+
+    pub(super) fn project_servers(mut self, file: ServerFile) -> Self {
+        self.sources.project_servers = Some(file);
         self
     }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
 
-use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, spec};
+use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown, spec};
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
 
@@ -60,9 +60,8 @@ impl Tool for EditFile {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let edit: Edit = read(arguments.clone())?;
-        let marked = |mark: &str, text: &str| text.lines().map(|line| format!("{mark} {line}\n")).collect::<String>();
-        let body = marked("-", &shorten(&edit.old_text, 2_000)) + &marked("+", &shorten(&edit.new_text, 2_000));
-        Ok(Preview { title: format!("Edit {}", edit.path), body, rule: None })
+        let apply = |text: &str| edit.fitted(text).apply(text).ok();
+        shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
     fn stop_grace(&self) -> Duration {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
 
+use super::shown::{self, Replaces};
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
 use crate::workspace::{Place, sync_folder};
 use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
@@ -54,8 +55,8 @@ impl Tool for MoveFile {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let Move { from, to, overwrite } = read(arguments.clone())?;
-        let body = if overwrite { format!("What is at {to} is replaced.") } else { String::new() };
-        Ok(Preview { title: format!("Move {from} to {to}"), body, rule: None })
+        let replaces = if overwrite { Replaces::Yes } else { Replaces::No };
+        shown::moved(&self.workspace, &from, &to, replaces)
     }
 
     fn stop_grace(&self) -> Duration {

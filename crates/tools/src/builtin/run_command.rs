@@ -32,6 +32,8 @@ const TRAILING_OUTPUT: Duration = Duration::from_secs(1);
 const UNKILLED: &str = "stopped, but something it started could not be killed yet";
 /// Progress is for watching; nobody reads more.
 const PROGRESS_LIMIT: u64 = 1 << 20;
+/// Whoever agrees to a command has seen all of it, so a longer one is not asked about.
+const LONGEST_SHOWN: usize = 16_000;
 
 /// The program to start as guard: one whose `main` calls [`crate::guard::run`] when it is given
 /// these arguments.
@@ -124,6 +126,13 @@ impl Tool for RunCommand {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let Arguments { command, .. } = read(arguments.clone())?;
+        let length = command.chars().count();
+        if length > LONGEST_SHOWN {
+            return Err(format!(
+                "it is {} characters long: write it to a file with write_file, and run that",
+                thousands(length)
+            ));
+        }
         let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
         Ok(Preview { title, body: format!("{command}\nin {}", self.workspace.root().display()), rule: None })
     }

@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
 
-use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, spec};
+use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, shown, spec};
 use crate::cut::thousands;
-use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
 
 #[derive(Deserialize)]
@@ -50,8 +49,7 @@ impl Tool for WriteFile {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let Arguments { path, content } = read(arguments.clone())?;
-        let title = format!("Write {path} ({} bytes)", thousands(content.len()));
-        Ok(Preview { title, body: shorten(&content, 4_000), rule: None })
+        shown::written(&self.workspace, &path, &content)
     }
 
     fn stop_grace(&self) -> Duration {

@@ -5,6 +5,7 @@
 
 mod containment;
 mod others;
+mod previews;
 mod reading;
 mod room;
 mod writing;

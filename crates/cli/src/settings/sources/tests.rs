@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::super::{Env, Flags, SettingsError, create_data_dir};
-use super::{Sources, find_project_file};
+use super::{FILE_NAME, Sources, nearest_above};
 
 /// A home with a project in it.
 struct Home {
@@ -63,11 +63,11 @@ fn without_a_repository_the_search_ends_at_home_and_outside_it_at_once() {
     let in_home = home.write("me/windlass.toml", "");
     let above = home.write("windlass.toml", "");
     let me = home.root.join("me");
-    assert_eq!(find_project_file(&me.join("project/sub"), Some(&me)), Some(in_home));
+    assert_eq!(nearest_above(&me.join("project/sub"), Some(&me), FILE_NAME), Some(in_home));
     fs::remove_file(me.join("windlass.toml")).expect("removed");
-    assert_eq!(find_project_file(&me.join("project/sub"), Some(&me)), None, "above home");
-    assert_eq!(find_project_file(&me.join("project"), Some(Path::new("/elsewhere"))), None, "outside home");
-    assert_eq!(find_project_file(&home.root, None), Some(above));
+    assert_eq!(nearest_above(&me.join("project/sub"), Some(&me), FILE_NAME), None, "above home");
+    assert_eq!(nearest_above(&me.join("project"), Some(Path::new("/elsewhere")), FILE_NAME), None, "outside home");
+    assert_eq!(nearest_above(&home.root, None, FILE_NAME), Some(above));
 }
 
 #[test]

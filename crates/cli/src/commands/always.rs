@@ -1,0 +1,35 @@
+//! "Always": a rule that a person agreed to for good is written into their own settings (T8). For the
+//! session the recorded answer is the grant, whatever becomes of the file.
+
+use windlass::tools::Rule;
+
+use crate::output::harmless_lines;
+use crate::settings::keep::{self, Kept};
+use crate::settings::{self, Env, Origin, Settings, Sourced};
+
+/// Writes the rule down, takes it into the settings of this process, and says what became of it, in
+/// whole lines.
+pub(crate) async fn keep(rule: &str, env: &Env, settings: &mut Settings) -> String {
+    let (path, text) = (settings::user_file(env), rule.to_owned());
+    let kept = tokio::task::spawn_blocking(move || keep::allow(&text, path.as_deref())).await;
+    let file = settings::user_file_for_people(env);
+    let shown = harmless_lines(rule);
+    let why = match kept {
+        Ok(Ok(kept)) => {
+            let allow = &mut settings.permissions.allow;
+            allow.extend(rule.parse::<Rule>().ok().map(|rule| Sourced::new(rule, Origin::Session)));
+            return match kept {
+                Kept::Written => format!("allowed from now on: {shown}\nwritten to {file}\n"),
+                Kept::Known => format!("allowed from now on: {shown}\nit is in {file} already\n"),
+            };
+        }
+        Ok(Err(why)) => why.to_string(),
+        Err(_) => "writing it down broke off".to_owned(),
+    };
+    let line = serde_json::Value::String(shown.clone());
+    format!(
+        "allowed for this session: {shown}\nnot written down: {}\nto allow it always, put this in {file}:\n  \
+         [permissions]\n  allow = [{line}]\n",
+        harmless_lines(&why)
+    )
+}

@@ -1,0 +1,81 @@
+//! Writing a server into a windlass.toml, and taking it out. Everything else in the file stays.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+use windlass::mcp::{ServerName, servers_from_json};
+
+use super::super::streams::print;
+use super::super::{CommandError, Done};
+use super::named;
+use crate::args::AddArgs;
+use crate::exit::Exit;
+use crate::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
+
+/// The file that is written.
+pub(super) fn file(project: bool, sources: &Sources) -> Result<(PathBuf, Whose), CommandError> {
+    if project {
+        let there = sources.project.as_ref().map(|file| file.path().to_owned());
+        return Ok((there.unwrap_or_else(|| sources.workspace.join(FILE_NAME)), Whose::Project));
+    }
+    let unknown = || CommandError::new(Exit::Usage, "it is not known where your settings are: set HOME, or --project");
+    Ok((sources.user_file().ok_or_else(unknown)?, Whose::User))
+}
+
+pub(super) fn add(args: &AddArgs, sources: &Sources) -> Done {
+    let name = named(&args.server)?;
+    let (path, whose) = file(args.project, sources)?;
+    let entry = entry(args);
+    let wrong = |error: &dyn ToString| CommandError::new(Exit::Usage, error.to_string());
+    servers_from_json(&json!({ name.as_str(): entry.clone() })).map_err(|error| wrong(&error))?;
+    let replaces = if args.replace { Added::Replaced } else { Added::New };
+    let added = add_server(&path, whose, &name, &entry, replaces).map_err(|error| wrong(&error))?;
+    let what = match added {
+        Added::New => "Added",
+        Added::Replaced => "Replaced",
+    };
+    print(&format!("{what} {name} in {}. `windlass mcp test {name}` tries it.\n", path.display()))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn remove(name: &ServerName, (path, whose): (PathBuf, Whose)) -> Done {
+    let removed = remove_server(&path, whose, name);
+    match removed.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))? {
+        Removed::Yes => print(&format!("Removed {name} from {}.\n", path.display()))?,
+        Removed::NotThere => {
+            let text =
+                format!("{} names no MCP server `{name}`; `windlass mcp list` says where each stands", path.display());
+            return Err(CommandError::new(Exit::Usage, text));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The entry as other programs write it.
+fn entry(args: &AddArgs) -> Value {
+    let pairs = |pairs: &[(String, String)]| {
+        let member = |(name, value): &(String, String)| (name.clone(), Value::from(value.clone()));
+        Value::Object(pairs.iter().map(member).collect())
+    };
+    let mut entry = Map::new();
+    if let Some(url) = &args.url {
+        entry.insert("type".into(), "http".into());
+        entry.insert("url".into(), url.clone().into());
+        if !args.header.is_empty() {
+            entry.insert("headers".into(), pairs(&args.header));
+        }
+    } else if let Some((program, rest)) = args.command.split_first() {
+        entry.insert("command".into(), program.clone().into());
+        entry.insert("args".into(), rest.to_vec().into());
+        if !args.env.is_empty() {
+            entry.insert("env".into(), pairs(&args.env));
+        }
+    }
+    if !args.tags.is_empty() {
+        entry.insert("tags".into(), args.tags.clone().into());
+    }
+    if args.trust {
+        entry.insert("trust".into(), true.into());
+    }
+    Value::Object(entry)
+}

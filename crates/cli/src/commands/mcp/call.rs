@@ -1,0 +1,110 @@
+//! A call by hand. Whoever types it has decided that it may run.
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use windlass::mcp::ServerName;
+use windlass::tools::{BoxFuture, CallContext, SpilledResults, Tool, ToolServers as _, nobody_to_ask};
+use windlass::vocab::{CallId, Outcome, OutcomeKind, SessionId};
+
+use super::super::streams::{print, tell};
+use super::super::{CommandError, Done};
+use super::{Desk, Shape};
+use crate::exit::Exit;
+use crate::output::harmless_line;
+use crate::settings::nearest;
+
+/// How long a call by hand is waited for unless something else is said.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+pub(super) async fn call(
+    desk: &Desk,
+    server: &ServerName,
+    tool: &str,
+    arguments: &str,
+    timeout: Option<Duration>,
+) -> Done {
+    let arguments = read(arguments)?;
+    desk.connect(server).await?;
+    let tools = desk.servers()?.tools();
+    let of_server: Vec<&Arc<dyn Tool>> =
+        tools.iter().filter(|one| one.spec().name.server() == server.as_str()).collect();
+    let Some(found) = of_server.iter().find(|one| one.spec().name.bare() == tool) else {
+        let names: Vec<&str> = of_server.iter().map(|one| one.spec().name.bare()).collect();
+        let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
+        return Err(CommandError::new(Exit::Usage, text));
+    };
+    let context = context();
+    let cancel = context.cancel.clone();
+    let call = found.run(context, arguments);
+    let outcome = tokio::select! {
+        outcome = tokio::time::timeout(timeout.unwrap_or(PATIENCE), call) => outcome.map_err(|_| {
+            CommandError::new(Exit::Cancelled, "the call took too long and was given up; --timeout gives it more time")
+        })?,
+        _ = tokio::signal::ctrl_c() => {
+            cancel.cancel();
+            return Err(CommandError::new(Exit::Cancelled, "the call was stopped"));
+        }
+    };
+    desk.tell_news();
+    show(desk.shape, &outcome)
+}
+
+fn show(shape: Shape, outcome: &Outcome) -> Done {
+    if outcome.pause.is_some() {
+        let text = "the tool wants an answer from you before it goes on, which a call by hand can't give: use a chat";
+        return Err(CommandError::new(Exit::Waiting, text));
+    }
+    let exit = if outcome.kind == OutcomeKind::Ok { Exit::Done } else { Exit::Failed };
+    match shape {
+        Shape::Json => {
+            let structured = outcome.structured.as_ref().map(windlass::vocab::Json::to_value);
+            let value = json!({"outcome": outcome.kind, "text": outcome.text, "structured": structured});
+            print(&format!("{value}\n"))?;
+        }
+        Shape::Text if exit == Exit::Done => print(&format!("{}\n", outcome.text.trim_end_matches('\n')))?,
+        Shape::Text => return Err(CommandError::new(exit, outcome.text.clone())),
+    }
+    Ok(exit)
+}
+
+fn read(text: &str) -> Result<Value, CommandError> {
+    let wrong = |problem: String| CommandError::new(Exit::Usage, problem);
+    let mut piped = String::new();
+    let text = if text == "-" {
+        std::io::stdin().lock().read_to_string(&mut piped).map_err(|error| wrong(error.to_string()))?;
+        &piped
+    } else {
+        text
+    };
+    match serde_json::from_str(text) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
+        Err(error) => Err(wrong(format!("the arguments are no JSON: {error}; write e.g. '{{\"path\": \".\"}}'"))),
+    }
+}
+
+/// A call of no session.
+fn context() -> CallContext {
+    let (session, call) = (SessionId(uuid::Uuid::now_v7()), CallId::default());
+    CallContext {
+        session,
+        call,
+        effect_id: call.effect_id(session),
+        cancel: Default::default(),
+        progress: Arc::new(|text| tell(&harmless_line(text))),
+        spilled: Arc::new(NothingSpilled),
+        ask: nobody_to_ask(),
+        resumed: None,
+    }
+}
+
+struct NothingSpilled;
+
+impl SpilledResults for NothingSpilled {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}

@@ -1,0 +1,56 @@
+//! Agreeing: to the servers a project names, and to tools that have changed.
+
+use windlass::mcp::ServerName;
+
+use super::super::streams::{output_failed, print};
+use super::super::{CommandError, Done, job};
+use super::Desk;
+use crate::exit::Exit;
+use crate::output::{harmless_line, short_line};
+use crate::servers::{self, Agreements, reached};
+use crate::settings::{Consent, Sources};
+
+const SAID: usize = 300;
+
+/// Agrees to what this project's files name, as they name it now, or refuses it.
+pub(super) fn approve(sources: &Sources, refuse: bool) -> Done {
+    let settings = sources.resolve()?;
+    job::make_data_dir(&settings.place)?;
+    let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
+    let mut asked: Vec<&Consent> = settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
+    asked.sort();
+    asked.dedup();
+    if asked.is_empty() {
+        return Err(CommandError::new(Exit::Usage, "this project names no MCP servers that wait for your consent"));
+    }
+    for consent in asked {
+        let said = if refuse { agreements.refuse(consent) } else { agreements.agree(consent) };
+        said.map_err(|error| output_failed(&error))?;
+        print(&format!("{} {}:\n", if refuse { "Refused" } else { "Agreed to" }, consent.file.display()))?;
+        let named = settings.servers.iter().filter(|(_, server)| server.consent.as_ref() == Some(consent));
+        for (name, server) in named {
+            print(&format!("  {name}: {}\n", harmless_line(&reached(&server.config))))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Takes a server's tools as they are now.
+pub(super) async fn accept(desk: &Desk, name: &ServerName) -> Done {
+    let state = desk.connect(name).await?;
+    if state.changed.is_empty() {
+        print(&format!("No tool of {name} has changed since you accepted it.\n"))?;
+        return Ok(Exit::Done);
+    }
+    for changed in &state.changed {
+        let tool = harmless_line(&changed.name);
+        let (before, now) = (short_line(&changed.before.0, SAID), short_line(&changed.now.0, SAID));
+        print(&format!("{tool}\n  said: {before}\n  says: {now}\n"))?;
+        if changed.before.1 != changed.now.1 {
+            print("  and takes other arguments\n")?;
+        }
+    }
+    desk.servers()?.accept(name)?;
+    print(&format!("Accepted as they are now: {} of {name}.\n", state.changed.len()))?;
+    Ok(Exit::Done)
+}

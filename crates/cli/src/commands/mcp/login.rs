@@ -1,0 +1,39 @@
+//! Logging in to a server over HTTP, and forgetting it.
+
+use std::sync::Arc;
+
+use windlass::mcp::{LoginError, ServerName};
+
+use super::super::streams::{output_failed, print, tell};
+use super::super::{CommandError, Done};
+use super::Desk;
+use crate::exit::Exit;
+
+pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
+    let show = Arc::new(|server: &ServerName, url: &str| {
+        tell(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
+    });
+    let logged_in = tokio::select! {
+        logged_in = desk.servers()?.login(name, show) => logged_in,
+        _ = tokio::signal::ctrl_c() => return Err(CommandError::new(Exit::Cancelled, "the login was given up")),
+    };
+    logged_in?;
+    print(&format!("Logged in to {name}.\n"))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn logout(desk: &Desk, name: &ServerName) -> Done {
+    desk.servers()?.logout(name).map_err(|error| output_failed(&error))?;
+    print(&format!("The login to {name} is forgotten.\n"))?;
+    Ok(Exit::Done)
+}
+
+impl From<LoginError> for CommandError {
+    fn from(error: LoginError) -> Self {
+        let exit = match &error {
+            LoginError::NotHttp | LoginError::Unknown | LoginError::Config(_) => Exit::Usage,
+            LoginError::Port(_) | LoginError::Patience | LoginError::Refused(_) | LoginError::Failed(_) => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}

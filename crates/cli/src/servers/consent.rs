@@ -1,0 +1,130 @@
+//! What a person has agreed to (X2): per file of a project, the digest of the servers it named then.
+//! Another digest is another question.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use windlass::mcp::{Reach, ServerConfig, ServerName};
+use windlass::vocab::Hash;
+
+use crate::output::{harmless_line, quoted};
+use crate::settings::Consent;
+
+const FILE: &str = "consent.json";
+
+/// What was said to a file's servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Said {
+    digest: Hash,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Yes,
+    No,
+}
+
+/// Everything agreed to and refused so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agreements {
+    folder: PathBuf,
+    said: BTreeMap<PathBuf, Said>,
+}
+
+impl Agreements {
+    /// What is on record. What can't be read was not agreed to.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let said = fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Self { folder: folder.to_owned(), said: said.unwrap_or_default() }
+    }
+
+    /// Whether a person agreed to exactly this.
+    pub(crate) fn has(&self, consent: &Consent) -> bool {
+        self.answer(consent) == Some(Answer::Yes)
+    }
+
+    /// Whether nobody was asked about exactly this.
+    pub(crate) fn is_open(&self, consent: &Consent) -> bool {
+        self.answer(consent).is_none()
+    }
+
+    /// Takes down that the person agrees.
+    pub(crate) fn agree(&mut self, consent: &Consent) -> io::Result<()> {
+        self.say(consent, Answer::Yes)
+    }
+
+    /// Takes down that the person does not.
+    pub(crate) fn refuse(&mut self, consent: &Consent) -> io::Result<()> {
+        self.say(consent, Answer::No)
+    }
+
+    fn answer(&self, consent: &Consent) -> Option<Answer> {
+        self.said.get(&consent.file).filter(|said| said.digest == consent.digest).map(|said| said.answer)
+    }
+
+    fn say(&mut self, consent: &Consent, answer: Answer) -> io::Result<()> {
+        self.said.insert(consent.file.clone(), Said { digest: consent.digest, answer });
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let (path, fresh) = (self.folder.join(FILE), self.folder.join(format!("{FILE}.{}", std::process::id())));
+        let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+        file.write_all(&serde_json::to_vec_pretty(&self.said)?)?;
+        file.sync_all()?;
+        fs::rename(fresh, path)
+    }
+}
+
+/// Asks at the terminal, before anything else is shown. The end of input decides nothing.
+pub(super) fn ask(
+    agreements: &mut Agreements,
+    consent: &Consent,
+    servers: &BTreeMap<&ServerName, &ServerConfig>,
+) -> io::Result<()> {
+    let mut screen = io::stderr().lock();
+    writeln!(screen, "{} wants to start or reach these MCP servers:", consent.file.display())?;
+    for (name, config) in servers {
+        writeln!(screen, "  {name}: {}", harmless_line(&reached(config)))?;
+    }
+    loop {
+        write!(screen, "Use them? [y] yes, until the file changes  [n] no  [l] later: ")?;
+        screen.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            return writeln!(screen);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return agreements.agree(consent),
+            "n" | "no" => return agreements.refuse(consent),
+            "l" | "later" => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// What is told where nobody can be asked.
+pub(super) fn advice(consent: &Consent, servers: &BTreeMap<&ServerName, &ServerConfig>) -> String {
+    let names: Vec<&str> = servers.keys().map(|name| name.as_str()).collect();
+    let file = quoted(&consent.file.display().to_string());
+    format!(
+        "the MCP servers of {} are not used before you agree to them ({}): `windlass mcp approve`, or name the file \
+         with --mcp-config {file}",
+        consent.file.display(),
+        names.join(", ")
+    )
+}
+
+/// What is started or reached.
+pub(crate) fn reached(config: &ServerConfig) -> String {
+    match &config.reach {
+        Reach::Stdio { command, args, .. } => {
+            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
+            words.collect::<Vec<_>>().join(" ")
+        }
+        Reach::Http { url, .. } => url.clone(),
+    }
+}

@@ -1,0 +1,114 @@
+//! The MCP servers of a command: agreed to, made ready, and let go.
+//!
+//! Nothing is started here; a run's first prompt wakes them, and none is waited for. What a person
+//! should know of them is kept until whoever shows the run has a line for it.
+
+mod consent;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass::mcp::{Notice, Options, ServerConfig, ServerName, Servers};
+use windlass::tools::Secrets;
+use windlass::vocab::Attendance;
+
+pub(crate) use self::consent::{Agreements, reached};
+use crate::secrets::Secret;
+use crate::settings::{Consent, Env, Server, Settings};
+
+/// The servers of a command, and what they have to tell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attached {
+    servers: Option<Servers>,
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Attached {
+    /// Makes ready the servers that nobody need be asked about, and those the person agrees to now.
+    pub(crate) fn new(settings: &Settings, secrets: &[Secret], env: &Env, attendance: Attendance) -> io::Result<Self> {
+        let attached = Self::default();
+        let agreed = attached.agreed(settings, attendance)?;
+        Ok(match agreed.is_empty() {
+            true => attached,
+            false => attached.with(agreed, settings, secrets, env),
+        })
+    }
+
+    /// Makes these ready.
+    pub(crate) fn with(
+        self,
+        configs: BTreeMap<ServerName, ServerConfig>,
+        settings: &Settings,
+        secrets: &[Secret],
+        env: &Env,
+    ) -> Self {
+        let (told, variables) = (Arc::clone(&self.told), env.clone());
+        let known = secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone()));
+        let folder = folder(&settings.place.data_dir.value);
+        let options = Options {
+            memory: Some(folder.join("listings")),
+            tokens: Some(folder.join("tokens.json")),
+            variables: Arc::new(move |name| Some(variables.raw(name)?.to_str()?.to_owned())),
+            guard: windlass::own_guard(),
+            notice: Arc::new(move |notice: Notice| tell(&told, notice.to_string())),
+            secrets: Secrets::new(known),
+            root: Some(settings.place.workspace.clone()),
+            ..Options::default()
+        };
+        Self { servers: Some(Servers::new(configs, options)), told: self.told }
+    }
+
+    pub(crate) fn servers(&self) -> Option<&Servers> {
+        self.servers.as_ref()
+    }
+
+    /// What they have told since this was last asked.
+    pub(crate) fn news(&self) -> Vec<String> {
+        std::mem::take(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets them go.
+    pub(crate) async fn close(&self) {
+        if let Some(servers) = &self.servers {
+            servers.shutdown().await;
+        }
+    }
+
+    fn agreed(&self, settings: &Settings, attendance: Attendance) -> io::Result<BTreeMap<ServerName, ServerConfig>> {
+        let mut agreements = Agreements::read(&folder(&settings.place.data_dir.value));
+        for (consent, servers) in open(&settings.servers, &agreements) {
+            match attendance {
+                Attendance::Attended => consent::ask(&mut agreements, &consent, &servers)?,
+                Attendance::Unattended => tell(&self.told, consent::advice(&consent, &servers)),
+            }
+        }
+        let usable = |server: &Server| server.consent.as_ref().is_none_or(|consent| agreements.has(consent));
+        let usable = settings.servers.iter().filter(|(_, server)| usable(server));
+        Ok(usable.map(|(name, server)| (name.clone(), server.config.clone())).collect())
+    }
+}
+
+/// Where everything about servers is kept.
+pub(crate) fn folder(data_dir: &Path) -> PathBuf {
+    data_dir.join("mcp")
+}
+
+/// What nobody has agreed to or refused yet, and the servers that wait for it.
+fn open<'a>(
+    servers: &'a BTreeMap<ServerName, Server>,
+    agreements: &Agreements,
+) -> BTreeMap<Consent, BTreeMap<&'a ServerName, &'a ServerConfig>> {
+    let mut open = BTreeMap::<_, BTreeMap<_, _>>::new();
+    for (name, server) in servers {
+        if let Some(consent) = server.consent.as_ref().filter(|consent| agreements.is_open(consent)) {
+            open.entry(consent.clone()).or_default().insert(name, &server.config);
+        }
+    }
+    open
+}
+
+fn tell(told: &Mutex<Vec<String>>, text: String) {
+    told.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+}

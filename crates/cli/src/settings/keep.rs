@@ -1,0 +1,206 @@
+//! Writing things down in a settings file: a rule a person allowed for good (T8), a server they added.
+//!
+//! The protocol: [`rewrite`] takes the file's lock, reads it afresh, lets one thing be changed with
+//! everything else left as it stands, checks that the result is still a settings file, and puts it in
+//! the place of the old one in one step. Whatever prevents that leaves the file as it was, and the
+//! person is told the line to write themselves.
+//!
+//! A rule always goes into the person's own file. A project's file goes to others with the project, and
+//! whoever trusts it would take the rule over unseen.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::FlockOperation;
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use windlass::tools::contains_placeholder;
+
+use super::sources::read_text;
+use super::{SettingsFile, Whose};
+
+/// How long another process may take to write the file.
+const PATIENCE: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It is in the file now.
+    Written,
+    /// It was there before.
+    Known,
+}
+
+/// Why it was not written down. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotKept {
+    /// There is no place for it.
+    #[error("it is not known where your settings are: HOME is not set")]
+    NoPlace,
+    /// It means nothing outside this session.
+    #[error("a secret is part of the rule, and is not written down")]
+    Secret,
+    /// The file is not to be changed.
+    #[error("{} is read-only", .0.display())]
+    ReadOnly(PathBuf),
+    /// The file makes no sense as it is, or would not.
+    #[error("{0}")]
+    Damaged(String),
+    /// Another process has it.
+    #[error("{} is being written by somebody else", .0.display())]
+    Busy(PathBuf),
+    /// The disk said no.
+    #[error("{}: {}", .0.display(), .1)]
+    Disk(PathBuf, io::Error),
+}
+
+/// Adds `rule` to what the settings at `path` allow.
+pub(crate) fn allow(rule: &str, path: Option<&Path>) -> Result<Kept, NotKept> {
+    let path = path.ok_or(NotKept::NoPlace)?;
+    if contains_placeholder(rule) {
+        return Err(NotKept::Secret);
+    }
+    rewrite(path, Whose::User, |document| add_rule(document, rule, path))
+}
+
+/// Changes one thing in the file at `path`, and nothing else.
+pub(super) fn rewrite(
+    path: &Path,
+    whose: Whose,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), NotKept>,
+) -> Result<Kept, NotKept> {
+    let on_disk = |error| NotKept::Disk(path.to_owned(), error);
+    // A link stays one: what it leads to is written.
+    let path = match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => path.canonicalize().map_err(on_disk)?,
+        Ok(_) | Err(_) => path.to_owned(),
+    };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(on_disk)?;
+    let _lock = lock(folder, &path)?;
+    let damaged = |error: super::SettingsError| NotKept::Damaged(error.to_string());
+    let before = read_text(&path).map_err(damaged)?.unwrap_or_default();
+    let Some(after) = changed(&before, &path, change)? else { return Ok(Kept::Known) };
+    SettingsFile::parse(&path, whose, &after).map_err(damaged)?;
+    replace(&path, folder, &after)?;
+    Ok(Kept::Written)
+}
+
+/// One writer at a time; the lock is the folder's own and leaves nothing behind.
+fn lock(folder: &Path, path: &Path) -> Result<File, NotKept> {
+    let on_disk = |error| NotKept::Disk(folder.to_owned(), error);
+    let file = File::open(folder).map_err(on_disk)?;
+    let begun = Instant::now();
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < PATIENCE => std::thread::sleep(AGAIN),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(NotKept::Busy(path.to_owned())),
+            // Some file systems know no locks; the write itself is one step all the same.
+            Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOLCK | rustix::io::Errno::INVAL) => return Ok(file),
+            Err(error) => return Err(on_disk(error.into())),
+        }
+    }
+}
+
+/// The text with the change in it; `None` when that changes nothing.
+fn changed(
+    text: &str,
+    path: &Path,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), NotKept>,
+) -> Result<Option<String>, NotKept> {
+    let unsound = |_| NotKept::Damaged(format!("{}: it is not sound TOML", path.display()));
+    let mut document: DocumentMut = text.parse().map_err(unsound)?;
+    let before = document.to_string();
+    change(&mut document)?;
+    let written = document.to_string();
+    if written == before {
+        return Ok(None);
+    }
+    // The editor writes plain line ends; a file with the others keeps them.
+    let foreign = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+    Ok(Some(if foreign { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written }))
+}
+
+fn add_rule(document: &mut DocumentMut, rule: &str, path: &Path) -> Result<(), NotKept> {
+    let wrong = |problem: &str| NotKept::Damaged(format!("{}: {problem}", path.display()));
+    if !document.contains_key("permissions") {
+        let mut table = Table::new();
+        table.decor_mut().set_prefix(if document.to_string().trim().is_empty() { "" } else { "\n" });
+        document.insert("permissions", Item::Table(table));
+    }
+    let permissions = document.get_mut("permissions").and_then(Item::as_table_like_mut);
+    let permissions = permissions.ok_or_else(|| wrong("`permissions` is not a table"))?;
+    let rules = permissions.entry("allow").or_insert(Item::Value(Array::new().into()));
+    let rules = rules.as_array_mut().ok_or_else(|| wrong("`permissions.allow` is not a list"))?;
+    if !rules.iter().any(|known| known.as_str() == Some(rule)) {
+        push(rules, rule);
+    }
+    Ok(())
+}
+
+/// Adds a rule as the others stand: on their line, or on lines of their own with their comments.
+fn push(rules: &mut Array, rule: &str) {
+    let last = rules.len().checked_sub(1).and_then(|last| rules.get_mut(last));
+    let Some(last) = last else {
+        rules.push(rule);
+        return;
+    };
+    let text = |raw: Option<&toml_edit::RawString>| raw.and_then(|raw| raw.as_str()).unwrap_or_default().to_owned();
+    let (before, behind) = (text(last.decor().prefix()), text(last.decor().suffix()));
+    last.decor_mut().set_suffix("");
+    // What stands between the last rule and the end of the list: a comment of that rule, perhaps.
+    let behind = behind + rules.trailing().as_str().unwrap_or_default();
+    let mut value = Value::from(rule);
+    match (before.rfind('\n'), behind.rfind('\n')) {
+        (None, None) => {
+            value.decor_mut().set_prefix(" ");
+            rules.set_trailing(behind);
+            rules.set_trailing_comma(false);
+        }
+        (at, end) => {
+            let indent = at.map_or("  ", |at| &before[at + 1..]);
+            let close = end.map_or("", |end| &behind[end + 1..]);
+            value.decor_mut().set_prefix(format!("{}\n{indent}", behind.trim_end()));
+            rules.set_trailing(format!("\n{close}"));
+            rules.set_trailing_comma(true);
+        }
+    }
+    rules.push_formatted(value);
+}
+
+/// Puts the new text in the place of the old, in one step and with the old mode.
+fn replace(path: &Path, folder: &Path, text: &str) -> Result<(), NotKept> {
+    let on_disk = |error| NotKept::Disk(path.to_owned(), error);
+    let mode = match path.metadata() {
+        Ok(metadata) if metadata.permissions().readonly() => return Err(NotKept::ReadOnly(path.to_owned())),
+        Ok(metadata) => {
+            // Whoever may not write the file may perhaps write its folder; the file is what counts.
+            OpenOptions::new().write(true).open(path).map_err(on_disk)?;
+            metadata.permissions().mode() & 0o7777
+        }
+        Err(_) => 0o600,
+    };
+    let unfinished = folder.join(format!(".windlass-{}.tmp", std::process::id()));
+    // Left by a process of the same number that died.
+    let _ = std::fs::remove_file(&unfinished);
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, path)
+    });
+    if let Err(error) = written {
+        let _ = std::fs::remove_file(&unfinished);
+        return Err(on_disk(error));
+    }
+    // It is written; that the folder can't be synced does not undo it.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

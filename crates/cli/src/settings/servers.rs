@@ -1,0 +1,202 @@
+//! Which MCP servers there are (P1): `--mcp-config` files > the project's `windlass.toml` and `.mcp.json` >
+//! the user's file. A name in a stronger place hides the same name in a weaker one.
+//!
+//! What comes with a project starts no program before a person has agreed to it (X2): such servers
+//! carry the file they stand in and a digest of what it says, and whoever agrees agrees to that.
+//!
+//! In `windlass.toml` the block stands as a table, or as it was copied from another program:
+//!
+//! ```toml
+//! mcpServers = '''{ "git": { "command": "uvx", "args": ["mcp-server-git"] } }'''
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toml::Spanned;
+use windlass::mcp::{ServerConfig, ServerName, Trust, servers_from_json};
+use windlass::store::hash_of;
+use windlass::vocab::Hash;
+
+use super::sources::ServerFile;
+use super::{Origin, SettingsError, SettingsFile, Sources};
+
+/// A server and what it takes to start it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// How it is reached.
+    pub config: ServerConfig,
+    /// Where it stands.
+    pub origin: Origin,
+    /// What a person must have agreed to first.
+    pub consent: Option<Consent>,
+}
+
+/// What a person agrees to: the servers that a project's file names, as it names them now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Consent {
+    /// The file.
+    pub file: PathBuf,
+    /// Of its servers.
+    pub digest: Hash,
+}
+
+/// The servers of all places together.
+pub(super) fn servers(sources: &Sources) -> Result<BTreeMap<ServerName, Server>, SettingsError> {
+    let mut servers = BTreeMap::new();
+    let mut add = |named: Named| {
+        for (name, config) in named.servers {
+            let (origin, consent) = (named.origin.clone(), named.consent.clone());
+            servers.entry(name).or_insert(Server { config, origin, consent });
+        }
+    };
+    for file in &sources.named_servers {
+        add(of_json(file, Origin::Flag("--mcp-config"))?);
+    }
+    let trusted = sources.trusts_project();
+    let agreed = |mut named: Named, file: &Path| {
+        if !trusted {
+            // Whoever lets a project's servers start has not said that they may speak for themselves.
+            named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
+            named.consent = Some(Consent { file: file.to_owned(), digest: named.digest });
+        }
+        named
+    };
+    if let Some(file) = &sources.project
+        && let Some(named) = of_toml(file)?
+    {
+        add(agreed(named, file.path()));
+    }
+    if let Some(file) = &sources.project_servers {
+        add(agreed(of_json(file, Origin::ProjectServers(file.path.clone()))?, &file.path));
+    }
+    if let Some(file) = &sources.user
+        && let Some(named) = of_toml(file)?
+    {
+        add(named);
+    }
+    Ok(servers)
+}
+
+/// The servers of one place.
+struct Named {
+    servers: BTreeMap<ServerName, ServerConfig>,
+    origin: Origin,
+    digest: Hash,
+    consent: Option<Consent>,
+}
+
+impl Named {
+    fn new(object: &Value, origin: Origin, told: impl Fn(String) -> SettingsError) -> Result<Self, SettingsError> {
+        let servers = servers_from_json(object).map_err(|error| told(error.to_string()))?;
+        let digest = hash_of(object.to_string().as_bytes());
+        Ok(Self { servers, origin, digest, consent: None })
+    }
+}
+
+fn of_json(file: &ServerFile, origin: Origin) -> Result<Named, SettingsError> {
+    let wrong = |problem: String| SettingsError::Servers { path: file.path.clone(), problem };
+    let text = file.text.as_ref().map_err(|problem| wrong(problem.clone()))?;
+    let value = parse_json(text).map_err(&wrong)?;
+    Named::new(block(&value), origin, wrong)
+}
+
+fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
+    let Some(given) = &file.settings.mcp_servers else { return Ok(None) };
+    let origin = file.origin(given);
+    let wrong = |problem: String| SettingsError::wrong(origin.clone(), problem);
+    let value = match Spanned::get_ref(given) {
+        toml::Value::String(json) => parse_json(json).map_err(&wrong)?,
+        table => serde_json::to_value(table).map_err(|error| wrong(error.to_string()))?,
+    };
+    Named::new(block(&value), origin.clone(), wrong).map(Some)
+}
+
+fn parse_json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("it is no JSON: {error}"))
+}
+
+/// The object of servers, whether or not it is wrapped in its key.
+fn block(value: &Value) -> &Value {
+    ["mcpServers", "servers"].iter().find_map(|key| value.get(key).filter(|inner| is_block(inner))).unwrap_or(value)
+}
+
+/// A server may be called `servers`.
+fn is_block(value: &Value) -> bool {
+    value.as_object().is_some_and(|object| !object.contains_key("command") && !object.contains_key("url"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources::ServerFile;
+    use super::super::tests::Given;
+    use super::*;
+
+    const GIT: &str = r#"{"mcpServers": {"git": {"command": "git-server"}}}"#;
+
+    fn file(path: &str, text: &str) -> ServerFile {
+        ServerFile { path: path.into(), text: Ok(text.to_owned()) }
+    }
+
+    fn commands(given: &Given) -> Vec<String> {
+        let show = |(name, server): (&ServerName, &Server)| {
+            let windlass::mcp::Reach::Stdio { command, .. } = &server.config.reach else { panic!("a command") };
+            let consent = if server.consent.is_some() { " if agreed" } else { "" };
+            format!("{name}: {command}{consent}")
+        };
+        given.settings().servers.iter().map(show).collect()
+    }
+
+    // proves P1
+    #[test]
+    fn the_block_stands_as_a_table_or_as_it_was_copied_or_in_a_file_of_its_own() {
+        for text in [
+            "[mcpServers.git]\ncommand = 'git-server'",
+            "[mcp_servers.git]\ncommand = 'git-server'",
+            &format!("mcpServers = '''{GIT}'''"),
+            r#"mcpServers = '{"git": {"command": "git-server"}}'"#,
+        ] {
+            assert_eq!(commands(&Given::usable().user(text)), ["git: git-server"], "{text}");
+        }
+        let named = Given::usable().named_servers(file("/x.json", GIT));
+        assert_eq!(commands(&named), ["git: git-server"]);
+        let bare = Given::usable().named_servers(file("/x.json", r#"{"servers": {"command": "odd"}}"#));
+        assert_eq!(commands(&bare), ["servers: odd"], "a server may be called servers");
+    }
+
+    // proves P1, X2
+    #[test]
+    fn what_comes_with_a_project_waits_for_consent_and_the_stronger_place_wins() {
+        let user = "[mcpServers.git]\ncommand = 'mine'\n[mcpServers.own]\ncommand = 'own'";
+        let given = Given::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
+        assert_eq!(commands(&given), ["git: git-server if agreed", "own: own"]);
+        let given = given.named_servers(file("/x.json", r#"{"mcpServers": {"git": {"command": "flag"}}}"#));
+        assert_eq!(commands(&given), ["git: flag", "own: own"]);
+        let project = "[mcpServers.git]\ncommand = 'theirs'";
+        assert_eq!(commands(&Given::usable().project(project)), ["git: theirs if agreed"]);
+        let trusting = Given::usable().project(project).user("trusted = ['/p']");
+        assert_eq!(commands(&trusting), ["git: theirs"]);
+    }
+
+    #[test]
+    fn another_content_is_another_consent() {
+        let consent = |text: &str| {
+            let given = Given::usable().project_servers(file("/p/.mcp.json", text));
+            given.settings().servers.into_values().next().and_then(|server| server.consent)
+        };
+        assert_eq!(consent(GIT), consent(&GIT.replace(' ', "")), "only what it says counts");
+        assert_ne!(consent(GIT), consent(&GIT.replace("git-server", "rm")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let wrong = |given: Given| given.error();
+        let text = wrong(Given::usable().named_servers(file("/x.json", "{\"mcpServers\": {,}}")));
+        assert!(text.starts_with("/x.json: it is no JSON") && text.contains("line 1"), "{text}");
+        let text = wrong(Given::usable().user("\n[mcpServers.git]\nargs = ['x']"));
+        assert!(text.contains("windlass.toml:2:") && text.contains("git"), "{text}");
+        let text = wrong(Given::usable().user("mcpServers = 3"));
+        assert!(text.contains("windlass.toml:1:14"), "{text}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The MCP client proved on what others wrote: the protocol's conformance suite, and servers people use.
+
+mod packages;
+mod suite;

@@ -1,0 +1,333 @@
+//! Web addresses, in the one form that rules are matched against and connections are made to, and
+//! patterns of them.
+//!
+//! A pattern is taken apart like an address, and its parts are compared with their like, so that a star
+//! never reaches from the host into the path or the other way round: `https://docs.rs/*` is nothing but
+//! pages of that host, whatever stands before an `@` or behind another dot. Scheme, port and path may
+//! be left out. Where something is allowed no port means the usual one; where something is forbidden
+//! it means any.
+
+use url::{Host, Url};
+
+use crate::rule::Pattern;
+use crate::tool::shorten;
+
+/// Whether a pattern is of a rule that allows or of one that forbids or asks: in doubt the first does
+/// not match and the second does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Allow,
+    Forbid,
+}
+
+/// An address of the web, normal: lower case, without the usual port, without dots that mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address(Url);
+
+impl Address {
+    /// Reads an address; the error says what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let shown = shorten(text, 200);
+        let url = Url::parse(text.trim()).map_err(|error| {
+            format!("`{shown}` is no web address ({error}): write it whole, e.g. https://example.org/page")
+        })?;
+        Self::of(url)
+    }
+
+    /// Where `location` leads from here.
+    pub(crate) fn join(&self, location: &str) -> Result<Self, String> {
+        let shown = shorten(location, 200);
+        Self::of(self.0.join(location).map_err(|error| format!("`{shown}` is no web address ({error})"))?)
+    }
+
+    fn of(mut url: Url) -> Result<Self, String> {
+        let shown = shorten(url.as_str(), 200);
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(format!("`{shown}`: only http and https addresses can be fetched."));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("An address with a user name or password in it is not fetched: leave out what stands before \
+                        the @."
+                .into());
+        }
+        if let Some(Host::Domain(name)) = url.host() {
+            let plain = name.trim_end_matches('.').to_owned();
+            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+            if plain.is_empty() || !plain.chars().all(fits) {
+                return Err(format!("`{shown}` names no host."));
+            }
+            if plain.len() != name.len() {
+                url.set_host(Some(&plain)).map_err(|error| format!("`{shown}` names no host ({error})."))?;
+            }
+        }
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    pub(crate) fn is_secure(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
+    /// The host as it stands in the address: a name, `192.0.2.1` or `[2001:db8::1]`.
+    pub(crate) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or_default()
+    }
+
+    /// Scheme and host, with the port unless it is the usual one: `https://docs.rs`.
+    pub(crate) fn origin(&self) -> String {
+        self.0.origin().ascii_serialization()
+    }
+
+    /// The path and the query.
+    pub(crate) fn path(&self) -> &str {
+        &self.0[url::Position::BeforePath..]
+    }
+}
+
+/// Whether a rule's pattern means this address.
+pub(crate) fn matches(pattern: &str, address: &Address, side: Side) -> bool {
+    let (scheme, rest) = match pattern.split_once("://") {
+        Some((scheme, rest)) => (Some(scheme), rest),
+        None => (None, pattern),
+    };
+    let (authority, path) = match rest.find(['/', '?']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let scheme_fits =
+        scheme.is_none_or(|scheme| Pattern::new(&scheme.to_ascii_lowercase()).matches(address.url().scheme()));
+    scheme_fits && HostPattern::new(authority, side).matches(address, side) && path_fits(path, address, side)
+}
+
+fn path_fits(pattern: &str, address: &Address, side: Side) -> bool {
+    if matches!(pattern, "" | "/*") {
+        return true;
+    }
+    let (pattern, path) = (Pattern::new(pattern), address.path());
+    match side {
+        // Some servers take an encoded slash or dot for a real one, which leads elsewhere.
+        Side::Allow => !has_encoded_separator(path) && pattern.matches(path),
+        Side::Forbid => pattern.matches(path) || pattern.matches(&decoded(path)),
+    }
+}
+
+fn has_encoded_separator(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    ["%2e", "%2f", "%5c"].iter().any(|code| path.contains(code))
+}
+
+/// `path` with its `%41` read.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = (byte == b'%').then(|| after.get(..2)).flatten();
+        let read = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(read.unwrap_or(byte));
+        rest = if read.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Hosts by name: `docs.rs`, `*.example.org`, `localhost:8080`, `[::1]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostPattern {
+    host: Pattern,
+    port: Port,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Port {
+    Unsaid,
+    Any,
+    Only(u16),
+    /// What stands there is no port, and means none.
+    None,
+}
+
+/// The text names no host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` names no host: write `localhost`, `localhost:8080`, `192.168.1.10` or `*.example.org`")]
+pub struct ParseHostError(String);
+
+impl std::str::FromStr for HostPattern {
+    type Err = ParseHostError;
+
+    fn from_str(text: &str) -> Result<Self, ParseHostError> {
+        let wrong = || ParseHostError(text.to_owned());
+        let pattern = Self::new(text, Side::Forbid);
+        let odd = |c: char| c.is_whitespace() || matches!(c, '/' | '@' | '?' | '#' | '\\');
+        if text.is_empty() || text.contains(odd) || pattern.port == Port::None {
+            return Err(wrong());
+        }
+        Ok(pattern)
+    }
+}
+
+impl HostPattern {
+    fn new(authority: &str, side: Side) -> Self {
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, Some(port)),
+            Some(_) | None => (authority, None),
+        };
+        let host = match (side, port) {
+            // `docs.rs*` allows pages of docs.rs, not of docs.rs.evil.example.
+            (Side::Allow, None) if host.len() > 1 => host.trim_end_matches('*'),
+            (Side::Allow | Side::Forbid, _) => host,
+        };
+        let port = match port {
+            None => Port::Unsaid,
+            Some("*") => Port::Any,
+            Some(port) => port.parse().map_or(Port::None, Port::Only),
+        };
+        Self { host: Pattern::new(&plain_host(host)), port }
+    }
+
+    fn matches(&self, address: &Address, side: Side) -> bool {
+        let port = match (&self.port, side) {
+            (Port::Any, _) | (Port::Unsaid, Side::Forbid) => true,
+            (Port::Unsaid, Side::Allow) => address.url().port().is_none(),
+            (Port::Only(port), _) => *port == address.port(),
+            (Port::None, _) => false,
+        };
+        port && self.host.matches(address.host())
+    }
+
+    /// Whether the host of this address is meant, on any port unless one is named.
+    pub(crate) fn means(&self, address: &Address) -> bool {
+        self.matches(address, Side::Forbid)
+    }
+}
+
+/// A host as addresses write it: lower case, in ASCII, without a dot at its end.
+fn plain_host(host: &str) -> String {
+    let plain = |label: &str| match Host::parse(label) {
+        Ok(Host::Domain(ascii)) if !label.contains('*') => ascii,
+        Ok(_) | Err(_) => label.to_ascii_lowercase(),
+    };
+    let host = host.trim_end_matches('.');
+    host.split('.').map(plain).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Address {
+        Address::parse(text).unwrap()
+    }
+
+    // proves T10: one form for every way to write an address
+    #[test]
+    fn an_address_is_made_normal() {
+        for (text, want) in [
+            ("HTTPS://Docs.RS/Serde", "https://docs.rs/Serde"),
+            ("https://docs.rs:443/a/../b", "https://docs.rs/b"),
+            ("https://docs.rs./x#part", "https://docs.rs/x"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+            ("https://münchen.de", "https://xn--mnchen-3ya.de/"),
+            ("https:\\\\docs.rs\\x", "https://docs.rs/x"),
+            ("https://docs.rs/a/%2e%2e/b", "https://docs.rs/b"),
+        ] {
+            assert_eq!(address(text).as_str(), want, "{text}");
+        }
+        for text in [
+            "docs.rs",
+            "file:///etc/passwd",
+            "ftp://docs.rs/",
+            "javascript:x",
+            "data:text/html,x",
+            "https://",
+            "https://docs.rs@evil.com/",
+            "https://a:b@evil.com/",
+            "https://*.com/",
+            "https://./",
+            "",
+        ] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+    }
+
+    // proves T8: an allowed host is not a door to another
+    #[test]
+    fn a_pattern_of_a_host_allows_that_host_alone() {
+        for (pattern, text, allowed) in [
+            ("https://docs.rs/*", "https://docs.rs/serde?x=1", true),
+            ("https://docs.rs/*", "https://DOCS.RS./serde", true),
+            ("https://docs.rs/*", "https://docs.rs:443/", true),
+            ("https://Docs.RS./*", "https://docs.rs/", true),
+            ("https://docs.rs", "https://docs.rs/any/page", true),
+            ("docs.rs", "http://docs.rs/any/page", true),
+            ("https://docs.rs*", "https://docs.rs/x", true),
+            ("https://docs.rs/*", "https://docs.rs.evil.com/", false),
+            ("https://docs.rs*", "https://docs.rs.evil.com/", false),
+            ("https://docs.rs/*", "https://evil.com/https://docs.rs/", false),
+            ("https://docs.rs/*", "http://docs.rs/", false),
+            ("https://docs.rs/*", "https://docs.rs:8443/", false),
+            ("https://docs.rs:8443/*", "https://docs.rs:8443/", true),
+            ("https://docs.rs:*/*", "https://docs.rs:8443/", true),
+            ("https://*.example.org/*", "https://a.example.org/x", true),
+            ("https://*.example.org/*", "https://example.org/x", false),
+            ("https://*.example.org/*", "https://evil.com/a.example.org/x", false),
+            ("https://*.example.org/*", "https://evil.com/?.example.org/x", false),
+            ("https://münchen.de/*", "https://xn--mnchen-3ya.de/x", true),
+            ("https://docs.rs/serde/*", "https://docs.rs/serde/x", true),
+            ("https://docs.rs/serde/*", "https://docs.rs/serde/../tokio", false),
+            ("https://docs.rs/serde/*", "https://docs.rs/serde/..%2ftokio", false),
+            ("https://docs.rs@evil.com/*", "https://evil.com/", false),
+            ("http://[::1]:8080/*", "http://[::1]:8080/x", true),
+            ("*", "https://any.where/", true),
+            ("https://*", "https://any.where/x", true),
+            ("https://*", "http://any.where/x", false),
+        ] {
+            assert_eq!(matches(pattern, &address(text), Side::Allow), allowed, "{pattern} on {text}");
+        }
+    }
+
+    // proves T8: what is forbidden is forbidden however it is written
+    #[test]
+    fn a_pattern_that_forbids_is_read_widely() {
+        for (pattern, text) in [
+            ("evil.com", "https://evil.com:8443/x"),
+            ("https://evil.com", "https://EVIL.com./x"),
+            ("*.evil.com", "http://a.b.evil.com/"),
+            ("https://ok.com/secret/*", "https://ok.com/%73ecret/x"),
+            ("https://ok.com/secret/*", "https://ok.com/a/../secret/x"),
+            ("127.0.0.1", "http://0x7f000001:80/"),
+        ] {
+            assert!(matches(pattern, &address(text), Side::Forbid), "{pattern} on {text}");
+        }
+        assert!(!matches("evil.com", &address("https://notevil.com/"), Side::Forbid));
+    }
+
+    #[test]
+    fn hosts_are_named_with_and_without_a_port() {
+        for (pattern, text, meant) in [
+            ("localhost", "http://localhost:3000/", true),
+            ("localhost:3000", "http://localhost:3000/", true),
+            ("localhost:3000", "http://localhost:3001/", false),
+            ("*.corp.example", "https://wiki.corp.example/", true),
+            ("[::1]", "http://[::1]:3000/", true),
+            ("*", "http://10.0.0.1/", true),
+        ] {
+            let pattern: HostPattern = pattern.parse().unwrap();
+            assert_eq!(pattern.means(&address(text)), meant, "{text}");
+        }
+        for text in ["", "http://localhost", "a b", "localhost:port", "u@h"] {
+            assert!(text.parse::<HostPattern>().is_err(), "{text}");
+        }
+    }
+}

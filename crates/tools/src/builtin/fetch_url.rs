@@ -1,0 +1,204 @@
+//! `fetch_url`: a page of the web, as text.
+//!
+//! The protocol: the address is made normal ([`Address`]); its host is looked up and connected to only
+//! where that is allowed ([`network`], [`reach`]); the answer is read within bounds ([`exchange`]); a
+//! redirect goes the same way again, and to another host only where the person's rules allow that host
+//! without asking. Otherwise the model is told where it leads, and may ask for that: whoever agreed to
+//! one host did not agree to any other (X4).
+
+mod charset;
+mod exchange;
+mod html;
+mod network;
+mod page;
+mod reach;
+#[cfg(test)]
+mod tests;
+mod trouble;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec, Verdict};
+
+use self::exchange::{Body, Head, exchange};
+use self::network::{Network, System};
+use self::page::Form;
+use self::trouble::Trouble;
+use super::{at_once, invalid, read, refuse_placeholder, spec};
+use crate::address::{Address, HostPattern};
+use crate::tool::shorten;
+use crate::{Asks, BoxFuture, CallContext, Permissions, Subject, Tool};
+
+/// So many bytes of a page are read, unpacked.
+const LARGEST: usize = 4 << 20;
+/// Of the page that explains an error.
+const LARGEST_ERROR: usize = 64 << 10;
+const REDIRECTS: usize = 10;
+/// For everything together.
+const TIME: Duration = Duration::from_secs(30);
+
+/// What fetching is allowed.
+#[derive(Clone, Debug, Default)]
+pub struct Fetching {
+    /// Hosts that may be on this machine or in a private network.
+    pub private: Vec<HostPattern>,
+    /// The person's rules, for where a redirect leads.
+    pub permissions: Permissions,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    url: String,
+    #[serde(default)]
+    raw: bool,
+}
+
+/// The tool `fetch_url`.
+#[must_use]
+pub fn fetch_url(fetching: Fetching) -> Arc<dyn Tool> {
+    Arc::new(FetchUrl::new(fetching, Arc::new(System)))
+}
+
+#[derive(Clone)]
+struct FetchUrl {
+    spec: ToolSpec,
+    fetching: Arc<Fetching>,
+    network: Arc<dyn Network>,
+    time: Duration,
+}
+
+impl fmt::Debug for FetchUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FetchUrl").field("fetching", &self.fetching).finish_non_exhaustive()
+    }
+}
+
+impl FetchUrl {
+    fn new(fetching: Fetching, network: Arc<dyn Network>) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "url": {"type": "string", "minLength": 1, "description": "The whole address, with http:// or https://."},
+                "raw": {"type": "boolean", "description": "Give HTML as it is instead of as text."}
+            },
+            "required": ["url"],
+            "additionalProperties": false
+        });
+        let spec = spec("fetch_url", include_str!("fetch_url.md"), EffectClass::ReadOnly, &schema);
+        Self { spec, fetching: Arc::new(fetching), network, time: TIME }
+    }
+}
+
+impl Tool for FetchUrl {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn asks(&self) -> Asks {
+        Asks::Always
+    }
+
+    fn subject(&self, arguments: &Value) -> Option<Subject> {
+        Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
+    }
+
+    fn preview(&self, arguments: &Value) -> Result<Preview, String> {
+        let Arguments { url, .. } = read(arguments.clone())?;
+        let address = Address::parse(&url)?;
+        let whole = address.as_str();
+        let title = format!("Fetch {}", shorten(whole, 160));
+        let body = if whole.chars().count() > 160 { whole.to_owned() } else { String::new() };
+        Ok(Preview { title, body, rule: None })
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.time + Duration::from_secs(5))
+    }
+
+    fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let Arguments { url, raw } = match read(arguments) {
+            Ok(arguments) => arguments,
+            Err(problem) => return invalid(problem),
+        };
+        let address = match refuse_placeholder(&url).and_then(|()| Address::parse(&url)) {
+            Ok(address) => address,
+            Err(problem) => return at_once(Outcome::error(problem)),
+        };
+        let form = if raw { Form::Raw } else { Form::Readable };
+        let this = self.clone();
+        Box::pin(async move {
+            let fetched = tokio::time::timeout(this.time, this.fetch(address, form)).await;
+            let late = |_| Err(Trouble::Late(format!("Nothing whole came within {} s.", this.time.as_secs_f32())));
+            fetched.unwrap_or_else(late).map_or_else(Outcome::from, Outcome::ok)
+        })
+    }
+}
+
+impl FetchUrl {
+    async fn fetch(&self, mut address: Address, form: Form) -> Result<String, Trouble> {
+        for _ in 0..=REDIRECTS {
+            let (head, body) = self.get(&address).await?;
+            address = match (is_redirect(head.status), head.text(header::LOCATION)) {
+                (true, Some(location)) => self.follow(&address, &location)?,
+                (true, None) | (false, _) => return page::told(&address, &head, &body, form),
+            };
+        }
+        Err(Trouble::Refused(format!(
+            "The address leads from redirect to redirect, more than {REDIRECTS} of them; the last is {}.",
+            shorten(address.as_str(), 500)
+        )))
+    }
+
+    async fn get(&self, address: &Address) -> Result<(Head, Body), Trouble> {
+        let stream = network::reach_host(self.network.as_ref(), address, &self.fetching.private).await?;
+        if address.is_secure() {
+            exchange(network::secured(stream, address).await?, address, wanted).await
+        } else {
+            exchange(stream, address, wanted).await
+        }
+    }
+
+    /// Where a redirect leads, if it may be followed.
+    fn follow(&self, from: &Address, location: &str) -> Result<Address, Trouble> {
+        let refused = |why: &str| Trouble::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
+        let to = from.join(location).map_err(|problem| refused(&problem))?;
+        let shown = shorten(to.as_str(), 500);
+        if from.is_secure() && !to.is_secure() {
+            return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
+        }
+        let subject = Subject::address(&to);
+        match self.fetching.permissions.judge(&self.spec, &subject, self.asks(), &[]) {
+            Verdict::Allow => Ok(to),
+            Verdict::Ask if same_host(from, &to) => Ok(to),
+            Verdict::Deny { reason } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),
+            Verdict::Ask | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
+                Err(refused(&format!("to another host: call fetch_url with {shown} if you want what is there.")))
+            }
+        }
+    }
+}
+
+/// The same host, by the usual ports or the same one.
+fn same_host(from: &Address, to: &Address) -> bool {
+    from.host() == to.host() && (from.port() == to.port() || from.url().port().is_none() && to.url().port().is_none())
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// How much of a body is worth reading.
+fn wanted(head: &Head) -> usize {
+    match head.status {
+        status if is_redirect(status) => 0,
+        status if status.is_success() && page::is_text(head) => LARGEST,
+        status if status.is_success() => 0,
+        _ if page::is_text(head) => LARGEST_ERROR,
+        _ => 0,
+    }
+}

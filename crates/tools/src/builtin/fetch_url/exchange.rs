@@ -1,0 +1,204 @@
+//! One request and its answer, bounded: the head by what the client takes, the body by what is kept of
+//! it, and so is what a compressed body unpacks to. What is not wanted is not read.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+
+use bytes::Bytes;
+use flate2::write::MultiGzDecoder;
+use http::{HeaderMap, Request, StatusCode, header};
+use http_body::{Body as _, Frame};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::trouble::Trouble;
+use crate::address::Address;
+use crate::tool::shorten;
+
+/// The head of an answer is not larger.
+const HEAD: usize = 64 << 10;
+const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
+const ACCEPT: &str = "text/html, application/xhtml+xml, text/plain, text/markdown, application/json, text/*;q=0.9, \
+                      application/xml;q=0.8, */*;q=0.1";
+
+/// The head of an answer.
+pub(super) struct Head {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+}
+
+impl Head {
+    pub(super) fn text(&self, name: header::HeaderName) -> Option<String> {
+        self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    }
+}
+
+/// What is kept of a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Body {
+    pub(super) bytes: Vec<u8>,
+    pub(super) extent: Extent,
+}
+
+/// Whether it is all there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    Cut,
+}
+
+/// Asks for `address` over `stream`. `wanted` looks at the head and says how many bytes of the body are
+/// worth reading.
+pub(super) async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin,
+    address: &Address,
+    wanted: impl FnOnce(&Head) -> usize,
+) -> Result<(Head, Body), Trouble> {
+    let lost = |error: hyper::Error| lost(address, &error);
+    let (mut sender, connection) =
+        http1::Builder::new().max_buf_size(HEAD).handshake(TokioIo::new(stream)).await.map_err(lost)?;
+    let answer = async {
+        let answer = sender.send_request(request(address)?).await.map_err(lost)?;
+        let (parts, mut incoming) = answer.into_parts();
+        let head = Head { status: parts.status, headers: parts.headers };
+        let room = wanted(&head);
+        let body = if room == 0 { nothing() } else { read(&head, &mut incoming, room, address).await? };
+        Ok((head, body))
+    };
+    tokio::pin!(answer, connection);
+    tokio::select! {
+        biased;
+        answer = &mut answer => answer,
+        // What came before the connection ended is still there to be read.
+        _ = &mut connection => answer.await,
+    }
+}
+
+fn nothing() -> Body {
+    Body { bytes: Vec::new(), extent: Extent::Whole }
+}
+
+fn lost(address: &Address, error: &hyper::Error) -> Trouble {
+    let why = std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+    Trouble::Unreachable(format!("{} broke off or gave no sound answer: {}.", address.origin(), shorten(&why, 200)))
+}
+
+fn request(address: &Address) -> Result<Request<String>, Trouble> {
+    let host = match address.url().port() {
+        Some(port) => format!("{}:{port}", address.host()),
+        None => address.host().to_owned(),
+    };
+    Request::get(address.path())
+        .header(header::HOST, host)
+        .header(header::USER_AGENT, AGENT)
+        .header(header::ACCEPT, ACCEPT)
+        .header(header::ACCEPT_ENCODING, "gzip")
+        .header(header::CONNECTION, "close")
+        .body(String::new())
+        .map_err(|error| Trouble::Refused(format!("`{}` can't be asked for: {error}.", shorten(address.as_str(), 200))))
+}
+
+async fn read(head: &Head, incoming: &mut Incoming, room: usize, address: &Address) -> Result<Body, Trouble> {
+    let mut kept = Kept::new(head, room)?;
+    loop {
+        let frame = std::future::poll_fn(|context| Pin::new(&mut *incoming).poll_frame(context)).await;
+        match frame.transpose().map_err(|error| lost(address, &error))?.map(Frame::into_data) {
+            None => return kept.finished(),
+            Some(Ok(bytes)) => {
+                if kept.take(&bytes)? == Extent::Cut {
+                    return kept.finished();
+                }
+            }
+            // Trailers say nothing we need.
+            Some(Err(_)) => {}
+        }
+    }
+}
+
+/// A body as it comes, unpacked.
+enum Kept {
+    Plain(Bounded),
+    Packed { decoder: Box<MultiGzDecoder<Bounded>>, read: usize },
+}
+
+impl Kept {
+    fn new(head: &Head, room: usize) -> Result<Self, Trouble> {
+        let bounded = Bounded { bytes: Vec::new(), room, extent: Extent::Whole };
+        match head.text(header::CONTENT_ENCODING).map(|name| name.trim().to_ascii_lowercase()).as_deref() {
+            None | Some("" | "identity") => Ok(Self::Plain(bounded)),
+            Some("gzip" | "x-gzip") => Ok(Self::Packed { decoder: Box::new(MultiGzDecoder::new(bounded)), read: 0 }),
+            Some(other) => Err(Trouble::Refused(format!(
+                "The answer is packed as `{}`, which was not asked for.",
+                shorten(other, 40)
+            ))),
+        }
+    }
+
+    /// Takes more; says whether there is room for yet more.
+    fn take(&mut self, bytes: &Bytes) -> Result<Extent, Trouble> {
+        match self {
+            Self::Plain(bounded) => {
+                let _ = bounded.write(bytes);
+                Ok(bounded.extent)
+            }
+            Self::Packed { decoder, read } => {
+                *read = read.saturating_add(bytes.len());
+                let unpacked = decoder.write_all(bytes);
+                let bounded = decoder.get_mut();
+                if *read > bounded.room {
+                    // Nothing but empty blocks can be that long.
+                    bounded.extent = Extent::Cut;
+                }
+                match (unpacked, bounded.extent) {
+                    (_, Extent::Cut) => Ok(Extent::Cut),
+                    (Ok(()), Extent::Whole) => Ok(Extent::Whole),
+                    (Err(error), Extent::Whole) => Err(unsound(&error)),
+                }
+            }
+        }
+    }
+
+    fn finished(self) -> Result<Body, Trouble> {
+        match self {
+            Self::Plain(Bounded { bytes, extent, .. }) => Ok(Body { bytes, extent }),
+            Self::Packed { mut decoder, .. } => {
+                let ended = decoder.try_finish();
+                let Bounded { bytes, extent, .. } = decoder.get_mut();
+                let (bytes, extent) = (std::mem::take(bytes), *extent);
+                match (ended, extent) {
+                    (Ok(()), _) | (Err(_), Extent::Cut) => Ok(Body { bytes, extent }),
+                    (Err(error), Extent::Whole) => Err(unsound(&error)),
+                }
+            }
+        }
+    }
+}
+
+fn unsound(error: &io::Error) -> Trouble {
+    Trouble::Unreachable(format!("The answer is packed as gzip but can't be unpacked: {error}."))
+}
+
+/// Keeps what there is room for, and refuses more.
+struct Bounded {
+    bytes: Vec<u8>,
+    room: usize,
+    extent: Extent,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.room - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        if taken < bytes.len() {
+            self.extent = Extent::Cut;
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Names to addresses, and connections to exactly those.
+//!
+//! The name is looked up once for a connection, all that comes of it is judged, and then one of those
+//! addresses is connected to: nobody looks the name up a second time, so it can't mean something else
+//! then. No proxy is used, for it would do the looking up.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use url::Host;
+
+use super::reach;
+use super::trouble::Trouble;
+use crate::BoxFuture;
+use crate::address::{Address, HostPattern};
+
+/// How long one address may take to answer.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Of the addresses of one name, so many are tried.
+const TRIED: usize = 4;
+
+/// The outside world.
+pub(super) trait Network: Send + Sync {
+    /// All addresses of a name.
+    fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
+
+    /// A connection to one address.
+    fn connect(&self, to: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>>;
+}
+
+/// The system's.
+pub(super) struct System;
+
+impl Network for System {
+    fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((host, port)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+
+    fn connect(&self, to: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>> {
+        Box::pin(TcpStream::connect(to))
+    }
+}
+
+/// Connects to the host of `address`, which is in `allowed` or everybody's.
+pub(super) async fn reach_host(
+    network: &dyn Network,
+    address: &Address,
+    allowed: &[HostPattern],
+) -> Result<TcpStream, Trouble> {
+    let found = addresses(network, address).await?;
+    if !allowed.iter().any(|host| host.means(address))
+        && let Some((ip, what)) = found.iter().find_map(|ip| Some((ip, reach::private(*ip)?)))
+    {
+        return Err(Trouble::private(address, *ip, what));
+    }
+    let mut last = None;
+    for ip in found.iter().take(TRIED) {
+        let to = SocketAddr::new(*ip, address.port());
+        match tokio::time::timeout(CONNECT, network.connect(to)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = Some(error.to_string()),
+            Err(_) => last = Some(format!("no answer within {} s", CONNECT.as_secs())),
+        }
+    }
+    let why = last.unwrap_or_else(|| "it has no address".to_owned());
+    Err(Trouble::Unreachable(format!("{} can't be reached: {why}.", address.origin())))
+}
+
+async fn addresses(network: &dyn Network, address: &Address) -> Result<Vec<IpAddr>, Trouble> {
+    let name = match address.url().host() {
+        Some(Host::Ipv4(ip)) => return Ok(vec![ip.into()]),
+        Some(Host::Ipv6(ip)) => return Ok(vec![ip.into()]),
+        Some(Host::Domain(name)) => name.to_owned(),
+        None => return Err(Trouble::Refused("The address names no host.".to_owned())),
+    };
+    let unknown = |why: String| Trouble::Refused(format!("There is no host `{}`: {why}.", address.host()));
+    let found = network.resolve(name, address.port()).await.map_err(|error| unknown(error.to_string()))?;
+    if found.is_empty() { Err(unknown("it has no address".to_owned())) } else { Ok(found) }
+}
+
+/// Speaks TLS with the host of `address` over `stream`.
+pub(super) async fn secured(stream: TcpStream, address: &Address) -> Result<TlsStream<TcpStream>, Trouble> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Trouble::Unreachable(format!("{}: the secure connection failed: {why}.", address.origin()))
+    };
+    let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+    let name = ServerName::try_from(host).map_err(|error| failed(&error))?;
+    let config = tls().map_err(|error| failed(&error))?;
+    TlsConnector::from(config).connect(name, stream).await.map_err(|error| failed(&error))
+}
+
+/// Certificates are read when the first secure address is fetched.
+fn tls() -> Result<Arc<ClientConfig>, rustls::Error> {
+    static TLS: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+    if let Some(config) = TLS.get() {
+        return Ok(Arc::clone(config));
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::clone(TLS.get_or_init(|| Arc::new(config))))
+}

@@ -1,0 +1,155 @@
+//! What an answer is, and what the model is told of it.
+
+use http::header;
+
+use super::LARGEST;
+use super::charset::decode;
+use super::exchange::{Body, Extent, Head};
+use super::html::{self, Readable};
+use super::trouble::Trouble;
+use crate::address::Address;
+use crate::builtin::file_kind;
+use crate::cut::thousands;
+use crate::tool::shorten;
+
+/// How HTML is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Readable,
+    Raw,
+}
+
+/// Of a page that explains an error.
+const EXPLANATION: usize = 1_000;
+
+/// What an answer is made of, by its head.
+enum Kind {
+    Html,
+    Text,
+    /// The head does not say.
+    Unsaid,
+    Other,
+}
+
+/// Types that are text though their name does not begin so.
+const TEXT: &[&str] = &[
+    "application/ecmascript",
+    "application/graphql",
+    "application/javascript",
+    "application/json",
+    "application/jsonl",
+    "application/ndjson",
+    "application/rtf",
+    "application/sql",
+    "application/toml",
+    "application/x-javascript",
+    "application/x-ndjson",
+    "application/x-sh",
+    "application/x-yaml",
+    "application/xml",
+    "application/yaml",
+    "message/rfc822",
+];
+
+fn kind(head: &Head) -> Kind {
+    let named = head.text(header::CONTENT_TYPE).unwrap_or_default();
+    let name = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match name.as_str() {
+        "" => Kind::Unsaid,
+        "text/html" | "application/xhtml+xml" => Kind::Html,
+        name if name.starts_with("text/") || name.ends_with("+json") || name.ends_with("+xml") => Kind::Text,
+        name if TEXT.contains(&name) => Kind::Text,
+        _ => Kind::Other,
+    }
+}
+
+/// Whether the body may be text, and is worth reading.
+pub(super) fn is_text(head: &Head) -> bool {
+    match kind(head) {
+        Kind::Html | Kind::Text | Kind::Unsaid => true,
+        Kind::Other => false,
+    }
+}
+
+/// The answer as the model gets it.
+pub(super) fn told(address: &Address, head: &Head, body: &Body, form: Form) -> Result<String, Trouble> {
+    let type_name = head.text(header::CONTENT_TYPE).map_or_else(|| "no type".to_owned(), |name| shorten(&name, 100));
+    let what = format!("{} ({}, {type_name}", shorten(address.as_str(), 1_000), head.status.as_u16());
+    let kind = match kind(head) {
+        Kind::Unsaid => sniffed(&body.bytes),
+        kind => kind,
+    };
+    if head.status.is_success() {
+        if let Kind::Other = kind {
+            let size = head.text(header::CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
+            let size = size.map_or_else(|| "size unknown".to_owned(), |size| format!("{} bytes", thousands(size)));
+            return Err(Trouble::Refused(format!("{what}, {size}): only text is fetched, and this is none.")));
+        }
+        let bytes = thousands(body.bytes.len());
+        let text = Shown::of(&kind, address, head, body, form);
+        return Ok(format!("{what}, {bytes} bytes)\n{}{}\n{}", text.title, text.notes(), text.text));
+    }
+    let said = match kind {
+        Kind::Other => String::new(),
+        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, body, Form::Readable).text,
+    };
+    let said = if said.is_empty() { String::new() } else { format!("\n{}", shorten(&said, EXPLANATION)) };
+    let reason = head.status.canonical_reason().unwrap_or("no reason given");
+    Err(Trouble::Refused(format!("{what}): the server answered {} {reason}.{said}", head.status.as_u16())))
+}
+
+/// What a body is that nobody named.
+fn sniffed(bytes: &[u8]) -> Kind {
+    let sample = &bytes[..bytes.len().min(file_kind::SAMPLE)];
+    let beginning = String::from_utf8_lossy(sample).trim_start().to_ascii_lowercase();
+    if file_kind::binary(sample).is_some() {
+        Kind::Other
+    } else if beginning.starts_with("<!doctype html") || beginning.starts_with("<html") {
+        Kind::Html
+    } else {
+        Kind::Text
+    }
+}
+
+/// A body as text.
+struct Shown {
+    title: String,
+    text: String,
+    doubts: Vec<String>,
+}
+
+impl Shown {
+    fn of(kind: &Kind, address: &Address, head: &Head, body: &Body, form: Form) -> Self {
+        let named = head.text(header::CONTENT_TYPE).and_then(|name| charset_of(&name));
+        let decoded = decode(&body.bytes, named.as_deref());
+        let mut doubts: Vec<String> = decoded.doubt.into_iter().collect();
+        let (title, text, extent) = match (kind, form) {
+            (Kind::Html, Form::Readable) => {
+                let Readable { title, text, extent } = html::readable(&decoded.text, address, LARGEST);
+                let title = if title.is_empty() { title } else { format!("Title: {title}\n") };
+                (title, text, extent)
+            }
+            (Kind::Html, Form::Raw) | (Kind::Text | Kind::Unsaid | Kind::Other, _) => {
+                (String::new(), decoded.text, Extent::Whole)
+            }
+        };
+        if body.extent == Extent::Cut || extent == Extent::Cut {
+            doubts
+                .push(format!("only its beginning: it is larger than the {} bytes that are read", thousands(LARGEST)));
+        }
+        Self { title, text, doubts }
+    }
+
+    fn notes(&self) -> String {
+        self.doubts.iter().map(|doubt| format!("[{doubt}]\n")).collect()
+    }
+}
+
+/// `utf-8` of `text/html; charset="utf-8"`.
+fn charset_of(type_name: &str) -> Option<String> {
+    type_name.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
+    })
+}

@@ -1,0 +1,351 @@
+//! Fetching from a server of our own behind a network of our own: names mean what a test says, and
+//! whatever address is connected to, the server answers.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use windlass_vocab::{CallId, Outcome, OutcomeKind, SessionId};
+
+use super::{FetchUrl, Fetching, LARGEST, Network};
+use crate::{BoxFuture, CallContext, Mode, Permissions, SpilledResults, Tool};
+
+const PUBLIC: &str = "93.184.216.34";
+
+/// What the server answers for a path: raw bytes, then silence where `hang` is set.
+#[derive(Clone)]
+struct Page {
+    bytes: Vec<u8>,
+    hang: bool,
+}
+
+fn page(head: &str, body: &[u8]) -> Page {
+    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n", body.len());
+    Page { bytes: [head.as_bytes(), body].concat(), hang: false }
+}
+
+fn html(body: &str) -> Page {
+    page("200 OK\r\nContent-Type: text/html; charset=utf-8", body.as_bytes())
+}
+
+fn redirect(to: &str) -> Page {
+    page(&format!("302 Found\r\nLocation: {to}"), b"")
+}
+
+#[derive(Default)]
+struct World {
+    pages: HashMap<String, Page>,
+    /// What each name means, one lookup after another; the last for ever.
+    names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
+    connected: Mutex<Vec<SocketAddr>>,
+}
+
+impl World {
+    fn of(pages: &[(&str, Page)]) -> Self {
+        let pages = pages.iter().map(|(path, page)| ((*path).to_owned(), page.clone())).collect();
+        let world = Self { pages, ..Self::default() };
+        world.name("site.test", &[&[PUBLIC]])
+    }
+
+    fn name(self, host: &str, lookups: &[&[&str]]) -> Self {
+        let lookups = lookups.iter().map(|ips| ips.iter().map(|ip| ip.parse().unwrap()).collect()).collect();
+        self.names.lock().unwrap().insert(host.to_owned(), lookups);
+        self
+    }
+}
+
+struct Fake(Arc<World>);
+
+impl Network for Fake {
+    fn resolve(&self, host: String, _: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+        let mut names = self.0.names.lock().unwrap();
+        let found =
+            names.get_mut(&host).map(|lookups| if lookups.len() > 1 { lookups.remove(0) } else { lookups[0].clone() });
+        Box::pin(std::future::ready(found.ok_or_else(|| io::Error::other("no such name"))))
+    }
+
+    fn connect(&self, to: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>> {
+        let world = Arc::clone(&self.0);
+        world.connected.lock().unwrap().push(to);
+        Box::pin(async move {
+            let listener = TcpListener::bind("127.0.0.1:0").await?;
+            let here = listener.local_addr()?;
+            tokio::spawn(async move { serve(listener, &world).await });
+            TcpStream::connect(here).await
+        })
+    }
+}
+
+async fn serve(listener: TcpListener, world: &World) -> io::Result<()> {
+    let (mut stream, _) = listener.accept().await?;
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(stream.read_u8().await?);
+    }
+    let request = String::from_utf8_lossy(&request).into_owned();
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let page = world
+        .pages
+        .get(path)
+        .cloned()
+        .unwrap_or_else(|| page("404 Not Found\r\nContent-Type: text/plain", b"no such page"));
+    stream.write_all(&page.bytes).await?;
+    if page.hang {
+        std::future::pending::<()>().await;
+    }
+    Ok(())
+}
+
+struct NothingSpilled;
+
+impl SpilledResults for NothingSpilled {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
+fn context() -> CallContext {
+    let session = SessionId(uuid::Uuid::nil());
+    CallContext {
+        session,
+        call: CallId::default(),
+        effect_id: CallId::default().effect_id(session),
+        cancel: CancellationToken::new(),
+        progress: Arc::new(|_| {}),
+        spilled: Arc::new(NothingSpilled),
+        ask: crate::nobody_to_ask(),
+        resumed: None,
+    }
+}
+
+struct Fetched {
+    outcome: Outcome,
+    connected: Vec<String>,
+}
+
+fn fetch_with(world: World, fetching: Fetching, url: &str) -> Fetched {
+    let world = Arc::new(world);
+    let mut tool = FetchUrl::new(fetching, Arc::new(Fake(Arc::clone(&world))));
+    tool.time = Duration::from_millis(if url.contains("slow") { 200 } else { 20_000 });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let outcome = runtime.block_on(tool.run(context(), json!({"url": url})));
+    let connected = world.connected.lock().unwrap().iter().map(ToString::to_string).collect();
+    Fetched { outcome, connected }
+}
+
+fn fetch(world: World, url: &str) -> Fetched {
+    fetch_with(world, Fetching::default(), url)
+}
+
+fn rules(mode: Mode, allow: &[&str], deny: &[&str]) -> Fetching {
+    let parse = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
+    let permissions = Permissions { mode, allow: parse(allow), deny: parse(deny), ..Permissions::default() };
+    Fetching { permissions, ..Fetching::default() }
+}
+
+#[track_caller]
+fn assert_told(fetched: &Fetched, kind: OutcomeKind, parts: &[&str]) {
+    let Outcome { kind: got, text, .. } = &fetched.outcome;
+    assert_eq!(*got, kind, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+}
+
+// proves T10: what came, whence and as what is said
+#[test]
+fn a_page_comes_back_as_text_with_its_address_status_and_type() {
+    let world = World::of(&[("/a?b=1", html("<title>T</title><h1>Hi</h1><p>See <a href=/c>c</a>"))]);
+    let fetched = fetch(world, "HTTP://Site.Test.:80/a?b=1#part");
+    let want = "http://site.test/a?b=1 (200, text/html; charset=utf-8, 50 bytes)\nTitle: T\n\n# Hi\n\nSee \
+                [c](http://site.test/c)";
+    assert_eq!(fetched.outcome.text, want);
+    assert_eq!(fetched.connected, ["93.184.216.34:80"]);
+}
+
+// proves T10: private addresses are refused after the name was looked up, and nothing is connected to
+#[test]
+fn a_name_that_means_a_private_address_is_refused() {
+    for ip in ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1"] {
+        for ips in [&[ip][..], &[PUBLIC, ip]] {
+            let fetched = fetch(World::of(&[]).name("inside.test", &[ips]), "http://inside.test:8080/");
+            assert_told(&fetched, OutcomeKind::Denied, &["inside.test", "--fetch-private inside.test:8080"]);
+            assert!(fetched.connected.is_empty(), "{ip}");
+        }
+    }
+    for url in
+        ["http://127.0.0.1/", "http://0x7f.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://2130706433/"]
+    {
+        let fetched = fetch(World::of(&[]), url);
+        assert_told(&fetched, OutcomeKind::Denied, &["this machine"]);
+        assert!(fetched.connected.is_empty(), "{url}");
+    }
+}
+
+// proves T10: a name that means something else the second time
+#[test]
+fn a_name_is_looked_up_once_for_a_connection_and_judged_each_time() {
+    let world = World::of(&[("/", redirect("/again"))]).name("two.test", &[&[PUBLIC], &["127.0.0.1"]]);
+    let fetched = fetch(world, "http://two.test/");
+    assert_told(&fetched, OutcomeKind::Denied, &["two.test", "(127.0.0.1)", "this machine"]);
+    assert_eq!(fetched.connected, ["93.184.216.34:80"]);
+}
+
+// proves T10: on every redirect
+#[test]
+fn a_redirect_into_a_private_network_is_refused() {
+    for to in ["http://127.0.0.1/", "http://169.254.169.254/latest/", "//[::1]/", "http://inside.test/"] {
+        let world = World::of(&[("/", redirect(to))]).name("inside.test", &[&["10.0.0.1"]]);
+        // Nobody is asked, so that other hosts are followed to.
+        let fetched = fetch_with(world, rules(Mode::Bypass, &[], &[]), "http://site.test/");
+        assert_told(&fetched, OutcomeKind::Denied, &["--fetch-private"]);
+        assert_eq!(fetched.connected, ["93.184.216.34:80"], "{to}");
+    }
+}
+
+// proves T10: private addresses unless allowed
+#[test]
+fn a_private_host_that_was_named_is_fetched_from() {
+    for (hosts, url, kind) in [
+        (&["localhost"][..], "http://localhost:3000/", OutcomeKind::Ok),
+        (&["localhost:3000"], "http://localhost:3000/", OutcomeKind::Ok),
+        (&["localhost:3001"], "http://localhost:3000/", OutcomeKind::Denied),
+        (&["127.0.0.1"], "http://localhost:3000/", OutcomeKind::Denied),
+        (&["10.0.0.1"], "http://127.0.0.1/", OutcomeKind::Denied),
+        (&["*"], "http://127.0.0.1/", OutcomeKind::Ok),
+    ] {
+        let private = hosts.iter().map(|host| host.parse().unwrap()).collect();
+        let world = World::of(&[("/", html("here"))]).name("localhost", &[&["127.0.0.1", "::1"]]);
+        let fetched = fetch_with(world, Fetching { private, ..Fetching::default() }, url);
+        assert_eq!(fetched.outcome.kind, kind, "{hosts:?} {url}: {}", fetched.outcome.text);
+    }
+}
+
+// proves X4, T8: whoever agreed to one host did not agree to another
+#[test]
+fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
+    let world = || {
+        World::of(&[("/", redirect("http://other.test/page")), ("/page", html("there"))])
+            .name("other.test", &[&["8.8.8.8"]])
+    };
+    let fetched = fetch(world(), "http://site.test/");
+    assert_told(&fetched, OutcomeKind::ToolError, &["another host", "http://other.test/page"]);
+    assert_eq!(fetched.connected.len(), 1);
+    let allowed = rules(Mode::Default, &["fetch_url(http://other.test/*)"], &[]);
+    let fetched = fetch_with(world(), allowed, "http://site.test/");
+    assert_told(&fetched, OutcomeKind::Ok, &["http://other.test/page (200", "there"]);
+    let denied = rules(Mode::Bypass, &[], &["fetch_url(other.test)"]);
+    let fetched = fetch_with(world(), denied, "http://site.test/");
+    assert_told(&fetched, OutcomeKind::Denied, &["fetch_url(other.test)"]);
+    assert_eq!(fetched.connected.len(), 1);
+}
+
+// proves T10
+#[test]
+fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
+    let fetched = fetch(World::of(&[("/", redirect("/"))]), "http://site.test/");
+    assert_told(&fetched, OutcomeKind::ToolError, &["more than 10"]);
+    assert_eq!(fetched.connected.len(), 11);
+    for to in ["http://user:pw@site.test/", "file:///etc/passwd", "javascript:x"] {
+        let fetched = fetch(World::of(&[("/", redirect(to))]), "http://site.test/");
+        assert_told(&fetched, OutcomeKind::ToolError, &["redirects, and"]);
+    }
+    let tool = FetchUrl::new(rules(Mode::Bypass, &[], &[]), Arc::new(Fake(Arc::default())));
+    let from = crate::address::Address::parse("https://site.test/").unwrap();
+    assert!(tool.follow(&from, "http://site.test/").is_err());
+    assert!(tool.follow(&from, "/x").is_ok());
+}
+
+// proves T10: size limits, packed or not
+#[test]
+fn a_body_is_read_up_to_a_limit_and_the_rest_is_said_to_be_missing() {
+    let packed = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let gzip = "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip";
+    let small = fetch(World::of(&[("/", page(gzip, &packed(b"hello")))]), "http://site.test/");
+    assert_told(&small, OutcomeKind::Ok, &["5 bytes", "hello"]);
+    let zeros = vec![b'0'; 64 << 20];
+    for huge in [page(gzip, &packed(&zeros)), page("200 OK\r\nContent-Type: text/plain", &zeros[..LARGEST + 1])] {
+        let fetched = fetch(World::of(&[("/", huge)]), "http://site.test/");
+        assert_told(&fetched, OutcomeKind::Ok, &["4,194,304 bytes)\n[only its beginning"]);
+        assert!(fetched.outcome.text.len() < LARGEST + 1_000);
+    }
+    let broken = fetch(World::of(&[("/", page(gzip, b"no gzip at all, but long enough"))]), "http://site.test/");
+    assert_told(&broken, OutcomeKind::InfrastructureError, &["can't be unpacked"]);
+    let other = page("200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: br", b"x");
+    assert_told(&fetch(World::of(&[("/", other)]), "http://site.test/"), OutcomeKind::ToolError, &["`br`"]);
+}
+
+// proves T10, T5: time limits
+#[test]
+fn a_server_that_does_not_come_to_an_end_is_given_up() {
+    let slow = Page { bytes: b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nbegun".to_vec(), hang: true };
+    let silent = Page { bytes: Vec::new(), hang: true };
+    for page in [slow, silent] {
+        let fetched = fetch(World::of(&[("/slow", page)]), "http://site.test/slow");
+        assert_told(&fetched, OutcomeKind::TimedOut, &["within 0.2 s"]);
+    }
+}
+
+// proves T5: whatever a server says is an outcome
+#[test]
+fn nonsense_for_an_answer_is_an_infrastructure_error() {
+    let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
+    for bytes in [&b""[..], b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", long.as_bytes()] {
+        let page = Page { bytes: bytes.to_vec(), hang: false };
+        assert_told(
+            &fetch(World::of(&[("/", page)]), "http://site.test/"),
+            OutcomeKind::InfrastructureError,
+            &["broke off"],
+        );
+    }
+    assert_told(&fetch(World::of(&[]), "http://no.test/"), OutcomeKind::ToolError, &["There is no host `no.test`"]);
+}
+
+// proves T10: text only, and what else it was is said
+#[test]
+fn what_is_not_text_is_refused_with_its_type_and_size() {
+    for (kind, body, outcome, part) in [
+        ("Content-Type: image/png", &b"\x89PNG"[..], OutcomeKind::ToolError, "image/png, 4 bytes)"),
+        ("Content-Type: application/pdf", b"%PDF-1", OutcomeKind::ToolError, "application/pdf, 6 bytes)"),
+        ("X: y", b"a\0b", OutcomeKind::ToolError, "no type, 3 bytes)"),
+        ("X: y", b"plain", OutcomeKind::Ok, "plain"),
+        ("X: y", b"<!DOCTYPE html><p>a<p>b", OutcomeKind::Ok, "a\n\nb"),
+        ("Content-Type: application/json", b"{\"a\": 1}", OutcomeKind::Ok, "{\"a\": 1}"),
+        ("Content-Type: application/ld+json; charset=utf-8", b"{}", OutcomeKind::Ok, "{}"),
+        ("Content-Type: text/plain; charset=ISO-8859-1", b"gr\xfc\xdfe", OutcomeKind::Ok, "grüße"),
+        ("Content-Type: text/markdown", b"# <b>", OutcomeKind::Ok, "# <b>"),
+    ] {
+        let fetched = fetch(World::of(&[("/", page(&format!("200 OK\r\n{kind}"), body))]), "http://site.test/");
+        assert_told(&fetched, outcome, &[part]);
+    }
+}
+
+// proves T5: an error of the server is a tool error that says what it said
+#[test]
+fn an_error_page_is_an_error_with_a_bit_of_the_page() {
+    let fetched = fetch(World::of(&[]), "http://site.test/nowhere");
+    assert_told(&fetched, OutcomeKind::ToolError, &["http://site.test/nowhere (404", "404 Not Found.\nno such page"]);
+    let long = page("500 Oops\r\nContent-Type: text/html", "<p>word ".repeat(10_000).as_bytes());
+    let fetched = fetch(World::of(&[("/", long)]), "http://site.test/");
+    assert_told(&fetched, OutcomeKind::ToolError, &["500 Internal Server Error.\nword"]);
+    assert!(fetched.outcome.text.chars().count() < 1_200);
+}
+
+// proves X1
+#[test]
+fn a_placeholder_in_an_address_is_refused() {
+    let fetched = fetch(World::of(&[]), "http://site.test/?key=⟦secret:KEY⟧");
+    assert_told(&fetched, OutcomeKind::ToolError, &["placeholder"]);
+}
