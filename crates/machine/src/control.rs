@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Answer, At, AttemptFailed, Attendance, CallId, CallPaused, CallRequested, Json, ModelName, ModelReplied,
-    NextAttempt, Nudge, NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, Record, Resumption, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy,
-    ToolName, TurnId, TurnMode, TurnStarted, Usage, Verdict,
+    At, AttemptFailed, Attendance, CallId, CallRequested, ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause,
+    Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded, RunId, RunStarted,
+    SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
+pub use crate::call::{Call, CallState, Paused};
 use crate::guard::Watch;
+use crate::undo::Kept;
 
 /// Where the loop stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,12 @@ pub struct Control {
     pub run: Option<Run>,
     /// How the last run ended.
     pub last: Option<(RunId, Arc<RunEnded>)>,
+    /// Models whose server takes no tools: calls are written as text (T4).
+    pub toolless: BTreeSet<ModelName>,
+    /// Undos so far.
+    pub undos: u32,
+    /// The undo under way.
+    pub undo: Option<Arc<UndoStarted>>,
     /// Set when the journal holds a record of a newer version: it may be read, not written.
     pub unknown: Option<Arc<str>>,
 }
@@ -56,6 +63,8 @@ pub struct Run {
     pub empties: u32,
     /// Continuations of replies that were cut off.
     pub continued: u32,
+    /// Replies in a row with a call that can't be read.
+    unreadable: u32,
     /// Outputs sent back to the model because they did not fit.
     pub corrections: u32,
     /// The answer so far: the last reply's text, joined to those that were cut off before it.
@@ -98,98 +107,8 @@ pub struct Attempt {
     pub whole: bool,
     /// When it may begin.
     pub not_before: Option<At>,
-}
-
-/// A call of the turn under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// What was asked for.
-    pub request: Arc<CallRequested>,
-    /// Arguments a person put in place of the model's.
-    pub edited: Option<Json>,
-    /// How far it is.
-    pub state: CallState,
-    /// A question it asks while it runs.
-    pub asks: Option<Arc<QuestionAsked>>,
-    /// Where it was given up for now, and what the person has answered since.
-    pub pause: Option<Arc<Paused>>,
-}
-
-/// A call that was given up for now until the person has answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paused {
-    /// What its tool said.
-    pub at: CallPaused,
-    /// The answers so far, by the keys of what was asked.
-    pub answers: Vec<(String, Answer)>,
-}
-
-/// How far a call is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallState {
-    /// Needs a person's approval, which is asked for when its turn comes.
-    Held,
-    /// May run when its turn comes.
-    Ready,
-    /// A person is asked, for approval or settlement.
-    Asking(Arc<QuestionAsked>),
-    /// May have started.
-    Started,
-    /// Was given up for now; the person is asked, and then it is run again.
-    Paused,
-    /// The tool is asked whether it took place.
-    Verifying,
-    /// Has its result.
-    Finished(OutcomeKind),
-}
-
-impl Call {
-    /// Whether it has its result.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        matches!(self.state, CallState::Finished(_))
-    }
-
-    /// The question about it that waits for an answer.
-    #[must_use]
-    pub fn question(&self) -> Option<&Arc<QuestionAsked>> {
-        match &self.state {
-            CallState::Asking(asked) => Some(asked),
-            CallState::Started => self.asks.as_ref(),
-            CallState::Held | CallState::Ready | CallState::Paused | CallState::Verifying | CallState::Finished(_) => {
-                None
-            }
-        }
-    }
-
-    /// What it is run again with, after a pause.
-    #[must_use]
-    pub fn resumption(&self) -> Option<Resumption> {
-        let paused = self.pause.as_ref()?;
-        Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
-    }
-
-    fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
-        match (&asked.kind, &self.state) {
-            (QuestionKind::Elicitation { .. }, CallState::Started) => self.asks = None,
-            (QuestionKind::Elicitation { .. }, _) => {
-                if let (Some(paused), Some(elicitation)) = (&mut self.pause, &asked.elicitation) {
-                    Arc::make_mut(paused).answers.push((elicitation.key.clone(), answer.clone()));
-                }
-                self.state = CallState::Paused;
-            }
-            (
-                QuestionKind::Approval { .. }
-                | QuestionKind::Settlement { .. }
-                | QuestionKind::Cycle
-                | QuestionKind::Stuck,
-                _,
-            ) => {
-                self.state = CallState::Ready;
-                self.edited = answer.arguments.clone().or(self.edited.take());
-            }
-        }
-    }
+    /// Set when the context must be pinned anew first, with calls written as text.
+    pub unpinned: bool,
 }
 
 impl Run {
@@ -207,6 +126,7 @@ impl Run {
             idle_resumes: 0,
             empties: 0,
             continued: 0,
+            unreadable: 0,
             corrections: 0,
             answer: String::new(),
             continuing: false,
@@ -234,6 +154,21 @@ impl Run {
     pub fn takes_words(&self) -> bool {
         let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
         self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
+    }
+
+    /// Whether prefix and offer must be gathered before anything else.
+    #[must_use]
+    pub fn wants_context(&self) -> bool {
+        match &self.phase {
+            Phase::Pinning => true,
+            Phase::Modelling(attempt) => attempt.unpinned,
+            Phase::Calling(_) | Phase::Between => false,
+        }
+    }
+
+    /// Replies in a row with a call that can't be read.
+    pub(crate) fn unreadable(&self) -> u32 {
+        self.unreadable
     }
 
     /// The calls of the turn under way.
@@ -272,8 +207,10 @@ impl Run {
             }
             Record::ContextPinned(_) => {
                 self.idle_resumes = 0;
-                if matches!(self.phase, Phase::Pinning) {
-                    self.phase = Phase::Between;
+                match &mut self.phase {
+                    Phase::Pinning => self.phase = Phase::Between,
+                    Phase::Modelling(attempt) => attempt.unpinned = false,
+                    Phase::Calling(_) | Phase::Between => {}
                 }
             }
             Record::TurnStarted(started) => self.begin_turn(started),
@@ -286,6 +223,11 @@ impl Run {
                 self.move_call(paused.call, CallState::Paused);
                 if let Some(call) = self.call(paused.call) {
                     call.pause = Some(Arc::new(Paused { at: paused.clone(), answers: Vec::new() }));
+                }
+            }
+            Record::SnapshotTaken(taken) => {
+                if let Some(call) = self.call(taken.call) {
+                    call.kept = Kept::Taken;
                 }
             }
             Record::CallSettled(settled) => match settled.settlement {
@@ -331,6 +273,9 @@ impl Run {
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
         }
@@ -340,6 +285,7 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
+        self.unreadable = if replied.malformed.is_some() { self.unreadable + 1 } else { 0 };
         let before = self.answer.len();
         for part in &replied.parts {
             if let Part::Text { text } = part {
@@ -364,6 +310,7 @@ impl Run {
             mode: started.mode,
             whole: false,
             not_before: None,
+            unpinned: false,
         });
     }
 
@@ -385,6 +332,7 @@ impl Run {
             }
             NextAttempt::Whole => attempt.whole = true,
             NextAttempt::Shorter => {}
+            NextAttempt::Dialect { .. } => attempt.unpinned = true,
             NextAttempt::End => self.phase = Phase::Between,
         }
     }
@@ -394,7 +342,9 @@ impl Run {
         self.continued = 0;
         self.tools.extend(requested.tool.clone());
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
-        let call = Call { request: Arc::new(requested.clone()), edited: None, state, asks: None, pause: None };
+        let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
+        let request = Arc::new(requested.clone());
+        let call = Call { request, edited: None, state, asks: None, pause: None, kept };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -468,13 +418,24 @@ impl Control {
                 self.questions = asked.question.0;
                 self.in_run(record);
             }
+            Record::AttemptFailed(failed) => {
+                if let NextAttempt::Dialect { .. } = failed.next {
+                    self.toolless.insert(failed.model.clone());
+                }
+                self.in_run(record);
+            }
             Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
-            Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
-            Record::MessageAccepted(_)
+            Record::UndoStarted(started) => {
+                self.undos = started.undo.0;
+                self.undo = Some(Arc::new(started.clone()));
+            }
+            Record::Undone(_) => self.undo = None,
+            Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
+            Record::SnapshotTaken(_)
+            | Record::MessageAccepted(_)
             | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)
-            | Record::AttemptFailed(_)
             | Record::ModelReplied(_)
             | Record::CallRequested(_)
             | Record::CallStarted(_)

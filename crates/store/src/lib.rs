@@ -35,6 +35,7 @@
 
 #![deny(missing_docs)]
 
+mod audit;
 mod backwards;
 mod batch;
 #[cfg(any(test, feature = "conformance"))]
@@ -52,6 +53,7 @@ mod sqlite;
 mod traits;
 mod verify;
 
+pub use audit::{audit_file, keep_audit, kept_audit};
 pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
 pub use error::StoreError;
@@ -60,7 +62,7 @@ pub use fork::{Branch, Fork, ForkError};
 pub use import::{ImportError, Rename, import};
 pub use line::{BODY_LIMIT, hash_of};
 pub use memory::MemoryStore;
-pub use projections::{SessionRow, SessionStatus};
+pub use projections::{SessionRow, SessionStatus, repairs};
 pub use seal::Writer;
 pub use shard::shard;
 #[cfg(debug_assertions)]

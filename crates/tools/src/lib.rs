@@ -27,24 +27,31 @@
 #![deny(missing_docs)]
 
 mod address;
+mod alias;
 mod arguments;
+mod because;
 mod builtin;
+mod coerce;
 mod command_line;
 mod cut;
+pub mod dialect;
 pub mod diff;
 pub mod guard;
 mod names;
+mod nearest;
 mod offer;
 mod output;
 mod permission;
 mod pinned;
 mod registry;
+mod repair;
 mod rule;
 mod secrets;
 mod selection;
 mod servers;
 mod subject;
 mod tool;
+mod undo;
 mod workspace;
 
 pub use address::{HostPattern, ParseHostError};
@@ -61,4 +68,5 @@ pub use selection::{CORE, Selection};
 pub use servers::ToolServers;
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
+pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Touch};
 pub use workspace::{Workspace, WorkspaceError};

@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::undo::{FilesChanged, SnapshotTaken, UndoStarted, Undone};
 use crate::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Elicitation, Ending, Failure, Json,
-    MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId, QuestionKind,
-    QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
+    Answer, AnsweredBy, At, Attendance, Because, CallId, Cut, Dialect, EffectClass, EffectId, Elicitation, Ending,
+    Failure, Json, MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId,
+    QuestionKind, QuestionOption, Repair, RunId, SessionId, SnapshotKind, StopReason, ToolName, ToolSpec, TurnId,
+    Usage,
 };
 
 macro_rules! records {
@@ -87,6 +89,10 @@ records! {
     Compacted,
     CancelAsked,
     RunEnded,
+    SnapshotTaken,
+    FilesChanged,
+    UndoStarted,
+    Undone,
 }
 
 impl Record {
@@ -206,12 +212,15 @@ pub struct RunResumed {
 }
 
 /// The prefix and the offer, as they are sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedContext {
     /// The static prefix: the system text.
     pub prefix: String,
     /// The tools offered.
     pub offer: Vec<ToolSpec>,
+    /// The dialect that the prefix explains and calls are written in; absent means the wire's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
 }
 
 /// What a run sends before the conversation was fixed.
@@ -261,6 +270,11 @@ pub enum NextAttempt {
     Whole,
     /// The same with a shorter history (a `Compacted` follows).
     Shorter,
+    /// The same with calls written as text (a `ContextPinned` follows).
+    Dialect {
+        /// How.
+        dialect: Dialect,
+    },
     /// Nothing: the run ends.
     End,
 }
@@ -305,6 +319,9 @@ pub struct ModelReplied {
     /// What is wrong with it as the output that was asked for (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misfit: Option<String>,
+    /// What the model is told about a call in it that can't be read (T4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malformed: Option<String>,
 }
 
 /// May a call run?
@@ -368,6 +385,12 @@ pub struct CallRequested {
     /// What a person would be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// What is kept of the files before it (T9).
+    #[serde(default, skip_serializing_if = "SnapshotKind::is_none")]
+    pub snapshot: SnapshotKind,
+    /// What decided the verdict (T11).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
 }
 
 /// The call may have started.

@@ -1,8 +1,11 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod dialect;
 mod mcp;
+mod serve;
 mod setup;
+mod undo;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,10 +13,12 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
-use windlass_vocab::QuestionOption;
+use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
 use crate::settings::Flags;
 
@@ -107,6 +112,15 @@ pub enum Command {
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
+    /// Serve the agent and its sessions to other programs, as an MCP server over stdio
+    #[command(after_help = serve::SERVE_EXAMPLES)]
+    McpServe(McpServeArgs),
+    /// Put files back as they were before a call
+    #[command(after_help = undo::UNDO_EXAMPLES)]
+    Undo(UndoArgs),
+    /// Show every call that was asked for, what allowed it and how it came out
+    #[command(after_help = undo::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -271,6 +285,9 @@ pub struct RuleFlags {
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
+    /// How calls are written, for models that can't call tools natively; several with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
+    pub dialect: Vec<Dialect>,
     /// Offer only tools with this tag, and the core ones; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
@@ -303,7 +320,7 @@ pub struct CommonFlags {
     /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
-    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
     /// Print one event per line instead of the answer
@@ -383,6 +400,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         preset: rules.preset.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,
+        dialects: rules.dialect.clone(),
         mode: common.mode,
         durability: common.durability,
         allow: common.allow.clone(),
@@ -394,7 +412,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
 }
 
 /// A key or an id: something a person can read back from a list.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     if text.trim().is_empty() {
         return Err("it is empty".into());

@@ -2,6 +2,8 @@
 //! before or after the effect of any tool call.
 #![allow(dead_code, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod undoing;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +41,8 @@ pub(crate) enum Point {
     Append(Side, u64),
     Model(u64),
     Tool(Side, u64),
+    /// Before the n-th change an undo makes to files.
+    Restore(u64),
 }
 
 /// Counts what happens in one process, and ends it at its point.
@@ -48,7 +52,8 @@ pub(crate) struct Bomb {
     pub(crate) appends: AtomicU64,
     pub(crate) models: AtomicU64,
     pub(crate) tools: AtomicU64,
-    went_off: Notify,
+    pub(crate) restores: AtomicU64,
+    pub(crate) went_off: Notify,
 }
 
 impl Bomb {
@@ -56,12 +61,12 @@ impl Bomb {
         Arc::new(Self { target, ..Self::default() })
     }
 
-    fn is(&self, point: Point) -> bool {
+    pub(crate) fn is(&self, point: Point) -> bool {
         self.target == Some(point)
     }
 
     /// Ends the process: nothing that called this goes on.
-    async fn blow(&self) -> ! {
+    pub(crate) async fn blow(&self) -> ! {
         self.went_off.notify_one();
         std::future::pending::<()>().await;
         unreachable!("nothing goes on after the end")
@@ -323,11 +328,13 @@ impl World {
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
             guard_locks: None,
+            workspace: None,
         })
     }
 
     fn agent(&self) -> Agent {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
+        let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
         let allowed = allowed.map(|name| format!("scripted.{name}"));
         let served = self.served.iter().flat_map(|(_, allowed)| allowed.iter().map(|name| (*name).to_owned()));
@@ -337,7 +344,7 @@ impl World {
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
             instructions: Instructions::default(),
-            permissions: Arc::new(Permissions { ask, allow, ..Permissions::default() }),
+            permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,
@@ -414,7 +421,7 @@ impl World {
 }
 
 /// The memory store's futures are ready at once.
-fn futures_now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     use futures_util::FutureExt as _;
     future.now_or_never().expect("ready at once")
 }
