@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod dist;
+mod packages;
 mod picture;
 mod test;
 mod tidy;
@@ -16,8 +17,11 @@ use std::process::ExitCode;
 type Command = (&'static str, &'static str, fn(&Path, &[String]) -> Result<(), String>);
 
 const COMMANDS: &[Command] = &[
-    ("test", "everything that must hold: format, tidy, clippy, all tests, doc tests", |root, words| {
+    ("test", "everything that must hold: format, tidy, clippy, packages, all tests, doc tests", |root, words| {
         alone(words).and_then(|()| test::run(root))
+    }),
+    ("packages", "what the tests of MCP are run against, installed where it is missing", |root, words| {
+        alone(words).and_then(|()| packages::install(root))
     }),
     ("tidy", "the rules of the house that no compiler checks", |root, words| {
         alone(words).and_then(|()| tidy::run(root))
@@ -35,7 +39,7 @@ fn main() -> ExitCode {
     let Some((name, _, run)) = COMMANDS.iter().find(|(known, ..)| *known == wanted) else {
         eprintln!("usage: cargo xtask COMMAND");
         for (name, what, _) in COMMANDS {
-            eprintln!("  {name:6} {what}");
+            eprintln!("  {name:8} {what}");
         }
         return ExitCode::from(2);
     };

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::tidy;
+use crate::{packages, tidy};
 
 /// One part of the whole check.
 struct Stage {
@@ -21,6 +21,8 @@ struct Stage {
 enum What {
     /// A check of ours.
     Own(fn(&Path) -> Result<(), String>),
+    /// Gets what later stages need; where it can't, they do without.
+    Get(fn(&Path) -> Result<(), String>),
     /// `cargo` with these words.
     Cargo(&'static [&'static str], Need),
 }
@@ -53,6 +55,7 @@ const STAGES: &[Stage] = &[
             Need::Component { subcommand: "clippy", component: "clippy" },
         ),
     },
+    Stage { name: "packages", what: What::Get(packages::install) },
     Stage {
         name: "tests",
         what: What::Cargo(
@@ -122,6 +125,7 @@ impl What {
     fn run(&self, root: &Path, closing: &mut Vec<String>) -> Verdict {
         match self {
             Self::Own(check) => check(root).map_or_else(Verdict::Failed, |()| Verdict::Passed),
+            Self::Get(get) => get(root).map_or_else(Verdict::Skipped, |()| Verdict::Passed),
             Self::Cargo(words, need) => match need.words(words, root) {
                 Ok(words) => cargo(words, root, closing),
                 Err(reason) => Verdict::Skipped(reason),
@@ -244,6 +248,6 @@ mod tests {
     #[test]
     fn every_stage_of_the_one_test_command_is_there() {
         let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
-        assert_eq!(names, ["format", "tidy", "clippy", "tests", "doc tests"]);
+        assert_eq!(names, ["format", "tidy", "clippy", "packages", "tests", "doc tests"]);
     }
 }

@@ -23,6 +23,7 @@ pub mod prompt;
 mod sample;
 pub mod screen;
 pub mod secrets;
+mod serve;
 mod servers;
 pub mod settings;
 mod tty;

@@ -65,14 +65,14 @@ impl Driver {
     /// A new offer for a run that is being pinned; for one that was, the one it was pinned with.
     fn take_offer(&self, run: &Run) -> Offering {
         let (registry, selection) = (&self.outside.registry, Selection::from(run.policy()));
-        let awaited = registry.awaited(&selection);
         let offer = match (&run.phase, &self.state.book.context) {
             (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
                 registry.pinned(&context.offer, &selection)
             }
             (Phase::Pinning, _) | (_, None) => registry.offer(&selection),
         };
-        Offering { run: run.id, offer, awaited }
+        // Only now are the servers awake.
+        Offering { run: run.id, offer, awaited: registry.awaited(&selection) }
     }
 
     /// What a run sends before the conversation, gathered.

@@ -7,12 +7,15 @@
 //!
 //! [`CountingTool`]s count on disk what they did, so that a test can tell after a crash what ran twice.
 //!
+//! [`mcp`] has fake MCP servers that misbehave as they are told.
+//!
 //! Every request is checked for [`legality`]; an illegal one is refused and kept, so that a test
 //! which never looks for it fails all the same.
 
 mod fault;
 mod http;
 mod legality;
+pub mod mcp;
 mod model;
 mod plan;
 mod position;

@@ -95,7 +95,7 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
 }
 
 /// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
-fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+pub(crate) fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rules.iter().any(|rule| rule.covers_address(address, Side::Allow));
     }
@@ -108,7 +108,7 @@ fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     }
 }
 
-fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
@@ -117,7 +117,7 @@ fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
-fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
     if subject.address.is_some() {
         return !allows(grants, subject) && touches(rule, spec, subject);
     }
@@ -128,12 +128,12 @@ fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &S
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use windlass_vocab::Json;
 
     use super::*;
 
-    fn spec(name: &str, effect: EffectClass) -> ToolSpec {
+    pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
         ToolSpec {
             name: name.into(),
             wire_name: name.into(),
@@ -150,7 +150,7 @@ mod tests {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
-    fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
+    pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
         Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
     }
 
@@ -276,5 +276,39 @@ mod tests {
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
         assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));
+    }
+
+    // proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's
+    #[test]
+    fn a_web_address_asks_and_is_allowed_by_its_host() {
+        let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
+        let subject = |url: &str| Subject::address(&crate::address::Address::parse(url).unwrap());
+        let judge = |permissions: &Permissions, url: &str, grants: &[Grant]| {
+            permissions.judge(&fetch, &subject(url), Asks::Always, grants)
+        };
+        let url = "https://Docs.RS:443/serde?x=(1)*";
+        for (mode, want) in
+            [(Mode::Default, Verdict::Ask), (Mode::Strict, Verdict::Ask), (Mode::Bypass, Verdict::Allow)]
+        {
+            assert_eq!(judge(&permissions(mode, &[], &[], &[]), url, &[]), want, "{mode:?}");
+        }
+        let rule = allowing_rule(&fetch, &subject(url));
+        assert_eq!(rule, "fetch_url(https://docs.rs/*)");
+        let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
+        for (url, want) in [
+            (url, Verdict::Allow),
+            ("https://docs.rs/other", Verdict::Allow),
+            ("https://docs.rs.evil.com/", Verdict::Ask),
+            ("http://docs.rs/", Verdict::Ask),
+            ("https://docs.rs:8443/", Verdict::Ask),
+        ] {
+            assert_eq!(judge(&allowed, url, &[]), want, "{url}");
+        }
+        let both = permissions(Mode::Bypass, &["fetch_url"], &[], &["fetch_url(docs.rs)"]);
+        assert!(matches!(judge(&both, url, &[Grant { rule: "fetch_url".into() }]), Verdict::Deny { .. }));
+        let asked = permissions(Mode::Default, &["fetch_url"], &["fetch_url(docs.rs)"], &[]);
+        assert_eq!(judge(&asked, url, &[]), Verdict::Ask);
+        assert_eq!(judge(&asked, url, &[Grant { rule }]), Verdict::Allow);
+        assert_eq!(judge(&asked, "https://crates.io/", &[]), Verdict::Allow);
     }
 }

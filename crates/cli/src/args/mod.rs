@@ -3,7 +3,9 @@
 mod deadline;
 mod dialect;
 mod mcp;
+mod serve;
 mod setup;
+mod undo;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +16,9 @@ use serde::Deserialize;
 use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
 use crate::settings::Flags;
 
@@ -108,6 +112,15 @@ pub enum Command {
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
+    /// Serve the agent and its sessions to other programs, as an MCP server over stdio
+    #[command(after_help = serve::SERVE_EXAMPLES)]
+    McpServe(McpServeArgs),
+    /// Put files back as they were before a call
+    #[command(after_help = undo::UNDO_EXAMPLES)]
+    Undo(UndoArgs),
+    /// Show every call that was asked for, what allowed it and how it came out
+    #[command(after_help = undo::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -307,7 +320,7 @@ pub struct CommonFlags {
     /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
-    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
     /// Print one event per line instead of the answer
@@ -399,7 +412,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
 }
 
 /// A key or an id: something a person can read back from a list.
-fn name(text: &str) -> Result<String, String> {
+pub(crate) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     if text.trim().is_empty() {
         return Err("it is empty".into());

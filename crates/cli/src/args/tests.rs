@@ -122,6 +122,8 @@ fn wrong_use_is_refused_with_a_reason() {
     assert!(refusal(&["run", "x", "--mode", "yolo"]).contains("bypass"));
     assert!(refusal(&["run", "x", "--session", ""]).contains("empty"));
     assert!(refusal(&["run", "x", "--session", "a\u{1b}b"]).contains("control character"));
+    assert!(refusal(&["run", "x", "--session", "a\u{202e}b"]).contains("direction of text"));
+    assert!(refusal(&["run", "x", "--session", "a\u{200b}b"]).contains("can't be seen"));
     assert!(refusal(&["run", "x", "--message-id", &"k".repeat(201)]).contains("200"));
     assert!(refusal(&["resume", "--preset", "task"]).contains("--preset"), "a resumed run keeps its rules");
     refusal(&["run", "two", "prompts"]);

@@ -108,7 +108,7 @@ pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
 }
 
-fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
+pub(super) fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
     let session = key.map(|key| format!(" {}", quoted(key))).unwrap_or_default();
     let mut text = String::from("the run waits for a person:");
     for asked in questions {

@@ -40,6 +40,17 @@ impl Job {
     /// Resolves the settings that hold in the session's folder and tells the person what they should
     /// know of them.
     pub fn prepare(flags: Flags, common: &CommonFlags, env: Env, place: Place) -> Result<Self, CommandError> {
+        Self::prepare_for(flags, common, env, place, attendance())
+    }
+
+    /// The same where it is known whether the terminal's person can be asked.
+    pub(super) fn prepare_for(
+        flags: Flags,
+        common: &CommonFlags,
+        env: Env,
+        place: Place,
+        attendance: Attendance,
+    ) -> Result<Self, CommandError> {
         let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
@@ -47,7 +58,7 @@ impl Job {
         for notice in &settings.notices {
             view.notice(notice);
         }
-        let (secrets, attendance) = (secrets::known(&sources.env, settings.api_key()), attendance());
+        let secrets = secrets::known(&sources.env, settings.api_key());
         let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
         let servers = servers.map_err(|error| output_failed(&error))?;
         Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })

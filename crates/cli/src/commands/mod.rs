@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod always;
+mod audit;
 mod chat;
 mod completions;
 mod demo;
@@ -13,6 +14,7 @@ mod init;
 mod job;
 mod man;
 mod mcp;
+pub(crate) mod mcp_serve;
 pub(crate) mod question;
 pub(crate) mod recall;
 mod repeat;
@@ -24,6 +26,7 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 mod timeline;
+mod undo;
 
 pub use self::job::Job;
 use crate::args::{ChatArgs, Cli, Command};
@@ -77,12 +80,15 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),
         Command::Retry(args) => retry::retry(data_dir, &args, env),
+        Command::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         Command::Demo(args) => demo::demo(data_dir, &args, env),
         Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         Command::Mcp(args) => mcp::mcp(data_dir, &args, env),
+        Command::Undo(args) => undo::run(data_dir, &args, env),
+        Command::Audit(args) => audit::run(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }

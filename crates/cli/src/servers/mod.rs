@@ -4,6 +4,7 @@
 //! should know of them is kept until whoever shows the run has a line for it.
 
 mod consent;
+mod kept;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,6 +16,7 @@ use windlass::tools::Secrets;
 use windlass::vocab::Attendance;
 
 pub(crate) use self::consent::{Agreements, reached};
+pub(crate) use self::kept::Kept;
 use crate::secrets::Secret;
 use crate::settings::{Consent, Env, Server, Settings};
 
@@ -22,6 +24,7 @@ use crate::settings::{Consent, Env, Server, Settings};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attached {
     servers: Option<Servers>,
+    configs: Arc<BTreeMap<ServerName, ServerConfig>>,
     told: Arc<Mutex<Vec<String>>>,
 }
 
@@ -57,11 +60,17 @@ impl Attached {
             root: Some(settings.place.workspace.clone()),
             ..Options::default()
         };
-        Self { servers: Some(Servers::new(configs, options)), told: self.told }
+        let known = Arc::new(configs.clone());
+        Self { servers: Some(Servers::new(configs, options)), configs: known, told: self.told }
     }
 
     pub(crate) fn servers(&self) -> Option<&Servers> {
         self.servers.as_ref()
+    }
+
+    /// Whether these are the same, as they are configured.
+    fn is_like(&self, other: &Self) -> bool {
+        self.configs == other.configs
     }
 
     /// What they have told since this was last asked.

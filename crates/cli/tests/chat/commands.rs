@@ -41,6 +41,7 @@ fn help_lists_every_command() {
   /cost            tokens, and money where prices are known
   /thinking        show thinking whole, or folded
   /quit            leave; everything is kept
+  /exit            the same
 
   Alt-Enter or \\ at the end of a line begins another line.
   What you type while a run works steers it.
@@ -172,7 +173,7 @@ fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
     let mut glass = Glass::start(command);
     glass.wait("a prompt", |screen| screen.lines().last() == Some(">"));
     glass.press("go\n");
-    glass.wait("the question", |screen| screen.ends_with("[s] yes, for this session?"));
+    glass.wait("the question", |screen| screen.trim_end().ends_with("[a] always?"));
     glass.press("y\n");
     glass.wait("an answer", |screen| screen.contains("\nAye.\n") && screen.lines().last() == Some(">"));
     assert!(!glass.was_steered(), "{}", glass.text());

@@ -58,16 +58,99 @@ Run `echo x >> log`
     }
 }
 
-// proves T8: always holds for the session, and how to make it last is said
+// proves T8: always is written down with comments kept, and holds in other sessions of the same chat
 #[test]
-fn always_allows_it_in_this_session_and_shows_the_rule_to_keep() {
+fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {
     let bench = bench("echo x");
+    let file = bench.dir.path().join(".config/windlass/windlass.toml");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&file, "# mine\n[permissions] # what I said\nallow = [\n  'read_file', # sure\n]\n")
+        .expect("written");
     let mut glass = asked(&bench);
     answer(&mut glass, "a");
+    glass.wait_for("allowed from now on: run_command(echo *)\n");
+    glass.wait_for("Aye.");
+    glass.wait_for_prompt();
+    let want = "# mine\n[permissions] # what I said\nallow = [\n  'read_file', # sure\n  \"run_command(echo *)\",\n]\n";
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), want);
+    glass.say("/new");
+    glass.wait_for("New session started.");
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait("the end", |screen| screen.matches("Aye.").count() == 2);
+    assert_eq!(bench.records("k", "QuestionAsked"), 1);
+    glass.wait_for_prompt();
+    glass.say("/exit");
+    assert_eq!(glass.end(), 0);
+}
+
+// proves T8: a file that can't be written is left alone, and what to write is said
+#[test]
+fn always_holds_for_the_session_where_it_can_not_be_written() {
+    let bench = bench("echo x");
+    let file = bench.dir.path().join(".config/windlass/windlass.toml");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    let mut glass = asked(&bench);
+    std::fs::write(&file, "[permissions\n").expect("written");
+    answer(&mut glass, "a");
+    glass.wait_for("allowed for this session: run_command(echo *)\nnot written down: ");
     glass.wait_for("  [permissions]\n  allow = [\"run_command(echo *)\"]");
     glass.wait_for("Aye.");
     glass.wait_for_prompt();
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), "[permissions\n");
+    std::fs::remove_file(&file).expect("removed");
     assert_eq!(bench.records("k", "QuestionAsked"), 1);
+}
+
+// proves T8: what is forbidden stays forbidden, whoever writes it
+#[test]
+fn an_edited_command_that_a_rule_forbids_is_not_run() {
+    let bench = bench("echo x >> log");
+    let mut glass = Glass::chat(&bench, &["--session", "k", "--deny", "run_command(* >> logbook)"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    answer(&mut glass, "e");
+    glass.wait_for("edit: echo x >> log");
+    glass.press("book\r");
+    glass.wait_for("forbids it");
+    glass.wait_for("edit: echo x >> logbook");
+    glass.press("s\r");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    assert_eq!((bench.read("logbooks").as_deref(), bench.read("logbook")), (Some("x\n"), None));
+    bench.assert_whole("edited");
+}
+
+// proves T8: a diff for edits, in colour
+#[test]
+fn an_edit_is_asked_about_with_its_diff() {
+    let edit = Step::call("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "2"}));
+    let bench = Bench::new(Script::of([edit, Step::say("Aye.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\ntwo\nthree\n").expect("written");
+    let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait_for("Edit a.txt\n  --- a.txt\n  +++ a.txt\n  @@ -1,3 +1,3 @@\n   one\n  -two\n  +2\n   three\n");
+    assert!(glass.written().contains("\u{1b}[31m  -two\u{1b}[0m"), "{:?}", glass.written());
+    answer(&mut glass, "y");
+    glass.wait_for("Aye.");
+    assert_eq!(bench.read("a.txt").as_deref(), Some("one\n2\nthree\n"));
+}
+
+// proves T8, J3: killed while it asks, it asks again
+#[test]
+fn a_question_outlives_a_kill() {
+    let bench = bench("echo x >> log");
+    let mut glass = asked(&bench);
+    glass.child.kill().expect("killed");
+    glass.end();
+    let mut glass = Glass::chat(&bench, &["--continue"]);
+    glass.wait_for("Run `echo x >> log`");
+    answer(&mut glass, "y");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    assert_eq!(bench.read("log").as_deref(), Some("x\n"));
+    bench.assert_whole("killed");
 }
 
 // proves T8: edit and run

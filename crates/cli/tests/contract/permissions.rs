@@ -106,3 +106,48 @@ fn an_answer_is_not_kept_for_the_next_question() {
     assert_eq!(bench.read("made"), None);
     bench.assert_whole("answered too early");
 }
+
+// proves T8: a misspelt rule is never silently accepted
+#[test]
+fn a_rule_about_a_tool_that_is_not_there_is_told() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    std::fs::write(bench.workspace().join("windlass.toml"), "[permissions]\ndeny = ['run_comand(rm *)']\n")
+        .expect("written");
+    let ran = bench.run(&["run", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let told = "windlass.toml:2:9: the rule `run_comand(rm *)` means nothing: no tool is called \"run_comand\"; did you \
+                mean \"run_command\"?";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+}
+
+/// A server that answers every request with a page.
+fn page() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            let _ = std::io::Read::read(&mut stream, &mut head);
+            let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<h1>Ahoy</h1>";
+            let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        }
+    });
+    address
+}
+
+// proves T8, T10: fetching asks, and this machine is not fetched from unless it was named
+#[test]
+fn a_page_is_fetched_only_where_a_person_agreed() {
+    let address = page();
+    let url = format!("http://{address}/a?b=1");
+    let fetch = |flags: &[&str]| call(flags, "fetch_url", json!({"url": url})).1;
+    let heard = fetch(&[]);
+    assert!(heard.contains(&format!("--allow 'fetch_url(http://{address}/*)'")), "{heard}");
+    let rule = format!("fetch_url(http://{address}/*)");
+    let heard = fetch(&["--allow", &rule]);
+    assert!(heard.contains("this machine") && heard.contains(&format!("--fetch-private {address}")), "{heard}");
+    let heard = fetch(&["--allow", &rule, "--fetch-private", &address]);
+    assert!(heard.contains("(200, text/html, 13 bytes)") && heard.contains("# Ahoy"), "{heard}");
+    let heard = fetch(&["--mode", "bypass", "--fetch-private", "*", "--deny", "fetch_url(127.0.0.1)"]);
+    assert!(heard.contains("forbids it"), "{heard}");
+}

@@ -36,7 +36,9 @@ fn sessions_are_listed_and_shown() {
         let missing = bench.run(&["sessions", command, "nobody"]);
         assert!(missing.code == 2 && missing.stderr.contains("there is no session `nobody`"), "{}", missing.stderr);
     }
-    assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
+    let removed = bench.run(&["sessions", "rm", "s"]);
+    assert_eq!(removed.code, 0, "{}", removed.stderr);
+    assert!(removed.stdout.starts_with("removed s (1 run)"), "{}", removed.stdout);
     assert_eq!(bench.keys(), Vec::<String>::new());
 }
 

@@ -11,7 +11,7 @@ use windlass_testkit::{Script, Step};
 
 use crate::support::{Bench, Ran, interrupt, ran};
 
-const PROMPT: &str = "for this session? ";
+const PROMPT: &str = "[a] always? ";
 
 /// A keyboard and a screen.
 struct Terminal {
@@ -136,4 +136,39 @@ fn every_line_of_a_command_is_shown() {
         terminal.type_line("n");
     }
     assert_done(&bench, &ran(child));
+}
+
+// proves T8: always is written down, and nobody is asked again, in whatever session
+#[test]
+fn always_is_written_to_the_persons_file_and_holds_from_then_on() {
+    let bench = bench("echo x >> log");
+    let (mut terminal, child) = Terminal::start(&bench);
+    terminal.wait_for(PROMPT);
+    terminal.type_line("a");
+    terminal.wait_for("written to ");
+    assert_done(&bench, &ran(child));
+    let file = bench.dir.path().join(".config/windlass/windlass.toml");
+    let text = std::fs::read_to_string(file).expect("a file");
+    assert_eq!(text, "[permissions]\nallow = [\"run_command(echo x >> log)\"]\n");
+    let again = bench.run(&["run", "go once more"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+}
+
+// proves T8, J3: the wait is durable
+#[test]
+fn a_question_outlives_a_kill_and_is_asked_again() {
+    let bench = bench("echo x >> log");
+    let (mut terminal, mut child) = Terminal::start(&bench);
+    terminal.wait_for(PROMPT);
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert_eq!(bench.read("log"), None);
+    let (mut terminal, child) = Terminal::start(&bench);
+    for answer in ["y", "n"] {
+        let question = terminal.wait_for(PROMPT);
+        assert!(question.contains("Run `echo x >> log`"), "{question}");
+        terminal.type_line(answer);
+    }
+    assert_done(&bench, &ran(child));
+    assert_eq!(bench.read("log").as_deref(), Some("x\n"));
 }

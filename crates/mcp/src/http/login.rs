@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use rmcp::transport::auth::{AuthError, AuthorizationRequest, AuthorizationSession};
+use rmcp::transport::auth::{
+    AuthError, AuthorizationRequest, AuthorizationSession, CredentialStore as _, StoredCredentials,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -65,8 +67,11 @@ pub(crate) async fn login(
     let port = listener.local_addr().map_err(LoginError::Port)?.port();
     let mut manager = manager(clients, url, tokens).await?;
     let metadata = manager.resolve_metadata_from_challenge(challenge).await?.metadata;
+    let issuer = metadata.issuer.clone();
     manager.set_metadata(metadata);
-    let request = request(oauth, port, challenge);
+    let named = manager.select_initial_scopes(&[]).await;
+    let scopes = scopes(named, oauth, issuer.as_deref(), tokens.load().await?.as_ref());
+    let request = request(oauth, scopes, port, challenge);
     let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| LoginError::from(error))?;
     show(session.get_authorization_url());
     let redirect = timeout(PATIENCE, redirected(&listener)).await.map_err(|_| LoginError::Patience)??;
@@ -74,13 +79,25 @@ pub(crate) async fn login(
     Ok(())
 }
 
-fn request(oauth: &OAuth, port: u16, challenge: Option<&str>) -> AuthorizationRequest {
+/// What is asked for: what is configured, else what the server names; and what was granted before by
+/// the same authorization server, for whoever logs in to be allowed more must not lose what there was.
+fn scopes(named: Vec<String>, oauth: &OAuth, issuer: Option<&str>, before: Option<&StoredCredentials>) -> Vec<String> {
+    let mut scopes = if oauth.scopes.is_empty() { named } else { oauth.scopes.clone() };
+    for granted in
+        before.filter(|before| before.issuer.as_deref() == issuer).iter().flat_map(|before| &before.granted_scopes)
+    {
+        if !scopes.contains(granted) {
+            scopes.push(granted.clone());
+        }
+    }
+    scopes
+}
+
+fn request(oauth: &OAuth, scopes: Vec<String>, port: u16, challenge: Option<&str>) -> AuthorizationRequest {
     let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}/callback"))
         .with_client_name("Windlass")
-        .with_initial_scope_selection();
-    if !oauth.scopes.is_empty() {
-        request = request.with_scopes(oauth.scopes.clone());
-    }
+        .with_initial_scope_selection()
+        .with_scopes(scopes);
     if let Some(id) = &oauth.client_id {
         request = request.with_preregistered_client(id);
         if let Some(secret) = &oauth.client_secret {
@@ -180,6 +197,23 @@ mod tests {
         assert!(get(port, "/callback?state=1").await.contains("404"));
         assert!(get(port, "/callback?code=a%20b&state=1").await.contains("logged in"));
         assert_eq!(waiting.await.unwrap().unwrap(), "/callback?code=a%20b&state=1");
+    }
+
+    // proves P1
+    #[test]
+    fn a_login_for_more_keeps_what_was_granted_by_the_same_authorization_server() {
+        let list = |scopes: &[&str]| scopes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let before =
+            StoredCredentials::new("id".into(), None, list(&["read", "write"]), None).with_issuer(Some("a".into()));
+        let configured = OAuth { scopes: list(&["admin"]), ..OAuth::default() };
+        for (oauth, issuer, want) in [
+            (OAuth::default(), "a", list(&["write", "delete", "read"])),
+            (OAuth::default(), "b", list(&["write", "delete"])),
+            (configured, "a", list(&["admin", "read", "write"])),
+        ] {
+            assert_eq!(scopes(list(&["write", "delete"]), &oauth, Some(issuer), Some(&before)), want);
+        }
+        assert_eq!(scopes(Vec::new(), &OAuth::default(), None, None), Vec::<String>::new());
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //! before or after the effect of any tool call.
 #![allow(dead_code, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod undoing;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use windlass_provider::{Model, ModelRequest, Segments, Sink};
 use windlass_runtime::{
@@ -17,10 +20,12 @@ use windlass_store::{
     StoredBatch, Waiting,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
-use windlass_tools::{CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools};
+use windlass_tools::{
+    Asks, CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools,
+};
 use windlass_vocab::{
-    Answer, Attendance, CallRequested, EffectClass, EffectId, Envelope, Failure, Hash, MessageId, Outcome, Policy,
-    QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
+    Answer, Attendance, CallRequested, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome,
+    Policy, QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
 };
 
 /// Before or after.
@@ -36,6 +41,8 @@ pub(crate) enum Point {
     Append(Side, u64),
     Model(u64),
     Tool(Side, u64),
+    /// Before the n-th change an undo makes to files.
+    Restore(u64),
 }
 
 /// Counts what happens in one process, and ends it at its point.
@@ -45,7 +52,8 @@ pub(crate) struct Bomb {
     pub(crate) appends: AtomicU64,
     pub(crate) models: AtomicU64,
     pub(crate) tools: AtomicU64,
-    went_off: Notify,
+    pub(crate) restores: AtomicU64,
+    pub(crate) went_off: Notify,
 }
 
 impl Bomb {
@@ -53,12 +61,12 @@ impl Bomb {
         Arc::new(Self { target, ..Self::default() })
     }
 
-    fn is(&self, point: Point) -> bool {
+    pub(crate) fn is(&self, point: Point) -> bool {
         self.target == Some(point)
     }
 
     /// Ends the process: nothing that called this goes on.
-    async fn blow(&self) -> ! {
+    pub(crate) async fn blow(&self) -> ! {
         self.went_off.notify_one();
         std::future::pending::<()>().await;
         unreachable!("nothing goes on after the end")
@@ -169,7 +177,7 @@ impl Model for CrashingModel {
 }
 
 struct CrashingTool {
-    inner: CountingTool,
+    inner: Arc<dyn Tool>,
     bomb: Arc<Bomb>,
 }
 
@@ -178,7 +186,7 @@ impl Tool for CrashingTool {
         self.inner.spec()
     }
     fn run(&self, context: CallContext, arguments: Value) -> windlass_tools::BoxFuture<'static, Outcome> {
-        let (inner, bomb) = (self.inner.clone(), Arc::clone(&self.bomb));
+        let (inner, bomb) = (Arc::clone(&self.inner), Arc::clone(&self.bomb));
         Box::pin(async move {
             let number = bomb.tools.fetch_add(1, Ordering::SeqCst) + 1;
             if bomb.is(Point::Tool(Side::Before, number)) {
@@ -194,7 +202,38 @@ impl Tool for CrashingTool {
     fn verify(&self, context: CallContext, arguments: Value) -> windlass_tools::BoxFuture<'static, Verification> {
         self.inner.verify(context, arguments)
     }
+    fn asks(&self) -> Asks {
+        self.inner.asks()
+    }
+    fn timeout(&self) -> Option<Duration> {
+        self.inner.timeout()
+    }
 }
+
+/// Servers whose tools end the process at the bomb's point.
+struct CrashingServers {
+    inner: Arc<dyn ToolServers>,
+    bomb: Arc<Bomb>,
+}
+
+impl ToolServers for CrashingServers {
+    fn wake(&self) {
+        self.inner.wake();
+    }
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let crashing = |inner| Arc::new(CrashingTool { inner, bomb: Arc::clone(&self.bomb) }) as Arc<dyn Tool>;
+        self.inner.tools().into_iter().map(crashing).collect()
+    }
+    fn awaited(&self) -> Vec<String> {
+        self.inner.awaited()
+    }
+    fn settled(&self, servers: Vec<String>) -> windlass_tools::BoxFuture<'static, ()> {
+        self.inner.settled(servers)
+    }
+}
+
+/// Makes the servers of one process.
+pub(crate) type Serve = Arc<dyn Fn() -> Arc<dyn ToolServers> + Send + Sync>;
 
 /// What outlives every process: the store, the model's server, the disk.
 pub(crate) struct World {
@@ -206,6 +245,8 @@ pub(crate) struct World {
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) secrets: Vec<(String, String)>,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
+    /// The servers of each process, and the tools of theirs that may run.
+    pub(crate) served: Option<(Serve, Vec<&'static str>)>,
 }
 
 /// A tool that never ends by itself, and one that says too much.
@@ -260,13 +301,14 @@ impl World {
             deadline_ms: None,
             secrets: Vec::new(),
             servers: None,
+            served: None,
         }
     }
 
     fn runtime(&self, bomb: &Arc<Bomb>) -> Runtime {
         let mut registry = Registry::new();
         for (name, effect) in TOOLS {
-            let inner = CountingTool::new(name, effect, self.dir.path());
+            let inner = Arc::new(CountingTool::new(name, effect, self.dir.path()));
             registry.add(Arc::new(CrashingTool { inner, bomb: Arc::clone(bomb) })).expect("a tool");
         }
         for tool in ending_tools().into_iter().chain([extra("stuck"), extra("long")]) {
@@ -274,6 +316,9 @@ impl World {
         }
         if let Some(servers) = &self.servers {
             registry.serve(Arc::clone(servers));
+        }
+        if let Some((serve, _)) = &self.served {
+            registry.serve(Arc::new(CrashingServers { inner: serve(), bomb: Arc::clone(bomb) }));
         }
         let model: Arc<dyn Model> = Arc::new(CrashingModel { inner: self.model.clone(), bomb: Arc::clone(bomb) });
         Runtime::new(Outside {
@@ -283,19 +328,23 @@ impl World {
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
             guard_locks: None,
+            workspace: None,
         })
     }
 
     fn agent(&self) -> Agent {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
+        let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
-        let allow = allowed.map(|name| format!("scripted.{name}").parse().expect("a rule")).collect();
+        let allowed = allowed.map(|name| format!("scripted.{name}"));
+        let served = self.served.iter().flat_map(|(_, allowed)| allowed.iter().map(|name| (*name).to_owned()));
+        let allow = allowed.chain(served).map(|rule| rule.parse().expect("a rule")).collect();
         Agent {
             name: "test".into(),
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
             instructions: Instructions::default(),
-            permissions: Arc::new(Permissions { ask, allow, ..Permissions::default() }),
+            permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,
@@ -334,9 +383,14 @@ impl World {
                 }
                 Standing::Waiting(questions) => {
                     for asked in questions {
-                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once, QuestionOption::No];
+                        // With servers of its own a world's person fills in their forms.
+                        let asked_by_server = self.served.as_ref().map(|_| QuestionOption::Submit);
+                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once];
+                        let favourites = favourites.into_iter().chain(asked_by_server).chain([QuestionOption::No]);
                         let option = favourites.into_iter().find(|option| asked.options.contains(option));
-                        let answer = Answer { option: option.expect("an option"), arguments: None };
+                        let option = option.expect("an option");
+                        let form = (option == QuestionOption::Submit).then(|| Json::from(&json!({"name": "Ada"})));
+                        let answer = Answer { option, arguments: form };
                         if session.answer(asked.question, answer).await.is_err() {
                             return End::Crashed;
                         }
@@ -367,7 +421,7 @@ impl World {
 }
 
 /// The memory store's futures are ready at once.
-fn futures_now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     use futures_util::FutureExt as _;
     future.now_or_never().expect("ready at once")
 }

@@ -1,0 +1,101 @@
+//! What the tools are called with.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
+
+use crate::args::name;
+use crate::commands::CommandError;
+use crate::exit::Exit;
+use crate::prompt::PromptError;
+
+/// Of `ask`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ask {
+    pub(super) prompt: String,
+    pub(super) session: Option<Name>,
+    pub(super) message_id: Option<Name>,
+}
+
+impl Ask {
+    pub(super) fn read(arguments: Option<JsonObject>) -> Result<Self, CommandError> {
+        let ask: Self = read("ask", arguments)?;
+        if ask.prompt.trim().is_empty() { Err(PromptError::Empty.into()) } else { Ok(ask) }
+    }
+}
+
+/// Of `resume` and `stop`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfSession {
+    pub(super) session: Name,
+}
+
+/// Of `list_sessions`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct List {
+    pub(super) limit: Option<usize>,
+}
+
+/// Of `read_session`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Read {
+    pub(super) session: Name,
+    pub(super) after: Option<u64>,
+    pub(super) limit: Option<usize>,
+}
+
+/// A key or an id, under the rules of the command line.
+#[derive(Debug)]
+pub(super) struct Name(pub(super) String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        name(&text).map(Self).map_err(|problem| D::Error::custom(format!("`{text}` can't be a name: {problem}")))
+    }
+}
+
+/// Reads a tool's arguments, or says what is wrong with them.
+pub(super) fn read<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<T, CommandError> {
+    serde_json::from_value(arguments.unwrap_or_default().into())
+        .map_err(|error| CommandError::new(Exit::Usage, format!("wrong arguments for `{tool}`: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Ask, OfSession, read};
+
+    fn refused(arguments: &serde_json::Value) -> String {
+        Ask::read(arguments.as_object().cloned()).map(|_| ()).expect_err("refused").message
+    }
+
+    // proves P5: wrong arguments get a sentence that says what is wrong
+    #[test]
+    fn wrong_arguments_are_named() {
+        for (arguments, said) in [
+            (json!({}), "missing field `prompt`"),
+            (json!({"prompt": " "}), "the prompt is empty"),
+            (json!({"prompt": 3}), "expected a string"),
+            (json!({"prompt": "go", "promt": "x"}), "unknown field `promt`"),
+            (json!({"prompt": "go", "session": ""}), "it is empty"),
+            (json!({"prompt": "go", "message_id": "a\nb"}), "control character"),
+        ] {
+            let text = refused(&arguments);
+            assert!(text.contains(said), "{arguments}: {text}");
+        }
+        let none: Result<OfSession, _> = read("stop", None);
+        assert!(none.expect_err("refused").message.contains("wrong arguments for `stop`: missing field `session`"));
+    }
+
+    #[test]
+    fn what_is_left_out_and_what_is_null_are_the_same() {
+        let ask = Ask::read(json!({"prompt": "go", "session": null}).as_object().cloned()).expect("read");
+        assert!(ask.session.is_none() && ask.message_id.is_none());
+    }
+}

@@ -1,0 +1,106 @@
+//! The client as one request finds it: what it can be asked, where its progress goes, and whether it
+//! still wants the answer.
+
+use rmcp::model::{ElicitationCapability, ProgressToken, ProtocolVersion};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{RoleServer, model::ClientCapabilities};
+use tokio_util::sync::CancellationToken;
+use windlass::vocab::Attendance;
+
+/// How the client's person is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Not at all.
+    Nobody,
+    /// By a request of ours while the call runs.
+    InMidCall(Visits),
+    /// By a result that asks for the call to be made again with the answers (2026-07-28).
+    ByResult(Visits),
+}
+
+/// How a person is sent to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visits {
+    /// The client opens it.
+    Opened,
+    /// The address stands in a form.
+    Written,
+}
+
+/// The client of one request.
+pub(super) struct Client {
+    pub(super) peer: Peer<RoleServer>,
+    pub(super) reach: Reach,
+    /// Where progress goes, if the client wants to know.
+    pub(super) progress: Option<ProgressToken>,
+    /// The client no longer wants the answer.
+    pub(super) cancelled: CancellationToken,
+    /// The client is no longer there.
+    pub(super) gone: CancellationToken,
+}
+
+impl Client {
+    pub(super) fn of(context: &RequestContext<RoleServer>, gone: &CancellationToken) -> Self {
+        let version = context.protocol_version();
+        Self {
+            peer: context.peer.clone(),
+            reach: reach(version.as_ref(), context.client_capabilities().as_ref()),
+            progress: context.meta.get_progress_token(),
+            cancelled: context.ct.clone(),
+            gone: gone.clone(),
+        }
+    }
+
+    /// Whether a run of this request has somebody to ask.
+    pub(super) fn attendance(&self) -> Attendance {
+        match self.reach {
+            Reach::Nobody => Attendance::Unattended,
+            Reach::InMidCall(_) | Reach::ByResult(_) => Attendance::Attended,
+        }
+    }
+}
+
+fn reach(version: Option<&ProtocolVersion>, capabilities: Option<&ClientCapabilities>) -> Reach {
+    let Some(visits) = capabilities.and_then(|can| can.elicitation.as_ref()).and_then(visits) else {
+        return Reach::Nobody;
+    };
+    let asks_by_result = version.is_some_and(|version| !version.has_initialize());
+    if asks_by_result { Reach::ByResult(visits) } else { Reach::InMidCall(visits) }
+}
+
+/// Forms are what everything is asked by; a client that only opens pages can't be asked.
+fn visits(can: &ElicitationCapability) -> Option<Visits> {
+    match (&can.form, &can.url) {
+        (Some(_), Some(_)) => Some(Visits::Opened),
+        // Before there were two kinds, the capability stood alone and meant forms.
+        (Some(_) | None, None) => Some(Visits::Written),
+        (None, Some(_)) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ClientCapabilities, ProtocolVersion, Reach, Visits, reach};
+
+    // proves P5: who can be asked, and how, by revision and capability
+    #[test]
+    fn a_client_is_asked_as_its_revision_and_its_capabilities_allow() {
+        let (old, new) = (ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2026_07_28);
+        for (can, version, expected) in [
+            (json!({}), &old, Reach::Nobody),
+            (json!({"elicitation": {}}), &old, Reach::InMidCall(Visits::Written)),
+            (json!({"elicitation": {"form": {}}}), &old, Reach::InMidCall(Visits::Written)),
+            (json!({"elicitation": {"form": {}, "url": {}}}), &old, Reach::InMidCall(Visits::Opened)),
+            (json!({"elicitation": {"url": {}}}), &old, Reach::Nobody),
+            (json!({}), &new, Reach::Nobody),
+            (json!({"elicitation": {}}), &new, Reach::ByResult(Visits::Written)),
+            (json!({"elicitation": {"form": {}, "url": {}}}), &new, Reach::ByResult(Visits::Opened)),
+        ] {
+            let capabilities: ClientCapabilities = serde_json::from_value(can.clone()).expect("capabilities");
+            assert_eq!(reach(Some(version), Some(&capabilities)), expected, "{can} at {version}");
+        }
+        assert_eq!(reach(None, None), Reach::Nobody);
+    }
+}

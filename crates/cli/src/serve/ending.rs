@@ -1,0 +1,43 @@
+//! The end of a run as the result of a tool call: the answer as text, and everything in the structured
+//! part, which is all that many clients show their model.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::Value;
+use windlass::EndReason;
+use windlass::vocab::{Json, RunId, Usage};
+
+use super::errand::Ending;
+use crate::output::wording;
+
+#[derive(Serialize)]
+struct Structured<'a> {
+    session: &'a str,
+    run: RunId,
+    reason: EndReason,
+    answer: &'a str,
+    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a Json>,
+}
+
+/// What the call is answered with. A run without an answer is an error, with what is known of it.
+pub(super) fn result(ending: &Ending) -> CallToolResult {
+    let Ending { key, run, ended } = ending;
+    let mut result = match wording::answer(ended) {
+        Some(answer) => {
+            let remark = wording::end_reason(ended).map(|reason| format!("({reason})"));
+            CallToolResult::success(
+                [Some(answer.to_owned()), remark].into_iter().flatten().map(ContentBlock::text).collect(),
+            )
+        }
+        None => {
+            let why = wording::explanation(ended).unwrap_or_default();
+            CallToolResult::error(vec![ContentBlock::text(format!("{why} (session {key}, run {run})"))])
+        }
+    };
+    let (answer, output) = (ended.answer.as_str(), ended.output.as_ref());
+    let structured = Structured { session: key, run: *run, reason: ended.reason, answer, usage: ended.usage, output };
+    result.structured_content = serde_json::to_value(structured).ok().filter(Value::is_object);
+    result
+}

@@ -1,0 +1,227 @@
+//! What only a person can answer, as a form that the client shows: the preview is the message, the
+//! options are a choice. A client that can't show it, or shows it in vain, has the default taken.
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions};
+use serde_json::{Value, json};
+use windlass::Session;
+use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+
+use super::client::Visits;
+use crate::commands::question::{Choice, about, choices, shown};
+use crate::output::harmless_lines;
+
+/// The form's only field, where one of several options is chosen.
+const FIELD: &str = "answer";
+
+/// Asks the client. `None` when the question was settled in another way meanwhile, and was taken back.
+pub(super) async fn ask(
+    peer: &Peer<RoleServer>,
+    session: &Session,
+    asked: &QuestionAsked,
+    visits: Visits,
+) -> Option<Answer> {
+    let Some(params) = request(asked, visits) else { return Some(default(asked)) };
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+    let Ok(handle) = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await else {
+        return Some(default(asked));
+    };
+    let id = handle.id.clone();
+    tokio::select! {
+        biased;
+        () = session.moved_past(asked.question) => {
+            let taken_back = CancelledNotificationParam::new(Some(id), Some("settled".to_owned()));
+            let _ = peer.notify_cancelled(taken_back).await;
+            None
+        }
+        response = handle.await_response() => Some(match response {
+            Ok(ClientResult::ElicitResult(result)) => answer(asked, &result),
+            Ok(_) | Err(_) => default(asked),
+        }),
+    }
+}
+
+/// The question as the client is asked it; `None` when it can't be put in a form.
+pub(super) fn request(asked: &QuestionAsked, visits: Visits) -> Option<ElicitRequestParams> {
+    let message = message(asked);
+    let schema = match asked.elicitation.as_ref().map(|elicitation| (&elicitation.wants, &elicitation.key)) {
+        Some((Wanted::Form { schema }, _)) => schema.to_value(),
+        Some((Wanted::Visit { url }, key)) if visits == Visits::Opened => {
+            let (url, elicitation_id) = (url.clone(), key.clone());
+            return Some(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id });
+        }
+        Some((Wanted::Visit { .. }, _)) | None => choice(asked),
+    };
+    let Value::Object(schema) = schema else { return None };
+    let requested_schema = ElicitationSchema::from_json_schema(schema).ok()?;
+    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+/// The answer a client's reply gives.
+pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
+    let is_form = matches!(asked.elicitation.as_ref().map(|elicitation| &elicitation.wants), Some(Wanted::Form { .. }));
+    match result.action {
+        ElicitationAction::Accept if is_form => {
+            let content = result.content.as_ref().map_or_else(Json::empty_object, Json::from);
+            Answer { option: QuestionOption::Submit, arguments: Some(content) }
+        }
+        ElicitationAction::Accept => accepted(asked, result.content.as_ref()),
+        ElicitationAction::Decline if asked.options.contains(&QuestionOption::No) => plain(QuestionOption::No),
+        // Neither yes nor no, or an action that is not known yet.
+        _ => default(asked),
+    }
+}
+
+fn accepted(asked: &QuestionAsked, content: Option<&Value>) -> Answer {
+    let words = content.and_then(|content| content.get(FIELD)).and_then(Value::as_str);
+    let is_visit = matches!(asked.kind, QuestionKind::Elicitation { .. });
+    match words {
+        Some(words) => {
+            let chosen = offered(asked).into_iter().find(|choice| choice.words == words);
+            chosen.map_or_else(|| default(asked), |choice| plain(choice.option))
+        }
+        // A page that the client opened has no field to fill in.
+        None if is_visit => plain(QuestionOption::Submit),
+        None => default(asked),
+    }
+}
+
+fn plain(option: QuestionOption) -> Answer {
+    Answer { option, arguments: None }
+}
+
+/// What silence means.
+pub(super) fn default(asked: &QuestionAsked) -> Answer {
+    plain(asked.default)
+}
+
+fn message(asked: &QuestionAsked) -> String {
+    let body = match (&asked.elicitation, &asked.preview) {
+        (Some(elicitation), _) => {
+            let from = format!("{} asks: {}", elicitation.from, elicitation.message);
+            match &elicitation.wants {
+                Wanted::Form { .. } => from,
+                Wanted::Visit { url } => format!("{from}\n{url}"),
+            }
+        }
+        (None, Some(preview)) => format!("{}\n{}", about(&asked.kind), shown(preview, "")),
+        (None, None) => about(&asked.kind).to_owned(),
+    };
+    harmless_lines(&body)
+}
+
+/// The options that a choice can carry: edited arguments are the terminal's.
+fn offered(asked: &QuestionAsked) -> Vec<Choice> {
+    let mut choices = choices(asked);
+    choices.retain(|choice| choice.option != QuestionOption::Edit);
+    choices
+}
+
+fn choice(asked: &QuestionAsked) -> Value {
+    let words: Vec<&str> = offered(asked).iter().map(|choice| choice.words).collect();
+    json!({
+        "type": "object",
+        "properties": { FIELD: { "type": "string", "title": "Answer", "enum": words } },
+        "required": [FIELD],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use windlass::vocab::{
+        Answer, CallId, Elicitation, Json, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId,
+        TurnId, Wanted,
+    };
+
+    use super::{ElicitResult, Visits, answer, request};
+
+    const CALL: CallId = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+
+    fn asked(kind: QuestionKind, options: &[QuestionOption], wants: Option<Wanted>) -> QuestionAsked {
+        let elicitation =
+            |wants| Elicitation { key: "k".into(), from: "git".into(), message: "Who are you?".into(), wants };
+        QuestionAsked {
+            question: QuestionId(1),
+            kind,
+            preview: Some(Preview { title: "rm\u{1b}[2J -r x".into(), body: String::new(), rule: None }),
+            options: options.to_vec(),
+            expires: None,
+            default: options[0],
+            elicitation: wants.map(elicitation),
+        }
+    }
+
+    fn elicited(wants: Wanted) -> QuestionAsked {
+        use QuestionOption::{Dismiss, No, Submit};
+        asked(QuestionKind::Elicitation { call: CALL }, &[Dismiss, No, Submit], Some(wants))
+    }
+
+    fn shown(asked: &QuestionAsked, visits: Visits) -> Value {
+        serde_json::to_value(request(asked, visits).expect("a form")).expect("JSON")
+    }
+
+    fn answered(asked: &QuestionAsked, result: Value) -> Answer {
+        answer(asked, &serde_json::from_value::<ElicitResult>(result).expect("a result"))
+    }
+
+    // proves P5, T8: every option but editing can be chosen, and nothing else is consent
+    #[test]
+    fn an_approval_is_a_choice_of_its_options() {
+        use QuestionOption::{Always, Edit, No, Once, Session};
+        let asked = asked(QuestionKind::Approval { call: CALL }, &[No, Once, Session, Always, Edit], None);
+        let shown = shown(&asked, Visits::Opened);
+        assert_eq!(shown["message"], "May this call run?\nrm\u{fffd}[2J -r x", "harmless, and whole");
+        let words = &shown["requestedSchema"]["properties"]["answer"]["enum"];
+        assert_eq!(words, &json!(["no", "yes, once", "yes, for this session", "always"]));
+        for (words, option) in [("no", No), ("yes, once", Once), ("yes, for this session", Session), ("always", Always)]
+        {
+            let result = json!({"action": "accept", "content": {"answer": words}});
+            assert_eq!(answered(&asked, result).option, option, "{words}");
+        }
+        for result in [
+            json!({"action": "decline"}),
+            json!({"action": "cancel"}),
+            json!({"action": "accept"}),
+            json!({"action": "accept", "content": {"answer": "edit"}}),
+            json!({"action": "accept", "content": {"answer": true}}),
+            json!({"action": "accept", "content": {"yes": "yes, once"}}),
+        ] {
+            assert_eq!(answered(&asked, result.clone()).option, No, "{result}");
+        }
+    }
+
+    // proves P4, P5: a form of the agent's own server goes to the client as it is, and its content back
+    #[test]
+    fn a_form_of_another_server_is_handed_through() {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+        let asked = elicited(Wanted::Form { schema: Json::from(&schema) });
+        let shown = shown(&asked, Visits::Written);
+        assert_eq!((&shown["message"], &shown["requestedSchema"]), (&json!("git asks: Who are you?"), &schema));
+        let accepted = answered(&asked, json!({"action": "accept", "content": {"name": "me"}}));
+        assert_eq!(accepted.option, QuestionOption::Submit);
+        assert_eq!(accepted.arguments.map(|content| content.to_value()), Some(json!({"name": "me"})));
+        assert_eq!(answered(&asked, json!({"action": "decline"})).option, QuestionOption::No);
+        assert_eq!(answered(&asked, json!({"action": "cancel"})).option, QuestionOption::Dismiss);
+        let odd = elicited(Wanted::Form { schema: Json::from(&json!({"type": "array"})) });
+        assert!(request(&odd, Visits::Written).is_none(), "what is no form is not shown as one");
+    }
+
+    // proves P4, P5
+    #[test]
+    fn a_page_is_opened_by_the_client_or_written_into_a_form() {
+        let asked = elicited(Wanted::Visit { url: "https://example.org/login".into() });
+        let opened = shown(&asked, Visits::Opened);
+        assert_eq!((&opened["mode"], &opened["url"]), (&json!("url"), &json!("https://example.org/login")));
+        assert_eq!(answered(&asked, json!({"action": "accept"})).option, QuestionOption::Submit);
+        let written = shown(&asked, Visits::Written);
+        assert_eq!(written["message"], "git asks: Who are you?\nhttps://example.org/login");
+        let done = json!({"action": "accept", "content": {"answer": "done"}});
+        assert_eq!(answered(&asked, done).option, QuestionOption::Submit);
+        assert_eq!(answered(&asked, json!({"action": "decline"})).option, QuestionOption::No);
+    }
+}

@@ -1,0 +1,105 @@
+//! `list_sessions` and `read_session`: looks at what is stored. Opens nothing, so a session may be read
+//! while its run goes on, here or elsewhere.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use windlass::store::SessionRow;
+
+use super::arguments::{List, Name, Read};
+use super::transcript::{self, Entry};
+use crate::commands::mcp_serve::Premises;
+use crate::commands::{CommandError, sessions};
+use crate::exit::Exit;
+
+/// Entries of a page, and of the longest one.
+const PAGE: usize = 100;
+const LONGEST_PAGE: usize = 1_000;
+
+/// Sessions listed unless more are asked for.
+const LISTED: usize = 50;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    session: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    status: &'static str,
+    updated: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_prompt: Option<&'a str>,
+    runs: u32,
+}
+
+impl<'a> From<&'a SessionRow> for Listed<'a> {
+    fn from(row: &'a SessionRow) -> Self {
+        Self {
+            session: &row.key,
+            title: row.title.as_deref(),
+            status: row.status.as_str(),
+            updated: row.updated.to_string(),
+            folder: row.workspace.as_deref(),
+            last_prompt: row.last_prompt.as_deref(),
+            runs: row.runs,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listing<'a> {
+    sessions: Vec<Listed<'a>>,
+}
+
+pub(super) async fn list(premises: &Premises, list: &List) -> Result<CallToolResult, CommandError> {
+    let mut rows = premises.sessions().await?;
+    let all = rows.len();
+    rows.truncate(list.limit.unwrap_or(LISTED));
+    let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
+    let mut text: String = rows.iter().map(|row| sessions::line(row, width)).collect();
+    if rows.is_empty() {
+        text.push_str("there is no session yet; `ask` begins one");
+    } else if rows.len() < all {
+        text.push_str(&format!("({} more; give a larger limit)", all - rows.len()));
+    }
+    structured(text, &Listing { sessions: rows.iter().map(Listed::from).collect() })
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    session: &'a str,
+    status: &'static str,
+    entries: Vec<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+}
+
+pub(super) async fn read(premises: &Premises, read: &Read) -> Result<CallToolResult, CommandError> {
+    let Name(key) = &read.session;
+    let row = premises.named(key).await?;
+    let limit = read.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let mut entries = entries(premises, &row, read.after.unwrap_or(0)).await?;
+    let more = entries.len() > limit;
+    entries.truncate(limit);
+    let next = entries.last().filter(|_| more).map(|last| last.seq);
+    let mut text: String = entries.iter().map(Entry::line).collect();
+    match next {
+        Some(next) => text.push_str(&format!("(there is more; read on with after={next})")),
+        None if entries.is_empty() => text.push_str("(nothing)"),
+        None => {}
+    }
+    structured(text, &Page { session: key, status: row.status.as_str(), entries, next })
+}
+
+/// What was said and done after a record.
+pub(super) async fn entries(premises: &Premises, row: &SessionRow, after: u64) -> Result<Vec<Entry>, CommandError> {
+    let records = premises.store().read(row.session, after).await?;
+    Ok(records.iter().filter_map(transcript::entry).collect())
+}
+
+fn structured(text: String, value: &impl Serialize) -> Result<CallToolResult, CommandError> {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    let value = serde_json::to_value(value).map_err(|error| CommandError::new(Exit::Failed, error.to_string()))?;
+    result.structured_content = Some(value);
+    Ok(result)
+}

@@ -1,0 +1,48 @@
+//! `stop`: ends what goes on in a session, here or left behind by another process.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+use windlass::runtime::Stopped;
+use windlass::vocab::{Attendance, RunId, StopBy};
+use windlass::{Awaited, RunError};
+
+use super::arguments::Name;
+use super::errand;
+use super::live::Live;
+use crate::commands::CommandError;
+use crate::commands::mcp_serve::{Premises, Purpose};
+use crate::commands::session::is_open;
+
+/// Stops the session's run and drops what waits.
+pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> Result<CallToolResult, CommandError> {
+    let row = premises.named(key).await?;
+    if let Some(session) = live.followed(row.session) {
+        // Whoever follows it sees it end.
+        let stopped = session.stop(StopBy::Person).await.map_err(RunError::from)?;
+        session.settled().await;
+        return Ok(result(key, stopped));
+    }
+    let errand = match live.take(row.session, key)? {
+        Some(parked) => parked,
+        None if !is_open(&row) => return Ok(result(key, Stopped { runs: 0, dropped: 0 })),
+        None => {
+            let hired = premises.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
+            errand::open(live, hired, row.session, row.key, Awaited::Run(RunId(row.runs))).await?
+        }
+    };
+    let stopped = errand.stop().await;
+    errand.end(live).await;
+    Ok(result(key, stopped?))
+}
+
+fn result(key: &str, Stopped { runs, dropped }: Stopped) -> CallToolResult {
+    let text = match (runs, dropped) {
+        (0, 0) => format!("no run of session `{key}` was open"),
+        (0, _) => format!("no run of session `{key}` was open; {dropped} waiting messages were dropped"),
+        (_, 0) => format!("the run of session `{key}` is stopped"),
+        (_, _) => format!("the run of session `{key}` is stopped, and {dropped} waiting messages were dropped"),
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(json!({"session": key, "stopped": runs, "dropped": dropped}));
+    result
+}

@@ -1,0 +1,14 @@
+//! `windlass mcp-serve` on the real binary, spoken to in raw JSON lines: the wire itself is checked.
+
+#![allow(clippy::expect_used, clippy::panic)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod client;
+
+mod asking;
+mod handshake;
+mod leaving;
+mod reading;
+mod working;

@@ -1,0 +1,18 @@
+//! `windlass-conformance URL`: the client, as the suite runs it. `windlass-conformance guard`: the guard
+//! of the servers that the tests of this crate start.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let word = std::env::args().next_back().unwrap_or_default();
+    if word == windlass_conformance::GUARD {
+        return windlass_tools::guard::run();
+    }
+    match windlass_conformance::play(&word) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error:#}", windlass_conformance::NAME);
+            ExitCode::FAILURE
+        }
+    }
+}

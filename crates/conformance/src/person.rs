@@ -1,0 +1,81 @@
+//! A call as somebody makes it who agrees to everything a server asks in the meantime.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use windlass_tools::{BoxFuture, CallContext, SpilledResults, Tool};
+use windlass_vocab::{Answer, CallId, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted};
+
+use crate::form;
+
+/// A call that was made.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What was shown while it ran.
+    pub progress: String,
+    /// What was asked while it ran.
+    pub asked: Vec<Elicitation>,
+}
+
+/// What is seen of a call while it runs.
+#[derive(Clone, Default)]
+struct Seen {
+    progress: Arc<Mutex<String>>,
+    asked: Arc<Mutex<Vec<Elicitation>>>,
+}
+
+/// Makes the call, and again with the answers as often as the server wants some first.
+pub async fn call(tool: &dyn Tool, arguments: &Value) -> Made {
+    let seen = Seen::default();
+    let mut resumed = None;
+    loop {
+        let outcome = tool.run(seen.context(resumed), arguments.clone()).await;
+        let Some(pause) = outcome.pause else {
+            let progress = std::mem::take(&mut *seen.progress.lock().unwrap_or_else(PoisonError::into_inner));
+            let asked = std::mem::take(&mut *seen.asked.lock().unwrap_or_else(PoisonError::into_inner));
+            return Made { outcome, progress, asked };
+        };
+        let answers = pause.asks.into_iter().map(|asked| (asked.key.clone(), seen.answer(asked))).collect();
+        resumed = Some(Arc::new(Resumption { state: pause.state, answers }));
+    }
+}
+
+impl Seen {
+    /// The form filled in, or the page visited.
+    fn answer(&self, asked: Elicitation) -> Answer {
+        let content = match &asked.wants {
+            Wanted::Form { schema } => serde_json::from_str(schema.as_str()).ok().map(|schema| form::filled(&schema)),
+            Wanted::Visit { .. } => None,
+        };
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+        Answer { option: QuestionOption::Submit, arguments: content.as_ref().map(Json::from) }
+    }
+
+    fn context(&self, resumed: Option<Arc<Resumption>>) -> CallContext {
+        let (session, call) = (SessionId(uuid::Uuid::nil()), CallId::default());
+        let (shown, asking) = (Arc::clone(&self.progress), self.clone());
+        CallContext {
+            session,
+            call,
+            effect_id: call.effect_id(session),
+            cancel: CancellationToken::new(),
+            progress: Arc::new(move |text| {
+                shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+            }),
+            spilled: Arc::new(Nothing),
+            ask: Arc::new(move |asked| Box::pin(std::future::ready(asking.answer(asked)))),
+            resumed,
+        }
+    }
+}
+
+struct Nothing;
+
+impl SpilledResults for Nothing {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}

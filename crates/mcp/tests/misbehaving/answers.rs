@@ -1,0 +1,312 @@
+//! Servers that answer badly, twice, wrongly, late or not at all.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use windlass_testkit::mcp::{Deed, McpScript, McpTool};
+use windlass_vocab::OutcomeKind;
+
+use crate::room::{CALL, Limits, Room, SHORT_CALL, SLACK, context, nobody};
+
+crate::trials! {
+    one_that_dies_over_a_call_is_an_error_at_once_and_starts_again,
+    one_that_dies_every_time_is_given_up,
+    one_that_never_answers_is_stopped_at_its_limit_and_told,
+    one_that_reads_no_more_holds_up_nobody,
+    a_stop_reaches_the_server_and_ends_the_call_at_once,
+    ids_that_go_wrong_never_reach_another_call,
+    a_late_answer_is_nobodys,
+    answers_out_of_order_reach_their_calls,
+    a_huge_answer_is_taken_whole_or_is_an_error_at_once,
+    an_answer_too_deep_is_an_error_at_once,
+    a_result_that_breaks_its_own_promise_is_an_error,
+    a_result_of_the_wrong_shape_is_an_error,
+    errors_of_tool_and_protocol_are_told_apart,
+    calls_in_flight_when_a_server_dies_all_end,
+}
+
+fn doing(does: Deed) -> McpScript {
+    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Deed::Echo)])
+}
+
+// proves P3, T5
+async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
+    for does in [Deed::Dies, Deed::DiesAnswering] {
+        let room = Room::of(Limits::Long, [("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
+        for server in ["old", "new"] {
+            room.connect(server).await.unwrap();
+            let begun = Instant::now();
+            let outcome = room.call(&format!("{server}.it"), json!({})).await;
+            assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
+            assert!(begun.elapsed() < CALL, "its death is seen: {:?}", begun.elapsed());
+            let outcome = room.call(&format!("{server}.echo"), json!({})).await;
+            assert_eq!(outcome.text, "echo heard {}", "it was started again: {outcome:?}");
+            assert_eq!(room.diary(server).starts(), 2, "{server}");
+        }
+        room.end().await;
+    }
+}
+
+// proves P3
+async fn one_that_dies_every_time_is_given_up() {
+    let room = Room::with(Limits::Long, doing(Deed::Dies));
+    room.connect("bad").await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
+    }
+    assert!(room.diary("bad").starts() <= 8, "it is not started for ever: {}", room.diary("bad").starts());
+    room.end().await;
+}
+
+// proves T7, P4
+async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        [
+            ("old", doing(Deed::Never).legacy()),
+            ("new", doing(Deed::Never).modern()),
+            ("half", doing(Deed::StopsAnswering)),
+        ],
+    );
+    for server in ["old", "new", "half"] {
+        room.connect(server).await.unwrap();
+        let outcome = room.call(&format!("{server}.it"), json!({})).await;
+        assert_eq!(outcome.kind, OutcomeKind::TimedOut, "{server}: {outcome:?}");
+        assert_eq!(room.diary(server).starts(), 1, "{server} is not killed for it");
+    }
+    for server in ["old", "new"] {
+        wait_for_cancelled(&room, server).await;
+        assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}", "and it goes on");
+    }
+    room.end().await;
+}
+
+// proves T7, P3
+async fn one_that_reads_no_more_holds_up_nobody() {
+    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Deed::StopsReading));
+    room.connect("bad").await.unwrap();
+    // More than a pipe takes.
+    let long = "x".repeat(1 << 20);
+    for _ in 0..3 {
+        let outcome = room.call("bad.it", json!({ "long": long })).await;
+        assert_ne!(outcome.kind, OutcomeKind::Ok, "{:?}", outcome.kind);
+    }
+    room.end().await;
+}
+
+// proves L8, P3, P4
+async fn a_stop_reaches_the_server_and_ends_the_call_at_once() {
+    let room = Room::of(Limits::Long, [("old", doing(Deed::Never).legacy()), ("new", doing(Deed::Never).modern())]);
+    for server in ["old", "new"] {
+        room.connect(server).await.unwrap();
+        let around = nobody();
+        let call = room.tool(&format!("{server}.it")).run(context(&around), json!({}));
+        let begun = Instant::now();
+        let stopped = async {
+            while room.diary(server).calls().is_empty() {
+                assert!(begun.elapsed() < SLACK, "{server}: the call never arrived");
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            around.cancel.cancel();
+        };
+        let (outcome, ()) = tokio::join!(call, stopped);
+        assert_eq!(outcome.kind, OutcomeKind::Cancelled, "{server}: {outcome:?}");
+        wait_for_cancelled(&room, server).await;
+        assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}", "{server}");
+        assert_eq!(room.diary(server).starts(), 1, "{server} is not killed for it");
+    }
+    room.end().await;
+}
+
+async fn wait_for_cancelled(room: &Room, server: &str) {
+    let begun = Instant::now();
+    while room.diary(server).cancelled().is_empty() {
+        assert!(begun.elapsed() < SLACK, "{server} was never told that nobody waits any more");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+// proves P4
+async fn ids_that_go_wrong_never_reach_another_call() {
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        [
+            ("twice", doing(Deed::Twice)),
+            ("stray", doing(Deed::StrayId)),
+            ("text", doing(Deed::IdAsString)),
+            ("wrong", doing(Deed::WrongId)),
+        ],
+    );
+    for server in ["twice", "stray", "text"] {
+        room.connect(server).await.unwrap();
+        for n in 0..5 {
+            let outcome = room.call(&format!("{server}.it"), json!({"n": n})).await;
+            assert_eq!(outcome.text, format!(r#"it heard {{"n":{n}}}"#), "{server}: {outcome:?}");
+            let outcome = room.call(&format!("{server}.echo"), json!({"n": n})).await;
+            assert_eq!(outcome.text, format!(r#"echo heard {{"n":{n}}}"#), "{server}: {outcome:?}");
+        }
+    }
+    room.connect("wrong").await.unwrap();
+    assert_eq!(room.call("wrong.it", json!({})).await.kind, OutcomeKind::TimedOut);
+    assert_eq!(room.call("wrong.echo", json!({})).await.text, "echo heard {}");
+    room.end().await;
+}
+
+// proves P4
+async fn a_late_answer_is_nobodys() {
+    let late = u64::try_from(SHORT_CALL.as_millis()).unwrap() + 200;
+    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Deed::Waits(late)));
+    room.connect("bad").await.unwrap();
+    assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(400) {
+        let outcome = room.call("bad.echo", json!({"n": 2})).await;
+        assert_eq!(outcome.text, r#"echo heard {"n":2}"#, "{outcome:?}");
+    }
+    room.end().await;
+}
+
+// proves P4
+async fn answers_out_of_order_reach_their_calls() {
+    let room = Room::with(Limits::Long, doing(Deed::HoldsBack));
+    room.connect("bad").await.unwrap();
+    let held = room.call("bad.it", json!({"n": 1}));
+    let freed = async {
+        while room.diary("bad").calls().is_empty() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        room.call("bad.echo", json!({"n": 2})).await
+    };
+    let (held, freed) = tokio::join!(held, freed);
+    assert_eq!((held.text.as_str(), freed.text.as_str()), (r#"it heard {"n":1}"#, r#"echo heard {"n":2}"#));
+    room.end().await;
+}
+
+// proves T6, T7
+async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
+    let huge = doing(Deed::Big(32 << 20));
+    // A build for tests on a loaded machine takes its time over so much.
+    let room = Room::with(Limits::Calls(Duration::from_secs(40)), huge.clone());
+    room.connect("bad").await.unwrap();
+    let outcome = room.call("bad.it", json!({})).await;
+    assert_eq!((outcome.kind, outcome.text.len()), (OutcomeKind::Ok, 32 << 20));
+    assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
+    room.end().await;
+
+    let room = Room::narrow(16 << 20, &huge);
+    room.connect("bad").await.unwrap();
+    let outcome = room.call("bad.it", json!({})).await;
+    assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{}", outcome.text);
+    assert!(outcome.text.contains("longer than the limit"), "{}", outcome.text);
+    assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
+    room.end().await;
+}
+
+// proves T5
+async fn an_answer_too_deep_is_an_error_at_once() {
+    let room = Room::with(Limits::Long, doing(Deed::Deep(5_000)));
+    room.connect("bad").await.unwrap();
+    let outcome = room.call("bad.it", json!({})).await;
+    assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
+    assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
+    room.end().await;
+}
+
+// proves T5
+async fn a_result_that_breaks_its_own_promise_is_an_error() {
+    let promise = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let text = json!([{"type": "text", "text": "here"}]);
+    let tool = |name: &str, structured: serde_json::Value| {
+        let result = json!({"content": text, "structuredContent": structured});
+        McpTool::new(name, Deed::Result(result)).promising(promise.clone())
+    };
+    let tools = [
+        tool("kept", json!({"n": 5})),
+        tool("broken", json!({"n": "five"})),
+        tool("other", json!([1])),
+        McpTool::new("missing", Deed::Result(json!({"content": text}))).promising(promise.clone()),
+        McpTool::new("absurd", Deed::Echo).promising(json!({"type": 12})),
+    ];
+    let room = Room::with(Limits::Long, McpScript::with(tools));
+    room.connect("bad").await.unwrap();
+    let kept = room.call("bad.kept", json!({})).await;
+    assert_eq!(kept.kind, OutcomeKind::Ok, "{kept:?}");
+    assert!(kept.structured.is_some(), "{kept:?}");
+    for tool in ["broken", "other", "missing"] {
+        let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
+        assert_eq!(outcome.kind, OutcomeKind::ToolError, "{tool}: {outcome:?}");
+    }
+    if room.names("bad").contains(&"absurd".to_owned()) {
+        // A promise nobody can check stops no call.
+        assert_ne!(room.call("bad.absurd", json!({})).await.kind, OutcomeKind::TimedOut);
+    }
+    room.end().await;
+}
+
+// proves T5
+async fn a_result_of_the_wrong_shape_is_an_error() {
+    let shapes = [
+        json!(null),
+        json!(5),
+        json!("done"),
+        json!([]),
+        json!({}),
+        json!({"content": "text"}),
+        json!({"content": [{"type": "text"}]}),
+        json!({"content": [{"type": "hologram", "data": 1}]}),
+        json!({"resultType": "unheard_of"}),
+    ];
+    let tools = shapes.iter().enumerate().map(|(n, shape)| McpTool::new(&format!("t{n}"), Deed::Result(shape.clone())));
+    let room = Room::with(Limits::Long, McpScript::with(tools));
+    room.connect("bad").await.unwrap();
+    for (n, shape) in shapes.iter().enumerate() {
+        let begun = Instant::now();
+        let outcome = room.call(&format!("bad.t{n}"), json!({})).await;
+        assert_ne!(outcome.kind, OutcomeKind::TimedOut, "{shape}: {outcome:?}");
+        assert!(begun.elapsed() < CALL, "{shape}: {:?}", begun.elapsed());
+        assert!(!outcome.text.is_empty() || outcome.kind == OutcomeKind::Ok, "{shape}: {outcome:?}");
+    }
+    assert_eq!(room.diary("bad").starts(), 1);
+    room.end().await;
+}
+
+// proves T5
+async fn errors_of_tool_and_protocol_are_told_apart() {
+    let room = Room::with(
+        Limits::Long,
+        McpScript::with([
+            McpTool::new("fails", Deed::Fails("no such city".to_owned())),
+            McpTool::new("invalid", Deed::Refuses(-32602)),
+            McpTool::new("broken", Deed::Refuses(-32603)),
+        ]),
+    );
+    room.connect("bad").await.unwrap();
+    let outcome = room.call("bad.fails", json!({})).await;
+    assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::ToolError, "no such city"));
+    for tool in ["invalid", "broken"] {
+        let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
+        assert_ne!(outcome.kind, OutcomeKind::Ok, "{outcome:?}");
+        assert!(outcome.text.contains("The server says no"), "{outcome:?}");
+    }
+    room.end().await;
+}
+
+// proves P3
+async fn calls_in_flight_when_a_server_dies_all_end() {
+    let tools = [McpTool::new("wait", Deed::Never), McpTool::new("die", Deed::Dies)];
+    let room = Room::with(Limits::Long, McpScript::with(tools));
+    room.connect("bad").await.unwrap();
+    let waiting = futures_util::future::join_all((0..10).map(|_| room.call("bad.wait", json!({}))));
+    let dying = async {
+        while room.diary("bad").calls_of("wait").len() < 10 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        room.call("bad.die", json!({})).await
+    };
+    let (waiting, dying) = tokio::join!(waiting, dying);
+    assert_eq!(dying.kind, OutcomeKind::InfrastructureError, "{dying:?}");
+    for outcome in waiting {
+        assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "at once, not at the limit: {outcome:?}");
+    }
+    room.end().await;
+}

@@ -1,0 +1,270 @@
+//! A room with servers in it: one that is healthy, and those that a test brings.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use windlass_mcp::{Notice, NoticeKind, Options, Reach, ServerConfig, ServerName, ServerState, Servers, State};
+use windlass_testkit::mcp::{McpDiary, McpScript};
+use windlass_tools::{BoxFuture, CallContext, GuardProgram, SpilledResults, Tool, ToolServers as _};
+use windlass_vocab::{Answer, CallId, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
+
+/// How long a server may take to start, and a call of it, where nobody waits for that limit: a loaded
+/// machine may be slow.
+pub(crate) const STARTUP: Duration = Duration::from_secs(15);
+pub(crate) const CALL: Duration = Duration::from_secs(10);
+/// The same where the limit is what a test waits for.
+pub(crate) const SHORT_STARTUP: Duration = Duration::from_millis(1_500);
+pub(crate) const SHORT_CALL: Duration = Duration::from_millis(700);
+/// What a loaded machine may need on top of any limit.
+pub(crate) const SLACK: Duration = Duration::from_secs(10);
+
+/// Which limits a server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    /// Nobody waits for them.
+    Long,
+    /// It has so long to start.
+    Startup(Duration),
+    /// Its calls have so long.
+    Calls(Duration),
+}
+
+impl Limits {
+    /// A configuration with these limits.
+    pub(crate) fn of(self, config: ServerConfig) -> ServerConfig {
+        let (startup_timeout, call_timeout) = match self {
+            Self::Long => (STARTUP, CALL),
+            Self::Startup(limit) => (limit, CALL),
+            Self::Calls(limit) => (STARTUP, limit),
+        };
+        ServerConfig { startup_timeout, call_timeout, ..config }
+    }
+}
+
+/// Runs a test; one that hangs is ended and says so.
+pub(crate) fn on_a_runtime(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(50), test).await.expect("a test that hangs");
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+}
+
+pub(crate) struct Room {
+    dir: TempDir,
+    pub(crate) servers: Servers,
+    configs: BTreeMap<ServerName, ServerConfig>,
+    notices: Arc<Mutex<Vec<Notice>>>,
+    diaries: Vec<McpDiary>,
+}
+
+/// A server under a script, as a child process that keeps its diary in a folder.
+fn stdio(folder: &Path, script: &McpScript) -> ServerConfig {
+    std::fs::create_dir_all(folder).unwrap();
+    let file = folder.join("script.json");
+    std::fs::write(&file, McpScript { diary: Some(folder.to_owned()), ..script.clone() }.to_json()).unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let command = text(&std::env::current_exe().unwrap());
+    let args = vec!["fake".to_owned(), text(&file)];
+    ServerConfig::new(Reach::Stdio { command, args, env: BTreeMap::new(), cwd: None })
+}
+
+pub(crate) fn name(text: &str) -> ServerName {
+    text.parse().unwrap()
+}
+
+impl Room {
+    /// A room with a healthy server, `good`, and one that misbehaves, `bad`.
+    pub(crate) fn with(limits: Limits, script: McpScript) -> Self {
+        Self::of(limits, [("bad", script)])
+    }
+
+    /// A room with a healthy server and these.
+    pub(crate) fn of<const N: usize>(limits: Limits, scripts: [(&str, McpScript); N]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let servers =
+            scripts.iter().map(|(server, script)| (*server, limits.of(stdio(&dir.path().join(server), script))));
+        let configs = servers.collect();
+        Self::build(dir, configs, |_| {})
+    }
+
+    /// A room with a healthy server and this one, `bad`.
+    pub(crate) fn beside(config: ServerConfig) -> Self {
+        Self::build(tempfile::tempdir().unwrap(), BTreeMap::from([("bad", config)]), |_| {})
+    }
+
+    /// A room whose servers may send no longer messages than this.
+    pub(crate) fn narrow(message_limit: usize, script: &McpScript) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Limits::Long.of(stdio(&dir.path().join("bad"), script));
+        Self::build(dir, BTreeMap::from([("bad", config)]), |options| options.message_limit = message_limit)
+    }
+
+    fn build(dir: TempDir, servers: BTreeMap<&str, ServerConfig>, change: impl FnOnce(&mut Options)) -> Self {
+        let good = Limits::Long.of(stdio(&dir.path().join("good"), &McpScript::echo()));
+        let diaries = servers.keys().chain([&"good"]).map(|server| McpDiary::at(&dir.path().join(server))).collect();
+        let configs: BTreeMap<_, _> =
+            servers.into_iter().chain([("good", good)]).map(|(server, config)| (name(server), config)).collect();
+        let notices = Arc::new(Mutex::new(Vec::new()));
+        let mut options = options(&dir, &notices);
+        change(&mut options);
+        let servers = Servers::new(configs.clone(), options);
+        Self { dir, servers, configs, notices, diaries }
+    }
+
+    /// The next Windlass: it starts the same servers anew, and remembers what this one was told.
+    pub(crate) async fn next(&mut self) {
+        self.servers.shutdown().await;
+        self.servers = Servers::new(self.configs.clone(), options(&self.dir, &self.notices));
+    }
+
+    pub(crate) fn diary(&self, server: &str) -> McpDiary {
+        McpDiary::at(&self.dir.path().join(server))
+    }
+
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        self.notices.lock().unwrap().clone()
+    }
+
+    /// What was told of a server.
+    pub(crate) fn told(&self, server: &str) -> Vec<NoticeKind> {
+        self.notices().into_iter().filter(|notice| notice.server.as_str() == server).map(|notice| notice.what).collect()
+    }
+
+    /// Connects a server within its time.
+    pub(crate) async fn connect(&self, server: &str) -> Result<ServerState, String> {
+        let begun = Instant::now();
+        let state = self.servers.connect(&name(server)).await.map_err(|error| error.to_string());
+        let limit = self.configs[&name(server)].startup_timeout;
+        assert!(begun.elapsed() < limit + SLACK, "{server} took {:?}: {state:?}", begun.elapsed());
+        state
+    }
+
+    /// A server that can't be connected, and why.
+    pub(crate) async fn unavailable(&self, server: &str) -> String {
+        let why = self.connect(server).await.expect_err("it can't be connected");
+        let state = self.state(server);
+        assert!(!matches!(state.state, State::Connected | State::Connecting), "{state:?}");
+        assert!(state.last_error.is_some(), "{state:?}");
+        why
+    }
+
+    pub(crate) fn state(&self, server: &str) -> ServerState {
+        self.servers.states().into_iter().find(|state| state.name.as_str() == server).unwrap()
+    }
+
+    /// The bare names of the tools of a server.
+    pub(crate) fn names(&self, server: &str) -> Vec<String> {
+        self.state(server).tools.iter().map(|tool| tool.name.bare().to_owned()).collect()
+    }
+
+    pub(crate) fn tool(&self, full: &str) -> Arc<dyn Tool> {
+        let known = self.servers.tools();
+        let found = known.iter().find(|tool| tool.spec().name.0 == full);
+        let names = || known.iter().map(|tool| tool.spec().name.0.clone()).collect::<Vec<_>>();
+        Arc::clone(found.unwrap_or_else(|| panic!("{full} is not among {:?}", names())))
+    }
+
+    /// Calls a tool, within the time of a call.
+    pub(crate) async fn call(&self, full: &str, arguments: Value) -> Outcome {
+        let begun = Instant::now();
+        let outcome = self.tool(full).run(context(&nobody()), arguments).await;
+        let config = &self.configs[&name(full.split('.').next().unwrap())];
+        let limit = config.call_timeout + SLACK;
+        assert!(begun.elapsed() < limit, "{full} took {:?}: {:?}", begun.elapsed(), outcome.kind);
+        outcome
+    }
+
+    /// The healthy server answers, as if nothing were.
+    pub(crate) async fn assert_good(&self) {
+        self.connect("good").await.unwrap();
+        let outcome = self.call("good.echo", json!({"n": 1})).await;
+        assert_eq!(outcome.text, r#"echo heard {"n":1}"#, "{outcome:?}");
+    }
+
+    /// Lets go of everything without a word, as one who forgets to shut down.
+    pub(crate) fn forget(self) {
+        drop(self.servers);
+    }
+
+    /// Ends everything: the healthy server worked to the last, and nothing is left running.
+    pub(crate) async fn end(self) {
+        self.assert_good().await;
+        let begun = Instant::now();
+        self.servers.shutdown().await;
+        assert!(begun.elapsed() < Duration::from_secs(5) + SLACK, "the shutdown took {:?}", begun.elapsed());
+        assert_none_left(&self.diaries).await;
+    }
+}
+
+/// Waits until no process of these diaries is left.
+pub(crate) async fn assert_none_left(diaries: &[McpDiary]) {
+    let begun = Instant::now();
+    loop {
+        let left: Vec<u32> = diaries.iter().flat_map(McpDiary::survivors).collect();
+        if left.is_empty() {
+            return;
+        }
+        assert!(begun.elapsed() < SLACK, "still running: {left:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> Options {
+    let told = Arc::clone(notices);
+    Options {
+        memory: Some(dir.path().join("memory")),
+        guard: Some(GuardProgram { program: std::env::current_exe().unwrap(), args: vec!["guard".into()] }),
+        notice: Arc::new(move |notice| told.lock().unwrap().push(notice)),
+        ..Options::default()
+    }
+}
+
+struct NoSpill;
+
+impl SpilledResults for NoSpill {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
+/// What is around a call in these tests.
+#[derive(Clone)]
+pub(crate) struct Around {
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: Arc<dyn Fn(&str) + Send + Sync>,
+    pub(crate) person: Arc<dyn Fn(Elicitation) -> Answer + Send + Sync>,
+}
+
+pub(crate) fn answer(option: QuestionOption) -> Answer {
+    Answer { option, arguments: None }
+}
+
+/// Nobody is there.
+pub(crate) fn nobody() -> Around {
+    Around {
+        cancel: CancellationToken::new(),
+        progress: Arc::new(|_| {}),
+        person: Arc::new(|_| answer(QuestionOption::Dismiss)),
+    }
+}
+
+pub(crate) fn context(around: &Around) -> CallContext {
+    let person = Arc::clone(&around.person);
+    CallContext {
+        session: SessionId(uuid::Uuid::nil()),
+        call: CallId::default(),
+        effect_id: EffectId::from("effect-1"),
+        cancel: around.cancel.clone(),
+        progress: Arc::clone(&around.progress),
+        spilled: Arc::new(NoSpill),
+        ask: Arc::new(move |asked| Box::pin(std::future::ready(person(asked)))),
+        resumed: None,
+    }
+}

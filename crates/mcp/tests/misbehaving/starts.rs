@@ -1,0 +1,175 @@
+//! Servers that start badly, slowly or not at all, and those of every revision.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use windlass_mcp::{Reach, ServerConfig};
+use windlass_testkit::mcp::{Handshake, McpScript, Probe, REVISIONS};
+use windlass_tools::ToolServers as _;
+
+use crate::room::{Limits, Room, SHORT_STARTUP, STARTUP, assert_none_left};
+
+crate::trials! {
+    a_server_that_exits_before_the_handshake_is_unavailable_at_once,
+    a_server_that_exits_after_the_handshake_is_unavailable,
+    a_server_that_never_answers_is_given_up_at_its_limit,
+    a_server_that_refuses_or_talks_nonsense_is_unavailable,
+    a_server_of_an_unknown_revision_is_unavailable,
+    a_program_that_does_not_exist_is_unavailable_at_once,
+    every_revision_is_spoken,
+    a_legacy_server_is_met_whatever_it_does_with_the_probe,
+    a_server_may_take_its_time_to_start,
+    one_that_hangs_holds_up_nobody,
+}
+
+fn greeting(handshake: Handshake) -> McpScript {
+    McpScript { handshake, ..McpScript::echo() }
+}
+
+// proves P2
+async fn a_server_that_exits_before_the_handshake_is_unavailable_at_once() {
+    let room = Room::with(Limits::Long, greeting(Handshake::ExitsBefore));
+    let begun = Instant::now();
+    let why = room.unavailable("bad").await;
+    assert!(why.contains("it would not start"), "its last words are told: {why}");
+    assert!(begun.elapsed() < STARTUP, "its death is seen, not waited for: {:?}", begun.elapsed());
+    room.end().await;
+}
+
+// proves P2, P3
+async fn a_server_that_exits_after_the_handshake_is_unavailable() {
+    for script in [greeting(Handshake::ExitsAfter).legacy(), greeting(Handshake::ExitsAfter).modern()] {
+        let room = Room::with(Limits::Long, script);
+        room.unavailable("bad").await;
+        room.end().await;
+    }
+}
+
+// proves P2
+async fn a_server_that_never_answers_is_given_up_at_its_limit() {
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [
+            ("old", greeting(Handshake::Never).legacy()),
+            ("silent", McpScript { probe: Probe::Ignores, ..greeting(Handshake::Never).legacy() }),
+            ("new", greeting(Handshake::Never).modern()),
+        ],
+    );
+    tokio::join!(room.unavailable("old"), room.unavailable("silent"), room.unavailable("new"));
+    // Not even a failed start leaves a process.
+    assert_none_left(&["old", "silent", "new"].map(|server| room.diary(server))).await;
+    room.end().await;
+}
+
+// proves P2
+async fn a_server_that_refuses_or_talks_nonsense_is_unavailable() {
+    for handshake in [Handshake::Refuses, Handshake::Nonsense] {
+        let room = Room::of(
+            Limits::Long,
+            [("old", greeting(handshake.clone()).legacy()), ("new", greeting(handshake).modern())],
+        );
+        tokio::join!(room.unavailable("old"), room.unavailable("new"));
+        room.end().await;
+    }
+}
+
+// proves P1
+async fn a_server_of_an_unknown_revision_is_unavailable() {
+    for claimed in ["1999-12-31", "2099-01-01", "latest", ""] {
+        let script = greeting(Handshake::Claims(claimed.to_owned()));
+        let room = Room::of(Limits::Long, [("old", script.clone().legacy()), ("new", script.modern())]);
+        let (old, _) = tokio::join!(room.unavailable("old"), room.unavailable("new"));
+        assert!(old.contains(claimed), "{old}");
+        room.end().await;
+    }
+}
+
+// proves P2
+async fn a_program_that_does_not_exist_is_unavailable_at_once() {
+    let reach = Reach::Stdio {
+        command: "no-such-program-anywhere".to_owned(),
+        args: Vec::new(),
+        env: std::collections::BTreeMap::new(),
+        cwd: None,
+    };
+    let room = Room::beside(Limits::Long.of(ServerConfig::new(reach)));
+    let begun = Instant::now();
+    let why = room.unavailable("bad").await;
+    assert!(why.contains("no-such-program-anywhere"), "{why}");
+    assert!(begun.elapsed() < STARTUP, "{:?}", begun.elapsed());
+    room.end().await;
+}
+
+// proves P1
+async fn every_revision_is_spoken() {
+    let room = Room::of(Limits::Long, REVISIONS.map(|revision| (revision, McpScript::echo().speaking(&[revision]))));
+    for revision in REVISIONS {
+        let state = room.connect(revision).await.unwrap();
+        assert_eq!(state.revision.as_deref(), Some(revision));
+        let outcome = room.call(&format!("{revision}.echo"), json!({})).await;
+        assert_eq!(outcome.text, "echo heard {}", "{revision}: {outcome:?}");
+    }
+    room.end().await;
+}
+
+// proves P1
+async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
+    let with = |probe| McpScript { probe, ..McpScript::echo().legacy() };
+    let mut room = Room::of(
+        Limits::Long,
+        [("refuses", with(Probe::Refuses)), ("ignores", with(Probe::Ignores)), ("dies", with(Probe::Dies))],
+    );
+    room.servers.wake();
+    for server in ["refuses", "ignores", "dies"] {
+        room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
+        assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}");
+    }
+    // The verdict is remembered: nobody is asked wrongly twice.
+    room.next().await;
+    let probes = room.diary("refuses").times("server/discover");
+    room.connect("refuses").await.unwrap();
+    assert_eq!(room.diary("refuses").times("server/discover"), probes);
+    room.end().await;
+}
+
+// proves P1
+async fn a_server_may_take_its_time_to_start() {
+    // Slower than the probe is waited for alone, by either kind of server.
+    let slow = |script: McpScript| McpScript { starts_after_ms: 1_500, ..script };
+    let room = Room::of(
+        Limits::Startup(Duration::from_secs(6)),
+        [
+            ("refuses", slow(McpScript::echo().legacy())),
+            ("ignores", slow(McpScript { probe: Probe::Ignores, ..McpScript::echo().legacy() })),
+            ("new", slow(McpScript::echo().modern())),
+            ("both", slow(McpScript::echo())),
+        ],
+    );
+    room.servers.wake();
+    for server in ["refuses", "ignores", "new", "both"] {
+        room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
+        assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}", "{server}");
+    }
+    room.end().await;
+}
+
+// proves P2
+async fn one_that_hangs_holds_up_nobody() {
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [
+            ("hung", greeting(Handshake::Never)),
+            ("gone", greeting(Handshake::ExitsBefore)),
+            ("slow", McpScript { starts_after_ms: 60_000, ..McpScript::echo() }),
+        ],
+    );
+    let begun = Instant::now();
+    room.servers.wake();
+    assert!(begun.elapsed() < Duration::from_millis(200), "waking takes no time: {:?}", begun.elapsed());
+    room.servers.settled(vec!["good".to_owned()]).await;
+    assert!(begun.elapsed() < STARTUP, "{:?}", begun.elapsed());
+    room.assert_good().await;
+    room.servers.settled(vec!["hung".to_owned(), "gone".to_owned(), "slow".to_owned()]).await;
+    assert!(room.servers.awaited().is_empty());
+    room.end().await;
+}

@@ -1,0 +1,270 @@
+//! One request over HTTP, answered.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::manners::{HttpAnswers, HttpFaultKind, HttpSession, McpHttpRequest};
+use super::{House, Piece, lock};
+
+type Connection = BufReader<TcpStream>;
+
+/// What becomes of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    Go,
+    Close,
+}
+
+const SESSION: &str = "mcp-session-id";
+const EVENTS: &str = "text/event-stream";
+const HEADER_MISMATCH: i64 = -32020;
+
+pub(super) async fn answer(house: &Arc<House>, request: &McpHttpRequest, to: &mut Connection) -> io::Result<Then> {
+    match request.method.as_str() {
+        "POST" => post(house, request, to).await,
+        "GET" => {
+            let pieces = house.open(&Value::Null);
+            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            stream(house, &Value::Null, pieces, to).await
+        }
+        "DELETE" => status(to, 200, &[]).await,
+        _ => status(to, 405, &[]).await,
+    }
+}
+
+async fn post(house: &Arc<House>, request: &McpHttpRequest, to: &mut Connection) -> io::Result<Then> {
+    let message = &request.body;
+    if let Some(fault) = fault(house, message["method"].as_str().unwrap_or_default()) {
+        return spoil(&fault, to).await;
+    }
+    if let Some(what) = mismatch(request) {
+        let error = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": HEADER_MISMATCH, "message": what}});
+        return whole(to, 400, "application/json", &[], error.to_string().as_bytes()).await;
+    }
+    let headers = match session(house, request) {
+        Session::Goes(headers) => headers,
+        Session::Unknown => return status(to, 404, &[]).await,
+        Session::Missing => return status(to, 400, &[]).await,
+    };
+    let id = &message["id"];
+    if id.is_null() || message["method"].is_null() {
+        house.hear(message);
+        return status(to, 202, &[]).await;
+    }
+    let mut pieces = house.open(id);
+    house.hear(message);
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    match house.manners.answers {
+        HttpAnswers::Events => {
+            head(to, 200, EVENTS, &headers, Length::Chunked).await?;
+            stream(house, id, pieces, to).await
+        }
+        HttpAnswers::Json => loop {
+            tokio::select! {
+                piece = pieces.recv() => match piece {
+                    Some(Piece::Message(answer)) if !answers(&answer, id) => {}
+                    Some(Piece::Message(answer)) => {
+                        house.close(id);
+                        return whole(to, 200, "application/json", &headers, answer.to_string().as_bytes()).await;
+                    }
+                    Some(Piece::Bytes(bytes)) => return whole(to, 200, "application/json", &headers, &bytes).await,
+                    Some(Piece::Half(bytes)) => {
+                        head(to, 200, "application/json", &headers, Length::Bytes(bytes.len() * 2)).await?;
+                        to.write_all(&bytes).await?;
+                        return Ok(Then::Close);
+                    }
+                    None => return Ok(Then::Close),
+                },
+                () = hung_up(to) => return given_up(house, id),
+            }
+        },
+    }
+}
+
+/// The fault that befalls a method now.
+fn fault(house: &House, method: &str) -> Option<HttpFaultKind> {
+    let mut faults = lock(&house.faults);
+    let fault = faults.iter_mut().find(|fault| fault.times > 0 && fault.on.as_deref().is_none_or(|on| on == method))?;
+    fault.times -= 1;
+    Some(fault.kind.clone())
+}
+
+/// Why the headers of the newest revision do not fit the message; older ones need none.
+fn mismatch(request: &McpHttpRequest) -> Option<&'static str> {
+    let version = request.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()?;
+    if request.header("mcp-protocol-version") != Some(version) {
+        return Some("The header MCP-Protocol-Version does not say what the message says");
+    }
+    if request.header("mcp-method") != request.body["method"].as_str() {
+        return Some("The header Mcp-Method does not say what the message says");
+    }
+    None
+}
+
+enum Session {
+    /// It goes on, and the answer carries these headers.
+    Goes(Vec<(&'static str, String)>),
+    Unknown,
+    Missing,
+}
+
+fn session(house: &House, request: &McpHttpRequest) -> Session {
+    let modern = request.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string();
+    if house.manners.session == HttpSession::None || modern {
+        return Session::Goes(Vec::new());
+    }
+    let mut sessions = lock(&house.sessions);
+    if request.body["method"] == "initialize" {
+        let name = format!("session-{}", sessions.len() + 1);
+        sessions.insert(name.clone(), 0);
+        return Session::Goes(vec![("Mcp-Session-Id", name)]);
+    }
+    let Some(name) = request.header(SESSION) else { return Session::Missing };
+    let Some(messages) = sessions.get_mut(name) else { return Session::Unknown };
+    *messages += 1;
+    match house.manners.session {
+        HttpSession::ForgottenAfter(most) if *messages > most => Session::Unknown,
+        HttpSession::ForgottenAfter(_) | HttpSession::Kept | HttpSession::None => Session::Goes(Vec::new()),
+    }
+}
+
+/// Whether a message answers this request, as anything else than its id has no method.
+fn answers(message: &Value, id: &Value) -> bool {
+    let as_text = || message["id"].as_str().is_some_and(|text| text == id.to_string().as_str());
+    message["method"].is_null() && (message["id"] == *id || as_text())
+}
+
+/// Sends what comes up in the course of a request as events, up to its answer.
+async fn stream(
+    house: &Arc<House>,
+    id: &Value,
+    mut pieces: UnboundedReceiver<Piece>,
+    to: &mut Connection,
+) -> io::Result<Then> {
+    loop {
+        tokio::select! {
+            piece = pieces.recv() => match piece {
+                Some(Piece::Message(message)) => {
+                    event(to, message.to_string().as_bytes()).await?;
+                    if !id.is_null() && answers(&message, id) {
+                        break;
+                    }
+                }
+                Some(Piece::Bytes(bytes)) => {
+                    event(to, &bytes).await?;
+                    break;
+                }
+                Some(Piece::Half(bytes)) => {
+                    chunk(to, &[b"data: ", bytes.as_slice()].concat()).await?;
+                    return Ok(Then::Close);
+                }
+                // Another stream took its place.
+                None => break,
+            },
+            () = hung_up(to) => return given_up(house, id),
+        }
+    }
+    house.close(id);
+    // What was said after the answer is still said: a server may answer twice.
+    while let Ok(Piece::Message(message)) = pieces.try_recv() {
+        event(to, message.to_string().as_bytes()).await?;
+    }
+    to.write_all(b"0\r\n\r\n").await?;
+    Ok(Then::Go)
+}
+
+/// The client closed the connection before the answer, which in the newest revision is how it gives up.
+fn given_up(house: &House, id: &Value) -> io::Result<Then> {
+    house.close(id);
+    if !id.is_null() {
+        house.cancelled(id);
+    }
+    Ok(Then::Close)
+}
+
+/// Waits until the client is gone. Requests are not pipelined, so that there is nothing else to read.
+async fn hung_up(connection: &mut Connection) {
+    while connection.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn spoil(fault: &HttpFaultKind, to: &mut Connection) -> io::Result<Then> {
+    match fault {
+        HttpFaultKind::Status(code, headers) => {
+            let headers: Vec<(&str, &str)> =
+                headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            whole(to, *code, "text/plain", &headers, b"the fake server says no\n").await
+        }
+        HttpFaultKind::Page => whole(to, 200, "text/html", &[], b"<html><body>Please log in.</body></html>").await,
+        HttpFaultKind::NotJson => whole(to, 200, "application/json", &[], b"{\"jsonrpc\": oops").await,
+        HttpFaultKind::Closes => Ok(Then::Close),
+        HttpFaultKind::Holds => {
+            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            hung_up(to).await;
+            Ok(Then::Close)
+        }
+        HttpFaultKind::EndsEarly => {
+            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            to.write_all(b"0\r\n\r\n").await?;
+            Ok(Then::Go)
+        }
+        HttpFaultKind::OnlyComments => {
+            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            loop {
+                chunk(to, b": still there\n\n").await?;
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        HttpFaultKind::EndlessEvent => {
+            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            chunk(to, b"data: \"").await?;
+            let block = vec![b'x'; 64 * 1024];
+            loop {
+                chunk(to, &block).await?;
+            }
+        }
+    }
+}
+
+/// How long a body is.
+enum Length {
+    Bytes(usize),
+    Chunked,
+}
+
+async fn head(to: &mut Connection, code: u16, kind: &str, headers: &[(&str, &str)], length: Length) -> io::Result<()> {
+    let mut head = format!("HTTP/1.1 {code} Said\r\nContent-Type: {kind}\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    match length {
+        Length::Bytes(bytes) => head.push_str(&format!("Content-Length: {bytes}\r\n\r\n")),
+        Length::Chunked => head.push_str("Transfer-Encoding: chunked\r\n\r\n"),
+    }
+    to.write_all(head.as_bytes()).await
+}
+
+async fn whole(to: &mut Connection, code: u16, kind: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Then> {
+    head(to, code, kind, headers, Length::Bytes(body.len())).await?;
+    to.write_all(body).await?;
+    Ok(Then::Go)
+}
+
+async fn status(to: &mut Connection, code: u16, headers: &[(&str, &str)]) -> io::Result<Then> {
+    whole(to, code, "text/plain", headers, b"").await
+}
+
+async fn event(to: &mut Connection, data: &[u8]) -> io::Result<()> {
+    chunk(to, &[b"data: ", data, b"\n\n"].concat()).await
+}
+
+async fn chunk(to: &mut Connection, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(&crate::plan::chunk(bytes)).await
+}

