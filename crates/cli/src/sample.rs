@@ -68,6 +68,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         cost: None,
         partial: false,
         misfit: None,
+        malformed: None,
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Control {
     pub run: Option<Run>,
     /// How the last run ended.
     pub last: Option<(RunId, Arc<RunEnded>)>,
+    /// Models whose server takes no tools: calls are written as text (T4).
+    pub toolless: BTreeSet<ModelName>,
     /// Set when the journal holds a record of a newer version: it may be read, not written.
     pub unknown: Option<Arc<str>>,
 }
@@ -56,6 +58,8 @@ pub struct Run {
     pub empties: u32,
     /// Continuations of replies that were cut off.
     pub continued: u32,
+    /// Replies in a row with a call that can't be read.
+    unreadable: u32,
     /// Outputs sent back to the model because they did not fit.
     pub corrections: u32,
     /// The answer so far: the last reply's text, joined to those that were cut off before it.
@@ -98,6 +102,8 @@ pub struct Attempt {
     pub whole: bool,
     /// When it may begin.
     pub not_before: Option<At>,
+    /// Set when the context must be pinned anew first, with calls written as text.
+    pub unpinned: bool,
 }
 
 /// A call of the turn under way.
@@ -207,6 +213,7 @@ impl Run {
             idle_resumes: 0,
             empties: 0,
             continued: 0,
+            unreadable: 0,
             corrections: 0,
             answer: String::new(),
             continuing: false,
@@ -234,6 +241,21 @@ impl Run {
     pub fn takes_words(&self) -> bool {
         let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
         self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
+    }
+
+    /// Whether prefix and offer must be gathered before anything else.
+    #[must_use]
+    pub fn wants_context(&self) -> bool {
+        match &self.phase {
+            Phase::Pinning => true,
+            Phase::Modelling(attempt) => attempt.unpinned,
+            Phase::Calling(_) | Phase::Between => false,
+        }
+    }
+
+    /// Replies in a row with a call that can't be read.
+    pub(crate) fn unreadable(&self) -> u32 {
+        self.unreadable
     }
 
     /// The calls of the turn under way.
@@ -272,8 +294,10 @@ impl Run {
             }
             Record::ContextPinned(_) => {
                 self.idle_resumes = 0;
-                if matches!(self.phase, Phase::Pinning) {
-                    self.phase = Phase::Between;
+                match &mut self.phase {
+                    Phase::Pinning => self.phase = Phase::Between,
+                    Phase::Modelling(attempt) => attempt.unpinned = false,
+                    Phase::Calling(_) | Phase::Between => {}
                 }
             }
             Record::TurnStarted(started) => self.begin_turn(started),
@@ -340,6 +364,7 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
+        self.unreadable = if replied.malformed.is_some() { self.unreadable + 1 } else { 0 };
         let before = self.answer.len();
         for part in &replied.parts {
             if let Part::Text { text } = part {
@@ -364,6 +389,7 @@ impl Run {
             mode: started.mode,
             whole: false,
             not_before: None,
+            unpinned: false,
         });
     }
 
@@ -385,6 +411,7 @@ impl Run {
             }
             NextAttempt::Whole => attempt.whole = true,
             NextAttempt::Shorter => {}
+            NextAttempt::Dialect { .. } => attempt.unpinned = true,
             NextAttempt::End => self.phase = Phase::Between,
         }
     }
@@ -468,13 +495,18 @@ impl Control {
                 self.questions = asked.question.0;
                 self.in_run(record);
             }
+            Record::AttemptFailed(failed) => {
+                if let NextAttempt::Dialect { .. } = failed.next {
+                    self.toolless.insert(failed.model.clone());
+                }
+                self.in_run(record);
+            }
             Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
             Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
             Record::MessageAccepted(_)
             | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)
-            | Record::AttemptFailed(_)
             | Record::ModelReplied(_)
             | Record::CallRequested(_)
             | Record::CallStarted(_)

@@ -118,6 +118,8 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
             let key = AttemptKey { run: run.id, turn: run.turn, attempt: attempt.number };
             owed.push(if run.stop.is_some() {
                 Effect::HandBack(key)
+            } else if attempt.unpinned {
+                Effect::Pin(run.id)
             } else {
                 Effect::CallModel {
                     key,

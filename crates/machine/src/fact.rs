@@ -116,6 +116,8 @@ pub enum Fact {
         calls: Vec<PreparedCall>,
         /// What is wrong with it as the output that was asked for.
         misfit: Option<String>,
+        /// What the model is told about a call in it that can't be read.
+        malformed: Option<String>,
     },
     /// A model call was aborted; this had been streamed.
     HandedBack {

@@ -33,6 +33,7 @@ mod book;
 mod calls;
 mod context;
 mod control;
+mod dialect;
 mod draft;
 mod effect;
 mod elicit;

@@ -37,8 +37,8 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Pinned(context) => draft.pin(context),
         Fact::OfferChanged(context) => draft.pin_anew(context),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
-        Fact::Replied { attempt, parts, stop, usage, calls, misfit } => {
-            draft.reply(attempt, parts, stop, usage, calls, misfit);
+        Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed } => {
+            draft.reply(attempt, parts, stop, usage, calls, Flaws { misfit, malformed });
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
@@ -50,6 +50,14 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Forked => draft.fork(),
     }
     draft.records
+}
+
+/// What is wrong with a reply.
+struct Flaws {
+    /// As the output that was asked for.
+    misfit: Option<String>,
+    /// As a call.
+    malformed: Option<String>,
 }
 
 impl Draft<'_> {
@@ -95,17 +103,18 @@ impl Draft<'_> {
     }
 
     fn pin(&mut self, context: PinnedContext) {
-        if !self.run().is_some_and(|run| matches!(run.phase, Phase::Pinning)) {
-            return;
-        }
+        let Some(run) = self.run().filter(|run| run.wants_context()) else { return };
+        let begins = matches!(run.phase, Phase::Pinning);
         let same = self.state.book.context.as_deref() == Some(&context);
         self.push(ContextPinned { context: (!same).then_some(context) });
-        self.next_turn();
+        if begins {
+            self.next_turn();
+        }
     }
 
     /// Pins what the open run offers anew; the turn under way goes on as it is.
     fn pin_anew(&mut self, context: PinnedContext) {
-        let pinned = self.run().is_some_and(|run| !matches!(run.phase, Phase::Pinning));
+        let pinned = self.run().is_some_and(|run| !run.wants_context());
         if pinned && self.state.book.context.as_deref() != Some(&context) {
             self.push(ContextPinned { context: Some(context) });
         }
@@ -124,9 +133,11 @@ impl Draft<'_> {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
         let mode = attempt.mode;
         let shorter = if failure.class == FailureClass::Overflow { prune::shorten(&self.state.book) } else { None };
-        let next = match shorter {
-            Some(_) => NextAttempt::Shorter,
-            None => next_attempt(self.state.session, run, attempt, &failure, self.at),
+        let dialect = if failure.no_tools { self.other_dialect() } else { None };
+        let next = match (&shorter, dialect) {
+            (Some(_), _) => NextAttempt::Shorter,
+            (None, Some(dialect)) => NextAttempt::Dialect { dialect },
+            (None, None) => next_attempt(self.state.session, run, attempt, &failure, self.at),
         };
         let ends = next == NextAttempt::End;
         let model = run.model(attempt.model);
@@ -147,7 +158,7 @@ impl Draft<'_> {
         stop: StopReason,
         usage: Usage,
         mut calls: Vec<PreparedCall>,
-        misfit: Option<String>,
+        Flaws { misfit, malformed }: Flaws,
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
@@ -171,6 +182,7 @@ impl Draft<'_> {
             cost: None,
             partial: false,
             misfit: misfit.clone(),
+            malformed: malformed.clone(),
         });
         if withheld {
             let failure = Failure::new(FailureClass::Filtered, withheld_message(stop, &text));
@@ -178,6 +190,9 @@ impl Draft<'_> {
         }
         if !calls.is_empty() {
             return self.take_calls(calls);
+        }
+        if let Some(told) = malformed.filter(|_| mode == TurnMode::Tools) {
+            return self.send_call_back(&told);
         }
         match mode {
             TurnMode::WrapUp => {
@@ -223,6 +238,7 @@ impl Draft<'_> {
                 cost: None,
                 partial: true,
                 misfit: None,
+                malformed: None,
             });
         }
         self.end(EndReason::Cancelled, text, None);

@@ -68,7 +68,7 @@ const ROWS: [Row; 6] = [
         name: "local-model",
         cap: (10, AtCap::WrapUp),
         retry: (2, 1_000, NO_CEILING),
-        dialects: &[Dialect::Native, Dialect::Bracket, Dialect::Lines],
+        dialects: &[Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp],
         ends_by: EndsBy::JudgedText,
         sampling: Sampling {

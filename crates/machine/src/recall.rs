@@ -6,7 +6,7 @@ use windlass_vocab::{
 };
 
 use crate::AttemptKey;
-use crate::control::{CallState, Phase};
+use crate::control::{CallState, Run};
 use crate::fact::{Fact, Finished, Terms, Verified};
 use crate::state::State;
 
@@ -36,7 +36,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         }
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
-            let pins = run.is_some_and(|run| matches!(run.phase, Phase::Pinning));
+            let pins = run.is_some_and(Run::wants_context);
             Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged(context) })
         }
         Record::AttemptFailed(failed) => {
@@ -122,6 +122,7 @@ fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -
         usage: replied.usage,
         calls: calls.collect(),
         misfit: replied.misfit.clone(),
+        malformed: replied.malformed.clone(),
     }
 }
 
@@ -146,7 +147,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         Record::PlanChanged(changed) => Some(changed.items.clone()),
         _ => None,
     });
-    let calls = state.control.run.as_ref().map(crate::Run::calls).unwrap_or_default();
+    let calls = state.control.run.as_ref().map(Run::calls).unwrap_or_default();
     let known = calls.iter().find(|known| known.request.call == finished.call);
     // The note about edited arguments is put in front again by deciding.
     let text = match known.and_then(|known| known.edited.as_ref()) {

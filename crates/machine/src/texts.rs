@@ -9,6 +9,8 @@ pub(crate) const NO_TOOL_CALL: &str = "Your last reply contained no tool call. E
      to just talk, call converse.";
 pub(crate) const SUMMARISE: &str = "You have given empty replies. Tools are no longer available. \
      Say in plain text what was really done so far and what is not done.";
+pub(crate) const UNREADABLE: &str = "Your tool calls could not be read. Tools are no longer available. \
+     Say in plain text what was really done so far and what is not done.";
 pub(crate) const TURN_CAP: &str = "The limit of turns is reached and tools are no longer available. \
      Say in plain text what is done, what is not done, and what you found out.";
 pub(crate) const HALT: &str = "You have been repeating the same steps with the same results and are stopped here. \

@@ -83,6 +83,8 @@ pub struct ModelRequest<'a> {
     pub idle: StreamIdle,
     /// What the answer must fit, where plain text is not enough (L10).
     pub output: Option<&'a OutputSpec>,
+    /// Texts at which the model is to stop; they are not part of the reply.
+    pub stop: &'a [&'a str],
 }
 
 /// A model that can be called.

@@ -6,17 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
+use windlass_tools::dialect::{Ended, Reader, Said};
 use windlass_tools::{Offer, Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, Reply, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, PreparedCall, Repair, Reply,
+    ReplyCall, StopReason, TurnMode, Usage, Verdict,
 };
 
 use crate::events::Events;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
+use crate::textual::{self, Textual};
 
-/// Segments of request bodies, one per model of the session.
-pub(crate) type SegmentsByModel = HashMap<ModelName, Segments>;
+/// What a session has sent, kept so that none of it is written out again.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    segments: HashMap<ModelName, Segments>,
+    textual: Textual,
+}
 
 /// What an attempt has streamed so far: the text to hand back if it is aborted.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +41,14 @@ pub(crate) struct Asked {
     pub(crate) model: ModelName,
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
+    pub(crate) offer: Offer,
 }
 
 /// Starts the call: the body is written out now, the rest happens when the future is polled.
 pub(crate) fn start(
     outside: &Outside,
     state: &State,
-    segments: &mut SegmentsByModel,
+    sent: &mut Sent,
     events: &Events,
     asked: &Asked,
     streamed: &Streamed,
@@ -73,9 +81,15 @@ pub(crate) fn start(
             // What is done and what is not is said in words.
             TurnMode::WrapUp => None,
         },
+        stop: &[],
     };
-    let sink = sink(outside, events.clone(), asked.key, streamed.clone());
-    model.attempt(&request, segments.entry(asked.model.clone()).or_default(), sink)
+    let reader = textual::reader(policy, context, &asked.offer);
+    let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
+    let segments = sent.segments.entry(asked.model.clone()).or_default();
+    let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
+    sent.textual.render(dialect, context, &history, state.book.epoch);
+    let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
+    model.attempt(&sent.textual.request(request, &stop), segments, sink)
 }
 
 /// The plan, for this turn only.
@@ -121,34 +135,70 @@ struct Pieces {
     text: Channel,
     thinking: Channel,
     calls: HashMap<u32, Channel>,
+    /// Takes the calls out of the text, where text may hold some.
+    reader: Option<Reader>,
 }
 
-fn sink(outside: &Outside, events: Events, key: AttemptKey, streamed: Streamed) -> Sink {
+fn sink(outside: &Outside, events: Events, key: AttemptKey, streamed: Streamed, reader: Option<Reader>) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
     let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
-    let mut pieces = Pieces { secrets, events, key, streamed, text, thinking, calls: HashMap::new() };
+    let mut pieces = Pieces { secrets, events, key, streamed, text, thinking, calls: HashMap::new(), reader };
     Box::new(move |piece| pieces.take(piece))
+}
+
+/// What a reader has given out.
+#[derive(Default)]
+struct GivenOut {
+    words: String,
+    calls: Vec<(u32, ReplyCall)>,
+}
+
+impl GivenOut {
+    fn take(&mut self, said: Said<'_>) {
+        match said {
+            Said::Text(words) => self.words.push_str(words),
+            Said::Call { index, call } => self.calls.push((index, call.clone())),
+        }
+    }
 }
 
 impl Pieces {
     fn take(&mut self, piece: Piece<'_>) {
         match piece {
-            Piece::Text(fragment) => {
-                let clean = self.text.take(fragment);
-                self.tell_text(clean);
-            }
+            Piece::Text(fragment) => match &mut self.reader {
+                Some(reader) => {
+                    let mut out = GivenOut::default();
+                    reader.push(fragment, &mut |said| out.take(said));
+                    self.tell(&out);
+                }
+                None => self.tell_words(fragment),
+            },
             Piece::Thinking(fragment) => {
                 let clean = self.thinking.take(fragment);
                 self.tell_thinking(clean);
             }
-            Piece::Call { index, name, arguments } => {
-                let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
-                let (offset, text) = channel.take(arguments);
-                if !text.is_empty() || name.is_some() {
-                    let call = CallId { run: self.key.run, turn: self.key.turn, index };
-                    self.publish(offset, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text });
-                }
-            }
+            Piece::Call { index, name, arguments } => self.tell_call(index, name, arguments),
+        }
+    }
+
+    fn tell(&mut self, out: &GivenOut) {
+        self.tell_words(&out.words);
+        for (index, call) in &out.calls {
+            self.tell_call(*index, Some(&call.name), &call.arguments);
+        }
+    }
+
+    fn tell_words(&mut self, words: &str) {
+        let clean = self.text.take(words);
+        self.tell_text(clean);
+    }
+
+    fn tell_call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
+        let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
+        let (offset, text) = channel.take(arguments);
+        if !text.is_empty() || name.is_some() {
+            let call = CallId { run: self.key.run, turn: self.key.turn, index };
+            self.publish(offset, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text });
         }
     }
 
@@ -170,9 +220,15 @@ impl Pieces {
     }
 }
 
-/// What was held back because a secret might have begun there is shown when nothing more can come.
+/// What was held back because a secret or a call might have begun there is shown when nothing more can
+/// come; half a call is not.
 impl Drop for Pieces {
     fn drop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            let mut out = GivenOut::default();
+            reader.finish(Ended::Whole, &mut |said| out.take(said));
+            self.tell(&out);
+        }
         let (text, thinking) = (self.text.rest(), self.thinking.rest());
         self.tell_text(text);
         self.tell_thinking(thinking);
@@ -209,8 +265,12 @@ impl Read<'_> {
     }
 
     fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
+        let (reply, malformed) = self.understood(reply);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
-        let calls: Vec<_> = reply.calls.iter().map(|call| self.offer.prepare(call, permissions, grants)).collect();
+        let mut calls: Vec<_> = reply.calls.iter().map(|call| self.offer.prepare(call, permissions, grants)).collect();
+        if let Some(last) = calls.last_mut().filter(|_| reply.stop == StopReason::Length) {
+            refuse_half(last);
+        }
         let misfit = self.misfit(&reply);
         let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking, &reply.text));
         let mut parts = Vec::with_capacity(2 + calls.len());
@@ -221,7 +281,20 @@ impl Read<'_> {
             parts.push(Part::Text { text: reply.text });
         }
         parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
-        Fact::Replied { attempt: key, parts, stop: reply.stop, usage: Usage { calls: 1, ..usage }, calls, misfit }
+        let usage = Usage { calls: 1, ..usage };
+        Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed }
+    }
+
+    /// The reply with the calls in its text, and what is wrong with one that can't be read.
+    fn understood(&self, reply: Reply) -> (Reply, Option<String>) {
+        let (Some(run), Some(context)) = (&self.state.control.run, &self.state.book.context) else {
+            return (reply, None);
+        };
+        let mode = match &run.phase {
+            Phase::Modelling(attempt) => attempt.mode,
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => TurnMode::Tools,
+        };
+        textual::understood(reply, mode, run.policy(), context, self.offer)
     }
 
     /// What is wrong with a reply that would end the run, as the output that was asked for.
@@ -234,6 +307,17 @@ impl Read<'_> {
             TurnMode::WrapUp => false,
         };
         answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.outside.secrets))?
+    }
+}
+
+/// A call that had to be mended and was cut off by the length limit was not written to its end, however
+/// whole it looks: it is not run.
+fn refuse_half(call: &mut PreparedCall) {
+    if call.repairs.contains(&Repair::Syntax) {
+        let reason = "The call was cut off by the length limit before it was whole, and was not run. \
+                      Make it shorter, or do it in several steps.";
+        call.verdict = Verdict::Invalid { reason: reason.to_owned() };
+        call.preview = None;
     }
 }
 

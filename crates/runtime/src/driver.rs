@@ -16,7 +16,7 @@ use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption};
 
-use crate::attempt::{self, Asked, Read, SegmentsByModel, Streamed};
+use crate::attempt::{self, Asked, Read, Sent, Streamed};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
@@ -63,7 +63,7 @@ pub(crate) struct Underway {
     /// Calls that were told to stop and have not ended yet.
     stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
-    segments: SegmentsByModel,
+    sent: Sent,
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
@@ -174,16 +174,11 @@ impl Driver {
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery };
+                let offer = self.offer();
+                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, offer };
                 let (outside, state) = (&self.outside, &self.state);
-                let call = attempt::start(
-                    outside,
-                    state,
-                    &mut self.underway.segments,
-                    &self.events,
-                    &asked,
-                    &running.streamed,
-                );
+                let call =
+                    attempt::start(outside, state, &mut self.underway.sent, &self.events, &asked, &running.streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
                 let (key, servers) = (*key, self.awaited_servers());
                 Some(Box::pin(async move {

@@ -27,6 +27,7 @@ mod runtime;
 mod scrub;
 mod session;
 mod spilled;
+mod textual;
 
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;

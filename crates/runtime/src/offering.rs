@@ -37,7 +37,8 @@ impl Awaited {
                 let rest = name.strip_prefix(server.as_str());
                 rest.is_some_and(|rest| rest.starts_with("__") || rest.starts_with('.'))
             };
-            reply.calls.iter().any(|call| means(call.name.trim()))
+            let block = || reply.text.contains(&format!("<server_name>{server}</server_name>"));
+            reply.calls.iter().any(|call| means(call.name.trim())) || block()
         };
         let named: Vec<String> = self.names.iter().filter(is_named).cloned().collect();
         if !named.is_empty() {
@@ -64,14 +65,14 @@ impl Driver {
     /// A new offer for a run that is being pinned; for one that was, the one it was pinned with.
     fn take_offer(&self, run: &Run) -> Offering {
         let (registry, selection) = (&self.outside.registry, Selection::from(run.policy()));
-        let awaited = registry.awaited(&selection);
         let offer = match (&run.phase, &self.state.book.context) {
             (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
                 registry.pinned(&context.offer, &selection)
             }
             (Phase::Pinning, _) | (_, None) => registry.offer(&selection),
         };
-        Offering { run: run.id, offer, awaited }
+        // Only now are the servers awake.
+        Offering { run: run.id, offer, awaited: registry.awaited(&selection) }
     }
 
     /// What a run sends before the conversation, gathered.
@@ -80,13 +81,14 @@ impl Driver {
         let instructions = self.agent.instructions.clone();
         let reads = instructions.workspace.is_some();
         let started = self.state.control.run.as_ref().map(|run| Arc::clone(&run.started));
+        let dialect = self.state.control.dialect();
         Box::pin(async move {
             let specs = offer.specs().to_vec();
-            let offered = specs.len();
-            let gather = move || started.map(|run| instructions.prefix(&run, offered));
+            let gather = move || started.map(|run| instructions.prefix(&run, offer.specs(), dialect));
             // Without a workspace there is no file to read.
             let gathered = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
-            PinnedContext { prefix: gathered.unwrap_or_default(), offer: specs }
+            let dialect = dialect.filter(|_| !specs.is_empty());
+            PinnedContext { prefix: gathered.unwrap_or_default(), offer: specs, dialect }
         })
     }
 

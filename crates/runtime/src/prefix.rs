@@ -1,10 +1,11 @@
 //! The static prefix of a run (C1): identity → the user's instructions → the project's (AGENTS.md) →
-//! loop rules → the schema of the output. Gathered once per run, recorded, and byte-stable from turn to turn.
+//! loop rules → the schema of the output → tool schemas and calling rules, where calls are text. Gathered once per run, recorded, and byte-stable from turn to turn.
 
 use std::path::{Path, PathBuf};
 
 use windlass_tools::Workspace;
-use windlass_vocab::{EndsBy, RunStarted};
+use windlass_tools::dialect::{Calls, prompt};
+use windlass_vocab::{Dialect, EndsBy, Parallel, RunStarted, ToolSpec};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
 const RULES: &str = include_str!("prompts/rules.md");
@@ -24,12 +25,12 @@ pub struct Instructions {
 
 impl Instructions {
     /// The prefix for a run. Where nothing is offered there are no rules about tools.
-    pub(crate) fn prefix(&self, run: &RunStarted, offered: usize) -> String {
+    pub(crate) fn prefix(&self, run: &RunStarted, offer: &[ToolSpec], dialect: Option<Dialect>) -> String {
         let mut sections = vec![self.identity(&run.agent)];
         if let Some(project) = self.workspace.as_deref().and_then(project_instructions) {
             sections.push(format!("Instructions of this project (AGENTS.md):\n\n{project}"));
         }
-        if offered > 0 {
+        if !offer.is_empty() {
             sections.push(RULES.trim().to_owned());
             if run.policy.ends_by == EndsBy::EndingTool {
                 sections.push(ENDING.trim().to_owned());
@@ -38,6 +39,11 @@ impl Instructions {
         if let Some(output) = &run.output {
             sections.push(format!("{}\n\n{}", OUTPUT.trim(), output.schema.as_str()));
         }
+        let calls = match run.policy.parallel {
+            Parallel::Off => Calls::One,
+            Parallel::On | Parallel::Safe => Calls::Several,
+        };
+        sections.extend(dialect.and_then(|dialect| prompt(dialect, offer, calls)));
         sections.join("\n\n")
     }
 

@@ -12,7 +12,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
         Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_text(secrets, &mut context.prefix),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
-        Fact::Replied { parts, calls, misfit, .. } => {
+        Fact::Replied { parts, calls, misfit, malformed, .. } => {
             for part in parts {
                 match part {
                     Part::Text { text } | Part::Thinking { text, .. } => scrub_text(secrets, text),
@@ -20,8 +20,8 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 }
             }
             calls.iter_mut().for_each(|call| scrub_call(secrets, call));
-            if let Some(misfit) = misfit {
-                scrub_text(secrets, misfit);
+            for told in [misfit, malformed].into_iter().flatten() {
+                scrub_text(secrets, told);
             }
         }
         Fact::CallDone { finished, .. } | Fact::CallVerified { verified: Verified::Done(finished), .. } => {

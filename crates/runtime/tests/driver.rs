@@ -296,3 +296,30 @@ async fn the_same_message_id_is_taken_up_once_even_when_sent_at_the_same_time() 
     let accepted = world.records().iter().filter(|record| record.kind() == "MessageAccepted").count();
     assert_eq!(accepted, 1);
 }
+
+#[tokio::test]
+async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
+    // proves T8: edit and run, and no deny is overridden
+    let gated = || Step::call("scripted__gated", json!({"label": "as asked"}));
+    let world = World::new(
+        policy("default"),
+        ScriptedModel::new(Script::of([gated(), gated(), Step::say("Aye.")])),
+        Attendance::Attended,
+    );
+    let session = open(&world).await;
+    session.send("m".into(), "go").await.expect("sent");
+    for label in ["forbidden", "allowed"] {
+        let Standing::Waiting(questions) = session.settled().await else { panic!("it waits") };
+        let arguments = Some(windlass_vocab::Json::from(&json!({"label": label})));
+        let answer = windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Edit, arguments };
+        assert!(session.answer(questions[0].question, answer).await.expect("answered"));
+    }
+    assert_eq!(session.settled().await, Standing::Idle);
+    let finished = |record| match record {
+        Record::CallFinished(finished) => Some((finished.outcome, finished.text.contains("forbids it"))),
+        _ => None,
+    };
+    let outcomes: Vec<_> = world.records().into_iter().filter_map(finished).collect();
+    assert_eq!(outcomes, [(OutcomeKind::Denied, true), (OutcomeKind::Ok, false)]);
+    assert_eq!(world.executed().len(), 1, "what is forbidden was not run");
+}

@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -21,12 +22,18 @@ use windlass_vocab::{
 struct Hub {
     up: watch::Sender<bool>,
     remembered: Vec<&'static str>,
+    awake: AtomicBool,
     said: Mutex<Vec<String>>,
 }
 
 impl Hub {
     fn down(remembered: &[&'static str]) -> Arc<Self> {
-        Arc::new(Self { up: watch::channel(false).0, remembered: remembered.to_vec(), said: Mutex::default() })
+        Arc::new(Self {
+            up: watch::channel(false).0,
+            remembered: remembered.to_vec(),
+            awake: AtomicBool::default(),
+            said: Mutex::default(),
+        })
     }
 }
 
@@ -68,7 +75,9 @@ impl Tool for HubTool {
 struct Servers(Arc<Hub>);
 
 impl ToolServers for Servers {
-    fn wake(&self) {}
+    fn wake(&self) {
+        self.0.awake.store(true, Ordering::SeqCst);
+    }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let names: Vec<&str> =
@@ -90,7 +99,7 @@ impl ToolServers for Servers {
     }
 
     fn awaited(&self) -> Vec<String> {
-        let known = *self.0.up.borrow() || !self.0.remembered.is_empty();
+        let known = *self.0.up.borrow() || !self.0.remembered.is_empty() || !self.0.awake.load(Ordering::SeqCst);
         if known { Vec::new() } else { vec!["hub".into()] }
     }
 

@@ -60,7 +60,7 @@ pub use fork::{Branch, Fork, ForkError};
 pub use import::{ImportError, Rename, import};
 pub use line::{BODY_LIMIT, hash_of};
 pub use memory::MemoryStore;
-pub use projections::{SessionRow, SessionStatus};
+pub use projections::{SessionRow, SessionStatus, repairs};
 pub use seal::Writer;
 pub use shard::shard;
 #[cfg(debug_assertions)]

@@ -303,6 +303,15 @@ impl Step {
         Self::default().and_call(name, arguments)
     }
 
+    /// One call as a model writes it that has no other way: a `<tool>` block in its text.
+    #[must_use]
+    pub fn block(server: &str, tool: &str, arguments: &Value) -> Self {
+        Self::say(format!(
+            "<tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
+             <arguments>\n{arguments}\n</arguments>\n</tool>"
+        ))
+    }
+
     /// This step with one more call.
     #[must_use]
     pub fn and_call(mut self, name: &str, arguments: Value) -> Self {

@@ -7,6 +7,8 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
+use crate::coerce::{Wanted, coerce};
+use crate::repair::{Escapes, mend};
 use crate::tool::shorten;
 
 /// At most this many faults are told at once.
@@ -40,14 +42,30 @@ pub(crate) fn parse(text: &str) -> Parsed {
         Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
             Ok(Value::Object(object)) => mended(object, Some(text), Repair::Unquoted),
             _ if inner.trim().is_empty() => mended(Map::new(), Some(text), Repair::Missing),
-            _ => refused(text, "The arguments must be a JSON object, not a string.".into()),
+            _ => match repaired(&inner, text) {
+                Some(parsed) => Parsed { repairs: [vec![Repair::Unquoted], parsed.repairs].concat(), ..parsed },
+                None => refused(text, "The arguments must be a JSON object, not a string.".into()),
+            },
         },
         Ok(Value::Array(_)) => refused(text, "The arguments must be a JSON object, not an array.".into()),
         Ok(Value::Bool(_) | Value::Number(_)) => {
             refused(text, "The arguments must be a JSON object, not a single value.".into())
         }
-        Err(error) => refused(text, format!("The arguments are not well-formed JSON: {error}.")),
+        Err(error) => repaired(trimmed, text)
+            .unwrap_or_else(|| refused(text, format!("The arguments are not well-formed JSON: {error}."))),
     }
+}
+
+/// The object that malformed JSON means, where that can be told. `raw` is what the model wrote.
+fn repaired(malformed: &str, raw: &str) -> Option<Parsed> {
+    let mended = mend(malformed)?;
+    let value: Value = serde_json::from_str(&mended.text).ok().filter(Value::is_object)?;
+    let json = Json::parse(&mended.text).ok()?;
+    let mut repairs = vec![Repair::Syntax];
+    if mended.escapes == Escapes::Literal {
+        repairs.push(Repair::Escape);
+    }
+    Some(Parsed { value: Ok(value), json, raw: Some(raw.to_owned()), repairs })
 }
 
 fn mended(object: Map<String, Value>, raw: Option<&str>, repair: Repair) -> Parsed {
@@ -83,6 +101,16 @@ impl Schema {
     /// Compiles it, once.
     pub(crate) fn compiled(&self) -> Result<&Validator, &String> {
         self.validator.get_or_init(|| compile(&self.source)).as_ref()
+    }
+
+    /// The arguments in the form the schema asks for and what had to be changed; nothing where they
+    /// fit as they are, or can't be made to fit without a loss.
+    pub(crate) fn coerced(&self, arguments: &Value) -> Option<(Value, Vec<Repair>)> {
+        let validator = self.compiled().ok()?;
+        let wanted = if validator.is_valid(arguments) { Wanted::Integers } else { Wanted::All };
+        let mut value = arguments.clone();
+        let repairs = coerce(&mut value, &self.source, wanted);
+        (!repairs.is_empty() && validator.is_valid(&value)).then_some((value, repairs))
     }
 
     /// What is wrong with `arguments`, told so that a model can mend it.
@@ -159,8 +187,12 @@ mod tests {
             ("[1]", Err("not an array"), vec![]),
             ("7", Err("not a single value"), vec![]),
             (r#""hello""#, Err("not a string"), vec![]),
-            (r#"{"a": 1,}"#, Err("line 1 column 9"), vec![]),
+            (r#"{"a": 1,}"#, Ok(json!({"a": 1})), vec![Repair::Syntax]),
+            (r#"{"a": "C:\Users\x"}"#, Ok(json!({"a": "C:\\Users\\x"})), vec![Repair::Syntax, Repair::Escape]),
+            (r#""{'a': 1}""#, Ok(json!({"a": 1})), vec![Repair::Unquoted, Repair::Syntax]),
+            ("[1,", Err("EOF"), vec![]),
             (r#"{"a": "#, Err("EOF"), vec![]),
+            (r#"{"a": "half"#, Err("EOF"), vec![]),
         ] {
             let parsed = parse(text);
             match (&parsed.value, want) {
@@ -179,6 +211,8 @@ mod tests {
         assert_eq!(parsed.json.as_str(), r#"{"b": 1.0, "a": 1e2}"#);
         assert_eq!(parsed.raw, None);
         assert_eq!(parse("{oops").raw.as_deref(), Some("{oops"));
+        assert_eq!(parse("{'b': 1.50}").json.as_str(), r#"{"b":1.50}"#);
+        assert_eq!(parse("{'b': 1.50}").raw.as_deref(), Some("{'b': 1.50}"));
     }
 
     #[test]
@@ -208,6 +242,23 @@ mod tests {
         {
             assert!(text.contains(part), "{part} is not in: {text}");
         }
+    }
+
+    // proves T3
+    #[test]
+    fn arguments_are_coerced_only_if_they_fit_after_and_not_before() {
+        let schema = json!({
+            "properties": {"n": {"type": "integer", "minimum": 1}, "s": {"type": "string"}},
+            "required": ["n"],
+            "additionalProperties": false
+        });
+        let schema = Schema::new(&Json::from(&schema)).unwrap();
+        assert_eq!(schema.coerced(&json!({"n": "5"})), Some((json!({"n": 5}), vec![Repair::Coerced])));
+        assert_eq!(schema.coerced(&json!({"n": 5, "s": 7})), Some((json!({"n": 5, "s": "7"}), vec![Repair::Coerced])));
+        assert_eq!(schema.coerced(&json!({"n": 5.0})), Some((json!({"n": 5}), vec![Repair::Coerced])));
+        assert_eq!(schema.coerced(&json!({"n": 5})), None);
+        assert_eq!(schema.coerced(&json!({"n": "0"})), None);
+        assert_eq!(schema.coerced(&json!({"s": 7})), None);
     }
 
     #[test]

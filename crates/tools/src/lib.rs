@@ -27,18 +27,23 @@
 #![deny(missing_docs)]
 
 mod address;
+mod alias;
 mod arguments;
 mod builtin;
+mod coerce;
 mod command_line;
 mod cut;
+pub mod dialect;
 pub mod diff;
 pub mod guard;
 mod names;
+mod nearest;
 mod offer;
 mod output;
 mod permission;
 mod pinned;
 mod registry;
+mod repair;
 mod rule;
 mod secrets;
 mod selection;

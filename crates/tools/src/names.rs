@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{ToolName, ToolSpec};
+use windlass_vocab::{Repair, ToolName, ToolSpec};
 
+use crate::alias::aliases;
+use crate::nearest::nearest;
 use crate::tool::shorten;
 
 const LONGEST: usize = 64;
@@ -38,35 +40,87 @@ fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// How a name was found.
+/// How a name was found, and at which index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// As it stands, at this index.
+    /// As it stands.
     Exact(usize),
-    /// Without its prefix, at this index.
+    /// Without its prefix.
     Bare(usize),
+    /// As what other agents call it.
+    Alias(usize),
+    /// As the only one it can be a misspelling of.
+    Nearest(usize),
     /// Not at all.
     Nothing,
 }
 
-/// Which of `specs` the model means by `name`: exact wire name, exact `server.tool`, then the only
-/// tool of that bare name. A prefix that names a server of ours is never ignored.
+impl Resolved {
+    /// Where the tool stands among those offered.
+    pub(crate) fn index(self) -> Option<usize> {
+        match self {
+            Self::Exact(index) | Self::Bare(index) | Self::Alias(index) | Self::Nearest(index) => Some(index),
+            Self::Nothing => None,
+        }
+    }
+
+    /// What was mended.
+    pub(crate) fn repair(self) -> Option<Repair> {
+        match self {
+            Self::Exact(_) | Self::Nothing => None,
+            Self::Bare(_) => Some(Repair::Name),
+            Self::Alias(_) => Some(Repair::Alias),
+            Self::Nearest(_) => Some(Repair::Nearest),
+        }
+    }
+}
+
+/// Which of `specs` the model means by `name`: exact wire name, exact `server.tool`, the only tool of
+/// that bare name, a name other agents have for it, the only one it is a misspelling of. A prefix that
+/// names a server of ours is never ignored.
 pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
     let name = name.trim();
     let exact = |spec: &ToolSpec| spec.wire_name == name || spec.name.as_str() == name;
     if let Some(index) = specs.iter().position(exact) {
         return Resolved::Exact(index);
     }
-    let bare = match name.rsplit_once('.') {
-        Some((prefix, _)) if specs.iter().any(|spec| spec.name.server() == prefix) => name,
-        Some((_, bare)) => bare,
-        None => name,
-    };
-    let mut found = specs.iter().enumerate().filter(|(_, spec)| spec.name.bare() == bare).map(|(index, _)| index);
-    match (found.next(), found.next()) {
-        (Some(index), None) => Resolved::Bare(index),
-        (Some(_), Some(_)) | (None, _) => Resolved::Nothing,
+    let (server, bare) = parted(name, specs);
+    let there = |spec: &ToolSpec| server.is_none_or(|server| spec.name.server() == server);
+    let named = |spec: &ToolSpec, wanted: &str| spec.name.bare() == wanted && there(spec);
+    if let Some(index) = only(specs, |spec| named(spec, bare)) {
+        return Resolved::Bare(index);
     }
+    if specs.iter().any(|spec| named(spec, bare)) {
+        return Resolved::Nothing;
+    }
+    let local = |wanted: &str| specs.iter().position(|spec| spec.name.server() == "local" && named(spec, wanted));
+    if let Some(index) = aliases(bare).find_map(local) {
+        return Resolved::Alias(index);
+    }
+    nearest(server, bare, specs).map_or(Resolved::Nothing, Resolved::Nearest)
+}
+
+/// The server a name begins with, where it is one of ours, and the tool's own name. Any other prefix
+/// is a habit of the model's.
+fn parted<'a>(name: &'a str, specs: &'a [ToolSpec]) -> (Option<&'a str>, &'a str) {
+    let of_ours = |prefix: &str| specs.iter().map(|spec| spec.name.server()).find(|server| *server == prefix);
+    for separator in [".", "__", "/", ":"] {
+        for (prefix, bare) in [name.split_once(separator), name.rsplit_once(separator)].into_iter().flatten() {
+            let prefix = prefix.rsplit(['.', '/', ':']).next().and_then(|last| last.rsplit("__").next());
+            if let Some(server) = prefix.and_then(of_ours) {
+                return (Some(server), bare);
+            }
+        }
+    }
+    let bare = [".", "__", "/", ":"].iter().find_map(|separator| Some(name.rsplit_once(separator)?.1));
+    (None, bare.unwrap_or(name))
+}
+
+/// The only one that fits.
+pub(crate) fn only(specs: &[ToolSpec], fits: impl Fn(&ToolSpec) -> bool) -> Option<usize> {
+    let mut found = specs.iter().enumerate().filter(|(_, spec)| fits(spec)).map(|(index, _)| index);
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
 }
 
 /// What the model is told when nothing has that name: up to three that are near it.
@@ -154,11 +208,78 @@ mod tests {
             ("status", Resolved::Bare(1)),
             ("functions.status", Resolved::Bare(1)),
             ("hub.status", Resolved::Nothing),
+            ("mcp__git__status", Resolved::Bare(1)),
+            ("git/status", Resolved::Bare(1)),
             ("log", Resolved::Nothing),
             ("", Resolved::Nothing),
         ] {
             assert_eq!(resolve(name, &specs), want, "{name}");
         }
+    }
+
+    // proves T3
+    #[test]
+    fn a_name_of_other_agents_resolves_where_nothing_has_it_exactly() {
+        let ours = ["local.edit_file", "local.list_directory", "local.read_file", "local.run_command", "git.log"];
+        let offered = specs(&ours);
+        for (name, want) in [
+            ("bash", 3),
+            ("Bash", 3),
+            ("functions.shell", 3),
+            ("execute_command", 3),
+            ("cat", 2),
+            ("view", 2),
+            ("ls", 1),
+            ("str_replace", 0),
+            ("str_replace_editor", 0),
+        ] {
+            assert_eq!(resolve(name, &offered), Resolved::Alias(want), "{name}");
+        }
+        // Not on another server, and not where the tool is absent.
+        assert_eq!(resolve("git.bash", &offered), Resolved::Nothing);
+        assert_eq!(resolve("grep", &offered), Resolved::Nothing);
+        let with_bash = specs(&["local.run_command", "shells.bash"]);
+        assert_eq!(resolve("bash", &with_bash), Resolved::Bare(1));
+    }
+
+    // proves T3
+    #[test]
+    fn a_misspelling_resolves_on_the_same_server_if_it_can_be_nothing_else() {
+        let offered = specs(&[
+            "git.create_branch",
+            "git.delete_tag",
+            "hub.list_issues",
+            "hub.set_label",
+            "hub.unlock_issue",
+            "hub.step2",
+            "local.read_file",
+            "local.write_file",
+        ]);
+        for (name, want) in [
+            ("read_fiel", Resolved::Nearest(6)),
+            ("readFile", Resolved::Nearest(6)),
+            ("Read-File", Resolved::Nearest(6)),
+            ("local.reed_file", Resolved::Nearest(6)),
+            ("write_files", Resolved::Nearest(7)),
+            ("git.craete_branch", Resolved::Nearest(0)),
+            ("hub__list_isues", Resolved::Nearest(2)),
+            ("listIssues", Resolved::Nearest(2)),
+            // Another word, not a misspelling of one.
+            ("git.delete_branch", Resolved::Nothing),
+            ("git.create_tag", Resolved::Nothing),
+            ("hub.get_label", Resolved::Nothing),
+            ("hub.lock_issue", Resolved::Nothing),
+            ("hub.step1", Resolved::Nothing),
+            ("rename_file", Resolved::Nothing),
+            // Never on another server.
+            ("git.list_isues", Resolved::Nothing),
+            ("list_isues", Resolved::Nothing),
+            ("x", Resolved::Nothing),
+        ] {
+            assert_eq!(resolve(name, &offered), want, "{name}");
+        }
+        let alike = specs(&["local.read_file1", "local.read_file2"]);
+        assert_eq!(resolve("read_file", &alike), Resolved::Nothing);
     }
 
     // proves T1

@@ -16,10 +16,12 @@ use windlass_vocab::{
     Verdict,
 };
 
-use crate::arguments::{self, Parsed};
+use crate::arguments::{self, Parsed, Schema};
+use crate::cut::thousands;
 use crate::names::{self, Resolved, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
+use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
@@ -62,19 +64,18 @@ impl Offer {
     /// Resolves the name, reads and validates the arguments, looks up the permission.
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
-        let Parsed { value, json, raw, mut repairs } = arguments::parse(&call.arguments);
+        let mut parsed = arguments::parse(&call.arguments);
         if let Resolved::Exact(index) = names::resolve(&call.name, &self.inner.hidden) {
-            return self.hidden(&self.inner.hidden[index], call, json, raw);
+            return self.hidden(&self.inner.hidden[index], call, parsed.json, parsed.raw);
         }
-        let index = match names::resolve(&call.name, self.specs()) {
-            Resolved::Exact(index) => index,
-            Resolved::Bare(index) => {
-                repairs.push(Repair::Name);
-                index
-            }
-            Resolved::Nothing => return self.unknown(call, json, raw, repairs),
+        let resolved = names::resolve(&call.name, self.specs());
+        parsed.repairs.extend(resolved.repair());
+        let Some(index) = resolved.index() else {
+            return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
         };
         let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
+        fit(&mut parsed, &entry.schema, &call.arguments);
+        let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview) = match value {
             Err(reason) => (Verdict::Invalid { reason }, None),
             Ok(value) => match entry.schema.fault(&spec.wire_name, &value) {
@@ -95,6 +96,13 @@ impl Offer {
             verdict,
             preview,
         }
+    }
+
+    /// Whether a call by this name would be one of a tool that is there, offered or hidden.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        let hidden = || matches!(names::resolve(name, &self.inner.hidden), Resolved::Exact(_));
+        names::resolve(name, self.specs()).index().is_some() || hidden()
     }
 
     /// A hidden tool is refused even when the model knows its name (T2).
@@ -183,6 +191,15 @@ impl Offer {
     }
 }
 
+/// Brings arguments into the form their schema asks for, where that loses nothing.
+fn fit(parsed: &mut Parsed, schema: &Schema, written: &str) {
+    let Some((value, repairs)) = parsed.value.as_ref().ok().and_then(|value| schema.coerced(value)) else { return };
+    parsed.json = Json::from(&value);
+    parsed.value = Ok(value);
+    parsed.raw.get_or_insert_with(|| written.to_owned());
+    parsed.repairs.extend(repairs);
+}
+
 fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
     let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
     subject.unwrap_or_else(|| Subject::text(arguments.to_string()))
@@ -210,10 +227,23 @@ fn permitted(
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
     match (preview, verdict) {
-        (Ok(preview), verdict) => (verdict, Some(Preview { rule: preview.rule.or(Some(rule)), ..preview })),
+        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, rule))),
         (Err(problem), Verdict::Ask) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None),
         (Err(_), verdict) => (verdict, None),
     }
+}
+
+/// A preview with the rule that would allow the call, no longer than anybody reads: it is recorded.
+fn bounded_preview(preview: Preview, rule: String) -> Preview {
+    const TITLE: usize = 400;
+    const BODY: usize = 64_000;
+    let left_out = preview.body.chars().count().saturating_sub(BODY);
+    let body = match left_out {
+        0 => preview.body,
+        _ => format!("{}\n[{} more characters are not shown]", shorten(&preview.body, BODY), thousands(left_out)),
+    };
+    let title = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
+    Preview { title: shorten(&title, TITLE), body, rule: preview.rule.or(Some(rule)) }
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {

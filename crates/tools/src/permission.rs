@@ -277,4 +277,38 @@ mod tests {
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
         assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));
     }
+
+    // proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's
+    #[test]
+    fn a_web_address_asks_and_is_allowed_by_its_host() {
+        let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
+        let subject = |url: &str| Subject::address(&crate::address::Address::parse(url).unwrap());
+        let judge = |permissions: &Permissions, url: &str, grants: &[Grant]| {
+            permissions.judge(&fetch, &subject(url), Asks::Always, grants)
+        };
+        let url = "https://Docs.RS:443/serde?x=(1)*";
+        for (mode, want) in
+            [(Mode::Default, Verdict::Ask), (Mode::Strict, Verdict::Ask), (Mode::Bypass, Verdict::Allow)]
+        {
+            assert_eq!(judge(&permissions(mode, &[], &[], &[]), url, &[]), want, "{mode:?}");
+        }
+        let rule = allowing_rule(&fetch, &subject(url));
+        assert_eq!(rule, "fetch_url(https://docs.rs/*)");
+        let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
+        for (url, want) in [
+            (url, Verdict::Allow),
+            ("https://docs.rs/other", Verdict::Allow),
+            ("https://docs.rs.evil.com/", Verdict::Ask),
+            ("http://docs.rs/", Verdict::Ask),
+            ("https://docs.rs:8443/", Verdict::Ask),
+        ] {
+            assert_eq!(judge(&allowed, url, &[]), want, "{url}");
+        }
+        let both = permissions(Mode::Bypass, &["fetch_url"], &[], &["fetch_url(docs.rs)"]);
+        assert!(matches!(judge(&both, url, &[Grant { rule: "fetch_url".into() }]), Verdict::Deny { .. }));
+        let asked = permissions(Mode::Default, &["fetch_url"], &["fetch_url(docs.rs)"], &[]);
+        assert_eq!(judge(&asked, url, &[]), Verdict::Ask);
+        assert_eq!(judge(&asked, url, &[Grant { rule }]), Verdict::Allow);
+        assert_eq!(judge(&asked, "https://crates.io/", &[]), Verdict::Allow);
+    }
 }

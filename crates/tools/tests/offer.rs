@@ -206,10 +206,32 @@ fn a_call_that_can_not_run_says_why() {
     let unknown = verdict("putt", "{\"n\": 1}");
     assert!(matches!(&unknown.verdict, Verdict::Unknown { reason } if reason.contains("Did you mean `put`?")));
     assert_eq!((unknown.tool, unknown.arguments), (None, Json::parse("{\"n\": 1}").unwrap()));
-    for (text, want) in [("{\"n\": \"x\"}", "/n"), ("", "required"), ("[1]", "not an array"), ("{\"n\": 1", "column")] {
+    for (text, want) in [("{\"n\": \"x\"}", "/n"), ("", "required"), ("[1]", "not an array"), ("{\"n\": \"1", "column")]
+    {
         let prepared = verdict("put", text);
         assert!(matches!(&prepared.verdict, Verdict::Invalid { reason } if reason.contains(want)), "{prepared:?}");
         assert!(prepared.arguments.as_str().starts_with('{'), "{prepared:?}");
+    }
+}
+
+// proves T3
+#[test]
+fn what_was_mended_is_recorded_with_what_the_model_wrote() {
+    let offer = offer_of(vec![tool("local.put", EffectClass::Idempotent, Way::Answer)]);
+    let prepare = |name: &str, text: &str| offer.prepare(&reply(name, text), &Permissions::default(), &[]);
+    for (name, text, repairs) in [
+        ("put", r#"{"n": 1}"#, vec![]),
+        ("put", "{'n': 1,}", vec![Repair::Syntax]),
+        ("put", r#"{"n": "1"}"#, vec![Repair::Coerced]),
+        ("functions.put", r#"{"n": "1""#, vec![Repair::Syntax, Repair::Name, Repair::Coerced]),
+        ("Put", r#"{"n": 1}"#, vec![Repair::Nearest]),
+    ] {
+        let prepared = prepare(name, text);
+        assert_eq!(prepared.verdict, Verdict::Allow, "{text}");
+        assert_eq!(prepared.arguments.to_value(), serde_json::json!({"n": 1}), "{text}");
+        let about_arguments = repairs.iter().any(|repair| !matches!(repair, Repair::Name | Repair::Nearest));
+        assert_eq!(prepared.raw.as_deref(), about_arguments.then_some(text));
+        assert_eq!(prepared.repairs, repairs, "{text}");
     }
 }
 

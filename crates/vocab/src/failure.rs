@@ -42,13 +42,16 @@ pub struct Failure {
     /// Whether any part of the reply had arrived.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_byte: bool,
+    /// Whether the server says that it takes no tools for this model (T4).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_tools: bool,
 }
 
 impl Failure {
     /// A failure of `class` with nothing more known than `message`.
     #[must_use]
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after_ms: None, status: None, first_byte: false }
+        Self { class, message: message.into(), retry_after_ms: None, status: None, first_byte: false, no_tools: false }
     }
 }
 

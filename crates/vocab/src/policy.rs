@@ -44,7 +44,8 @@ policy! {
     at_cap: AtCap,
     /// How a failed model call is tried again (M3).
     retry: Retry,
-    /// How calls are written by the model (T4). Only `native` is spoken yet.
+    /// How calls are written by the model (T4): `native` is the wire's own way; without it the first of the
+    /// others is explained to the model. All others that are named are read in its text.
     dialects: Vec<Dialect>,
     /// Where the offered tools come from (T2). `remote` offers nothing yet.
     tools: BTreeSet<ToolSource>,
@@ -118,14 +119,17 @@ pub struct Retry {
 pub enum Dialect {
     /// The wire's own calls.
     Native,
-    /// `<tool>` blocks; not built yet.
+    /// `<tool>` blocks.
     ToolBlock,
-    /// `[server.tool(k="v")]`; not built yet.
+    /// `[server.tool(k="v")]`.
     Bracket,
-    /// "Tool:/Arguments:" lines; not built yet.
+    /// "Tool:/Arguments:" lines.
     Lines,
-    /// Whatever a probe of the server finds; not built yet.
+    /// What turns out to work: a reply that is nothing but one call in any dialect counts as that call,
+    /// and where the server can't do native calls the run goes on with `<tool>` blocks.
     Probe,
+    /// JSON without tags, or in those small models put round it: `{"name": …, "arguments": …}`.
+    BareJson,
 }
 
 /// A source of tools.

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, EffectClass, EffectId, Elicitation, Ending, Failure, Json,
-    MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId, QuestionKind,
-    QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
+    Answer, AnsweredBy, At, Attendance, CallId, Cut, Dialect, EffectClass, EffectId, Elicitation, Ending, Failure,
+    Json, MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId,
+    QuestionKind, QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
 };
 
 macro_rules! records {
@@ -206,12 +206,15 @@ pub struct RunResumed {
 }
 
 /// The prefix and the offer, as they are sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedContext {
     /// The static prefix: the system text.
     pub prefix: String,
     /// The tools offered.
     pub offer: Vec<ToolSpec>,
+    /// The dialect that the prefix explains and calls are written in; absent means the wire's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
 }
 
 /// What a run sends before the conversation was fixed.
@@ -261,6 +264,11 @@ pub enum NextAttempt {
     Whole,
     /// The same with a shorter history (a `Compacted` follows).
     Shorter,
+    /// The same with calls written as text (a `ContextPinned` follows).
+    Dialect {
+        /// How.
+        dialect: Dialect,
+    },
     /// Nothing: the run ends.
     End,
 }
@@ -305,6 +313,9 @@ pub struct ModelReplied {
     /// What is wrong with it as the output that was asked for (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misfit: Option<String>,
+    /// What the model is told about a call in it that can't be read (T4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malformed: Option<String>,
 }
 
 /// May a call run?

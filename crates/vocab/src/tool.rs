@@ -139,8 +139,8 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// What was done to arguments so that they parse (T3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What was done to a call so that it could be read (T3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// The JSON was malformed and was mended.
@@ -149,8 +149,39 @@ pub enum Repair {
     Unquoted,
     /// No arguments were given; an empty object stands in.
     Missing,
-    /// The name was not exact and was resolved.
+    /// The name was given without its prefix, or with one too many.
     Name,
+    /// The name is one that other agents have for the tool.
+    Alias,
+    /// The name was misspelt.
+    Nearest,
+    /// Backslashes that escape nothing were kept as they are.
+    Escape,
+    /// A value was of another type than the schema has, and was made that type.
+    Coerced,
+    /// One value stood where a list of such is wanted.
+    Wrapped,
+    /// A null stood for something that may be left out, and was.
+    Dropped,
+}
+
+impl Repair {
+    /// What was wrong, in a word or two.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Syntax => "malformed JSON",
+            Self::Unquoted => "JSON in a string",
+            Self::Missing => "no arguments",
+            Self::Name => "name with another prefix",
+            Self::Alias => "name of another agent",
+            Self::Nearest => "misspelt name",
+            Self::Escape => "unknown escape",
+            Self::Coerced => "another type",
+            Self::Wrapped => "one value for a list",
+            Self::Dropped => "null for nothing",
+        }
+    }
 }
 
 /// A call of a reply after names were resolved, arguments validated and permissions looked up: what

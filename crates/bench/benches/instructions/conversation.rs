@@ -34,7 +34,7 @@ pub(crate) fn asked(turns: usize) -> State {
 
 /// The prefix and the offer of the run.
 pub(crate) fn context() -> PinnedContext {
-    PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()] }
+    PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()], dialect: None }
 }
 
 /// The state after so many whole turns and a reply: its call runs.
@@ -91,6 +91,7 @@ pub(crate) fn reply(state: &State) -> Fact {
         usage: Usage::default(),
         calls: vec![call],
         misfit: None,
+        malformed: None,
     }
 }
 

@@ -90,6 +90,7 @@ impl Sending {
             reasoning: Reasoning::ModelOwn,
             idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
             output: None,
+            stop: &[],
         };
         encode(&self.config, &request, &mut self.segments).expect("a request")
     }

@@ -3,6 +3,7 @@
 mod chat;
 mod cold;
 pub(crate) mod crowd;
+mod dialect;
 mod full;
 mod growth;
 mod idle;
@@ -60,6 +61,7 @@ pub const FIGURES: &[Figure] = &[
     ("start", start::measure),
     ("render", render::measure),
     ("chat", chat::measure),
+    ("dialect", dialect::measure),
     ("open", open::measure),
     ("peers", peers::measure),
     ("instructions", instructions::measure),

@@ -18,20 +18,20 @@ Examples:
 Servers are also taken from `mcpServers` in windlass.toml, from a project's .mcp.json once you agree to
 it, and from files named with --mcp-config.";
 
-/// `windlass mcp`.
+/// `windlass mcp`. Its flags have ids of their own, or the chat would take them for its own.
 #[derive(Clone, Debug, Args)]
 pub struct McpArgs {
     /// What to do.
     #[command(subcommand)]
     pub command: McpCommand,
     /// Servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long = "mcp-config", id = "mcp.mcp_config", global = true, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
     /// The folder whose settings count [default: this one]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, id = "mcp.workspace", global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(long, id = "mcp.json", global = true)]
     pub json: bool,
 }
 

@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod deadline;
+mod dialect;
 mod mcp;
 mod serve;
 mod setup;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
-use windlass_vocab::QuestionOption;
+use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::serve::McpServeArgs;
@@ -276,6 +277,9 @@ pub struct RuleFlags {
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
+    /// How calls are written, for models that can't call tools natively; several with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
+    pub dialect: Vec<Dialect>,
     /// Offer only tools with this tag, and the core ones; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
@@ -308,7 +312,7 @@ pub struct CommonFlags {
     /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
-    /// What needs asking: commands (default), every change (strict), nothing (bypass)
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
     /// Print one event per line instead of the answer
@@ -388,6 +392,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         preset: rules.preset.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,
+        dialects: rules.dialect.clone(),
         mode: common.mode,
         durability: common.durability,
         allow: common.allow.clone(),

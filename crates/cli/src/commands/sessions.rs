@@ -50,8 +50,12 @@ pub(crate) fn line(row: &SessionRow, width: usize) -> String {
 
 async fn show(store: &dyn Store, key: &str) -> Done {
     let row = session::by_key(store, key).await?;
-    for envelope in store.read(row.session, 0).await? {
-        print(&timeline::line(&envelope))?;
+    let envelopes = store.read(row.session, 0).await?;
+    for envelope in &envelopes {
+        print(&timeline::line(envelope))?;
+    }
+    if let Some(mended) = timeline::mended(&envelopes) {
+        print(&mended)?;
     }
     Ok(Exit::Done)
 }

@@ -1,5 +1,6 @@
 //! One line per record, for people.
 
+use windlass::store::repairs;
 use windlass::vocab::{Envelope, Part, Record};
 
 use crate::output::short_line;
@@ -16,6 +17,13 @@ pub(super) fn line(envelope: &Envelope) -> String {
         envelope.record.kind(),
         short_line(&what(&envelope.record), WIDTH)
     )
+}
+
+/// How often calls had to be mended, and why; nothing where none had to.
+pub(super) fn mended(envelopes: &[Envelope]) -> Option<String> {
+    let counts = repairs(envelopes.iter().map(|envelope| &envelope.record));
+    let parts: Vec<String> = counts.iter().map(|(repair, count)| format!("{count} × {}", repair.as_str())).collect();
+    (!parts.is_empty()).then(|| format!("calls mended: {}\n", parts.join(", ")))
 }
 
 fn what(record: &Record) -> String {
@@ -40,7 +48,9 @@ fn what(record: &Record) -> String {
         Record::AttemptFailed(failed) => format!("{}: {}", failed.model, failed.failure),
         Record::ModelReplied(replied) => said(&replied.parts),
         Record::CallRequested(requested) => {
-            format!("{} {} {}", requested.call, requested.name, requested.arguments.as_str())
+            let mended: Vec<&str> = requested.repairs.iter().map(|repair| repair.as_str()).collect();
+            let mended = if mended.is_empty() { String::new() } else { format!(" (mended: {})", mended.join(", ")) };
+            format!("{} {}{mended} {}", requested.call, requested.name, requested.arguments.as_str())
         }
         Record::CallStarted(started) => started.call.to_string(),
         Record::CallPaused(paused) => format!("{} waits for {} answers", paused.call, paused.asks.len()),

@@ -113,7 +113,7 @@ impl Draft {
         };
         format!(
             "[permissions]\n\
-             # What is asked for: commands (default), every change (strict), nothing (bypass).\n\
+             # What is asked for: commands and web pages (default), every change (strict), nothing (bypass).\n\
              # mode = \"strict\"\n\
              # Rules: deny wins over ask, ask over allow.\n{allow}# deny = [\"run_command(git push *)\"]\n"
         )

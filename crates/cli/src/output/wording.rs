@@ -82,6 +82,7 @@ pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Op
         NextAttempt::Retry { at } => format!("trying again in {}", took(at.ms_since(envelope.at))),
         NextAttempt::Model { model } => format!("trying {model} instead"),
         NextAttempt::Whole => "asking for the whole reply at once".into(),
+        NextAttempt::Dialect { .. } => "going on with calls written as text".into(),
         NextAttempt::Shorter => "trying again with a shorter history".into(),
         NextAttempt::End => return None,
     };
@@ -89,8 +90,9 @@ pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Op
 }
 
 pub(crate) fn nudged(nudge: &Nudged) -> String {
-    // What is wrong with a reply says it all.
-    let is_told = matches!(nudge.why, NudgeCause::Reply(_)) || nudge.evidence.is_empty();
+    // What is wrong with a reply says it all, but for why it has no call.
+    let no_call = nudge.why == NudgeCause::Reply(Nudge::NoToolCall);
+    let is_told = (matches!(nudge.why, NudgeCause::Reply(_)) && !no_call) || nudge.evidence.is_empty();
     let why = if is_told { nudge_cause(nudge.why) } else { &nudge.evidence };
     format!("nudged the model: {}", short_line(why, TEXT))
 }

@@ -107,7 +107,9 @@ impl<W: Write> Screen<W> {
                 let until = self.now.saturating_add(at.ms_since(envelope.at));
                 Awaited::Retry { until, why: wording::attempt_problem(failed) }
             }
-            NextAttempt::Model { .. } | NextAttempt::Whole | NextAttempt::Shorter => Awaited::Model { since: self.now },
+            NextAttempt::Model { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
+                Awaited::Model { since: self.now }
+            }
             NextAttempt::End => Awaited::Nothing,
         };
     }

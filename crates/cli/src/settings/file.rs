@@ -208,6 +208,10 @@ mod tests {
                 "[policy]\nguards = ['cycle', 'error_turn']",
                 "windlass.toml:2:20: unknown value \"error_turn\"; did you mean \"error_turns\"?",
             ),
+            (
+                "[policy]\ndialects = ['native', 'brackets']",
+                "windlass.toml:2:23: unknown value \"brackets\"; did you mean \"bracket\"?",
+            ),
             ("[permissions]\nmode = 'bypas'", "windlass.toml:2:8: unknown value \"bypas\"; did you mean \"bypass\"?"),
             ("[policy]\nturn_cap = -1", "windlass.toml:2:12: invalid value: integer `-1`, expected u32"),
             ("policy = 3", "windlass.toml:1:10: invalid type: integer `3`, expected a table"),

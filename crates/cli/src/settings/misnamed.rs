@@ -31,7 +31,7 @@ fn notice(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String
     if TOOL_NAMES.iter().any(|name| rule.value.names(&ToolName(format!("local.{name}")))) {
         return None;
     }
-    let told = |what: String| Some(format!("{}: {what}: the rule `{}` means nothing", rule.origin, rule.value));
+    let told = |what: String| Some(format!("{}: the rule `{}` means nothing: {what}", rule.origin, rule.value));
     match tool.split_once('.') {
         Some(("local", bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
         Some((server, _)) if server.contains('*') || servers.iter().any(|known| known == server) => None,
@@ -72,8 +72,8 @@ mod tests {
     // proves T8: a misspelt rule is never silently accepted
     #[test]
     fn a_rule_about_no_tool_is_told_with_its_place_and_the_nearest_name() {
-        let want = "windlass.toml:3:10: no tool is called \"run_comand\"; did you mean \"run_command\"?: the rule \
-                    `run_comand(git *)` means nothing";
+        let want = "windlass.toml:3:10: the rule `run_comand(git *)` means nothing: no tool is called \"run_comand\"; did \
+                    you mean \"run_command\"?";
         assert_eq!(told(Side::Allow, "run_comand(git *)", &[]).as_deref(), Some(want));
         assert_eq!(told(Side::Forbid, "run_comand(git *)", &["hub"]).as_deref(), Some(want));
         for (side, rule, servers, part) in [

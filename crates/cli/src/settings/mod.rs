@@ -33,7 +33,7 @@ use clap::ValueEnum;
 use windlass::mcp::ServerName;
 use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
-use windlass_vocab::{ModelName, Policy, PolicyPatch};
+use windlass_vocab::{Dialect, ModelName, Policy, PolicyPatch};
 
 pub(crate) use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, Endpoint};
@@ -64,6 +64,8 @@ pub struct Flags {
     pub workspace: Option<PathBuf>,
     /// `--max-turns`
     pub max_turns: Option<u32>,
+    /// `--dialect`, each
+    pub dialects: Vec<Dialect>,
     /// `--mode`
     pub mode: Option<Mode>,
     /// `--durability`
@@ -206,8 +208,9 @@ impl Sources {
         let turn_cap = self.flags.max_turns.or(turns.map(|turns| turns.value));
         let in_files = [&self.user, &self.project].into_iter().flatten();
         let policy = in_files.fold(start.value, |policy, file| policy.with(&file.settings.policy));
+        let dialects = Some(self.flags.dialects.clone()).filter(|dialects| !dialects.is_empty());
         let tags = (!self.flags.tags.is_empty()).then(|| self.flags.tags.iter().cloned().collect());
-        Ok(policy.with(&PolicyPatch { turn_cap, tags, ..PolicyPatch::default() }))
+        Ok(policy.with(&PolicyPatch { turn_cap, dialects, tags, ..PolicyPatch::default() }))
     }
 
     /// What the project's file says, or else the user's.

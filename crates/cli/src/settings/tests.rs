@@ -118,6 +118,8 @@ fn the_policy_is_preset_then_user_then_project_then_variable_then_flag() {
     let given = || given().env(&[("WINDLASS_MAX_TURNS", "9"), ("WINDLASS_PRESET", "operator")]);
     assert_eq!((policy(given()).turn_cap, policy(given()).preset.as_str()), (9, "operator"));
     assert_eq!(policy(given().flags(|flags| flags.max_turns = Some(10))).turn_cap, 10);
+    let blocks = vec![windlass_vocab::Dialect::ToolBlock];
+    assert_eq!(policy(given().flags(|flags| flags.dialects.clone_from(&blocks))).dialects, blocks);
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn a_rule_about_a_tool_that_is_not_there_is_told() {
         .expect("written");
     let ran = bench.run(&["run", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "windlass.toml:2:9: no tool is called \"run_comand\"; did you mean \"run_command\"?";
+    let told = "windlass.toml:2:9: the rule `run_comand(rm *)` means nothing: no tool is called \"run_comand\"; did you \
+                mean \"run_command\"?";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 

@@ -254,7 +254,9 @@ impl World {
     pub(crate) fn perform(&mut self, effect: &Effect) -> Fact {
         match effect {
             Effect::Receive => panic!("nothing to receive"),
-            Effect::Pin(_) => Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs() }),
+            Effect::Pin(_) => {
+                Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs(), dialect: None })
+            }
             Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
             Effect::HandBack(key) => {
                 let usage = Usage { output: 2, estimated: true, ..Usage::default() };
@@ -296,6 +298,7 @@ impl World {
             usage: Usage { input: 10, output: 5, calls: 1, ..Usage::default() },
             calls,
             misfit: None,
+            malformed: None,
         };
         let failed = |class: FailureClass, first_byte: bool| Fact::Failed {
             attempt: key,

@@ -46,6 +46,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     Failure {
         retry_after_ms: retry_after_ms(&rejection.retry),
         status: Some(status),
+        no_tools: words.say_no_tools(),
         ..endpoint.failure(class, &sentence)
     }
 }
@@ -59,7 +60,7 @@ pub(super) fn classify_report(endpoint: &Endpoint, report: &Report) -> Failure {
     };
     let said = endpoint.quote(&report.message);
     let sentence = sentence(endpoint, class, &Cause { status: report.status, words: &words, said: &said });
-    Failure { status: report.status, ..endpoint.failure(class, &sentence) }
+    Failure { status: report.status, no_tools: words.say_no_tools(), ..endpoint.failure(class, &sentence) }
 }
 
 pub(super) const WEB_PAGE: &str =
@@ -80,6 +81,10 @@ fn class_of(status: u16, words: &Words) -> FailureClass {
     if words.say_overflow() {
         return FailureClass::Overflow;
     }
+    // Some say it with the status of a passing failure.
+    if words.say_no_tools() {
+        return FailureClass::BadRequest;
+    }
     match status {
         402 => FailureClass::Quota,
         429 if words.say_quota() => FailureClass::Quota,
@@ -97,6 +102,7 @@ fn class_of(status: u16, words: &Words) -> FailureClass {
 fn class_by_words(words: &Words) -> Option<FailureClass> {
     let known = [
         (words.say_overflow(), FailureClass::Overflow),
+        (words.say_no_tools(), FailureClass::BadRequest),
         (words.say_quota(), FailureClass::Quota),
         (words.say_filtered(), FailureClass::Filtered),
         (words.say_transient(), FailureClass::Transient),
@@ -138,6 +144,12 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &Cause<'_>) -> Stri
             format!("wants a key and none was given{status}{said} Set OPENAI_API_KEY.")
         }
         FailureClass::Auth => format!("refused the key{status}{said} Set OPENAI_API_KEY to a key that is valid there."),
+        FailureClass::BadRequest if cause.words.say_no_tools() => {
+            format!(
+                "takes no tools for `{model}`{status}{said} \
+                 Have calls written as text with --dialect tool_block, or choose another model."
+            )
+        }
         FailureClass::BadRequest if cause.words.say_unknown_model() => {
             format!("has no model `{model}`{status}{said} Choose another with --model.")
         }

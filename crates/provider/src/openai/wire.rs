@@ -142,6 +142,8 @@ pub(super) struct Parameters<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -184,6 +186,7 @@ impl<'a> Parameters<'a> {
             stream: streamed.is_some(),
             stream_options: streamed,
             tool_choice: (!request.context.offer.is_empty()).then(|| tool_choice(request.mode)),
+            stop: request.stop,
             temperature: request.temperature_milli.map(|milli| f64::from(milli) / 1000.0),
             max_tokens,
             max_completion_tokens,

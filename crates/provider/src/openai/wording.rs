@@ -44,6 +44,11 @@ impl Words {
         self.any(FILTERED)
     }
 
+    /// The server takes no tools for this model.
+    pub(super) fn say_no_tools(&self) -> bool {
+        self.any(NO_TOOLS)
+    }
+
     /// Too much at once, here or there; it will pass.
     pub(super) fn say_transient(&self) -> bool {
         self.any(TRANSIENT)
@@ -114,6 +119,30 @@ const TRANSIENT: &[&str] = &[
     "too many requests",
     "overloaded",
     "loading model",
+];
+
+const NO_TOOLS: &[&str] = &[
+    "does not support tools",
+    "does not support tool",
+    "does not support tool use",
+    "does not support tool calls",
+    "does not support tool calling",
+    "does not support function calling",
+    "does not support function calls",
+    "does not support functions",
+    "do not support tools",
+    "not support tools",
+    "that support tool use",
+    "tools param requires jinja flag",
+    "tools param requires jinja",
+    "tool choice requires enable auto tool choice",
+    "tools are not supported",
+    "tools is not supported",
+    "tool use is not supported",
+    "tool calls are not supported",
+    "tool calling is not supported",
+    "function calling is not supported",
+    "function calling is not enabled",
 ];
 
 const AUTH: &[&str] = &[

@@ -35,7 +35,7 @@ struct Ask {
 const STREAMED: Ask = Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
 
 async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
-    let context = PinnedContext { prefix: "sys".into(), offer: vec![] };
+    let context = PinnedContext { prefix: "sys".into(), offer: vec![], dialect: None };
     let history = [Message::User { text: "hello".into() }];
     let request = ModelRequest {
         context: &context,
@@ -49,6 +49,7 @@ async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failu
         reasoning: Reasoning::ModelOwn,
         idle: ask.idle,
         output: None,
+        stop: &[],
     };
     model.attempt(&request, &mut Segments::default(), sink).await
 }

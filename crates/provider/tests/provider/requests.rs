@@ -13,7 +13,7 @@ fn config() -> OpenAiConfig {
 }
 
 fn context(offer: Vec<ToolSpec>) -> PinnedContext {
-    PinnedContext { prefix: "You are \"it\".".into(), offer }
+    PinnedContext { prefix: "You are \"it\".".into(), offer, dialect: None }
 }
 
 fn read_file() -> ToolSpec {
@@ -42,6 +42,7 @@ fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelReque
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
         output: None,
+        stop: &[],
     }
 }
 
@@ -211,7 +212,7 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
 
 #[test]
 fn a_body_without_system_text_or_history_is_still_json() {
-    let empty = PinnedContext { prefix: String::new(), offer: vec![] };
+    let empty = PinnedContext { prefix: String::new(), offer: vec![], dialect: None };
     let silent = vec![Message::Assistant { parts: vec![], calls: vec![] }];
     for (history, tail, messages) in [
         (&[][..], "", json!([])),

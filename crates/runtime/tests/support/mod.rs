@@ -328,6 +328,7 @@ impl World {
 
     fn agent(&self) -> Agent {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
+        let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
         let allowed = allowed.map(|name| format!("scripted.{name}"));
         let served = self.served.iter().flat_map(|(_, allowed)| allowed.iter().map(|name| (*name).to_owned()));
@@ -337,7 +338,7 @@ impl World {
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
             instructions: Instructions::default(),
-            permissions: Arc::new(Permissions { ask, allow, ..Permissions::default() }),
+            permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,

@@ -266,7 +266,10 @@ fn context_pinned() -> Record {
         repeatable: false,
         tags: BTreeSet::new(),
     };
-    ContextPinned { context: Some(PinnedContext { prefix: "You are of help.".into(), offer: vec![tool] }) }.into()
+    ContextPinned {
+        context: Some(PinnedContext { prefix: "You are of help.".into(), offer: vec![tool], dialect: None }),
+    }
+    .into()
 }
 
 fn attempt_failed() -> Record {
@@ -294,6 +297,7 @@ fn model_replied() -> Record {
         cost: Some(NanoMoney(1_250_000)),
         partial: false,
         misfit: None,
+        malformed: None,
     }
     .into()
 }

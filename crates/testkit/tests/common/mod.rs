@@ -20,7 +20,7 @@ pub(crate) fn context() -> PinnedContext {
         repeatable: false,
         tags: std::collections::BTreeSet::new(),
     };
-    PinnedContext { prefix: String::new(), offer: vec![tool] }
+    PinnedContext { prefix: String::new(), offer: vec![tool], dialect: None }
 }
 
 /// A request for the next reply, streamed.
@@ -37,6 +37,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
         output: None,
+        stop: &[],
     }
 }
 

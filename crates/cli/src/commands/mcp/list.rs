@@ -24,11 +24,11 @@ pub(super) async fn list(desk: &Desk) -> Done {
     futures(reached).await;
     let states = servers.states();
     match desk.shape {
-        Shape::Json => print(&lines(states.iter().map(described)))?,
+        Shape::Json => print(&lines(states.iter().map(|state| described(desk, state))))?,
         Shape::Text => {
             let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
             for state in &states {
-                print(&line(state, width))?;
+                print(&line(desk, state, width))?;
             }
         }
     }
@@ -45,7 +45,12 @@ async fn futures(all: impl Iterator<Item = impl Future<Output = ()>>) {
     .await;
 }
 
-fn line(state: &ServerState, width: usize) -> String {
+/// Where a server is configured.
+fn origin(desk: &Desk, name: &ServerName) -> Option<String> {
+    desk.configured.get(name).map(|server| server.origin.to_string())
+}
+
+fn line(desk: &Desk, state: &ServerState, width: usize) -> String {
     let revision = state.revision.as_deref().unwrap_or("-");
     let what = match (&state.last_error, state.tools.len()) {
         (Some(error), _) => short_line(error, REASON),
@@ -56,7 +61,8 @@ fn line(state: &ServerState, width: usize) -> String {
         0 => String::new(),
         count => format!(", {count} changed: `windlass mcp accept {}`", state.name),
     };
-    format!("{:<width$}  {:<10}  {revision:<10}  {what}{changed}\n", state.name.as_str(), word(state.state))
+    let from = origin(desk, &state.name).map(|origin| format!("  ({origin})")).unwrap_or_default();
+    format!("{:<width$}  {:<11}  {revision:<10}  {what}{changed}{from}\n", state.name.as_str(), word(state.state))
 }
 
 fn word(state: State) -> &'static str {
@@ -77,7 +83,7 @@ pub(super) async fn test(desk: &Desk, name: &ServerName) -> Done {
     let state = desk.connect(name).await?;
     let took = begun.elapsed().as_millis();
     if desk.shape == Shape::Json {
-        let mut described = described(&state);
+        let mut described = described(desk, &state);
         described["took_ms"] = json!(took);
         print(&lines(std::iter::once(described)))?;
         return Ok(Exit::Done);
@@ -137,7 +143,7 @@ fn effect(class: EffectClass) -> &'static str {
     }
 }
 
-fn described(state: &ServerState) -> Value {
+fn described(desk: &Desk, state: &ServerState) -> Value {
     json!({
         "name": state.name.as_str(),
         "state": word(state.state),
@@ -146,6 +152,7 @@ fn described(state: &ServerState) -> Value {
         "tools": state.tools.iter().map(|tool| tool.name.bare()).collect::<Vec<_>>(),
         "changed": state.changed.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
         "last_error": state.last_error,
+        "from": origin(desk, &state.name),
     })
 }
 

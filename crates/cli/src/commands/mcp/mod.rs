@@ -6,6 +6,7 @@ mod consent;
 mod list;
 mod login;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use windlass::mcp::{ServerError, ServerName, ServerState, Servers};
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::secrets;
 use crate::servers::Attached;
-use crate::settings::{Env, Settings, Sources};
+use crate::settings::{Env, Server, Settings, Sources};
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     let sources = job::gather(args.flags(data_dir), env)?;
@@ -37,7 +38,8 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     block_on(async {
         let settings = sources.resolve()?;
         job::make_data_dir(&settings.place)?;
-        let desk = Desk { attached: attached(&settings, &sources)?, shape: Shape::of(args.json) };
+        let attached = attached(&settings, &sources)?;
+        let desk = Desk { attached, configured: settings.servers, shape: Shape::of(args.json) };
         let done = desk.serve(&args.command).await;
         desk.attached.close().await;
         done
@@ -60,6 +62,7 @@ impl Shape {
 /// The servers, and how what is asked of them is answered.
 struct Desk {
     attached: Attached,
+    configured: BTreeMap<ServerName, Server>,
     shape: Shape,
 }
 
@@ -92,7 +95,11 @@ impl Desk {
     /// Reaches a server; what it has to tell is told.
     async fn connect(&self, name: &ServerName) -> Result<ServerState, CommandError> {
         let state = self.servers()?.connect(name).await;
-        self.tell_news();
+        match &state {
+            Ok(_) => self.tell_news(),
+            // The error says it all.
+            Err(_) => drop(self.attached.news()),
+        }
         Ok(state?)
     }
 

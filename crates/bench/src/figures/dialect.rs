@@ -1,0 +1,68 @@
+//! How fast calls are read out of text: megabytes a second of replies that hold calls in every dialect
+//! and much that only looks like one, and whether sixteen times the text takes sixteen times as long.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use windlass::tools::dialect::{Ended, Spoken, read};
+use windlass::vocab::{Dialect, Parallel};
+
+use super::Setup;
+use crate::pace::median;
+use crate::table::{Line, Verdict};
+
+const LEAST: f64 = 100.0;
+const SMALL: usize = 1 << 20;
+const LARGE: usize = 16 << 20;
+/// Sixteen times the text may take so many times as long; a quadratic reader would take 256 times.
+const GROWTH: f64 = 24.0;
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for (name, unit) in [("replies with calls", REPLY), ("prose", PROSE), ("openings of calls", ADVERSE)] {
+        let small = timed(setup, &repeated(unit, SMALL))?;
+        let large = timed(setup, &repeated(unit, LARGE))?;
+        let rate = LARGE as f64 / 1e6 / large.as_secs_f64();
+        lines.push(Line {
+            figure: format!("reading calls out of text: {name}"),
+            target: format!("≥ {LEAST} MB/s"),
+            measured: format!("{rate:.0} MB/s"),
+            verdict: if rate >= LEAST { Verdict::Met } else { Verdict::Missed },
+        });
+        let growth = large.as_secs_f64() / small.as_secs_f64();
+        lines.push(Line::at_most(&format!("{name}: 16 MB in times of 1 MB"), GROWTH, growth, "×"));
+    }
+    Ok(lines)
+}
+
+fn repeated(unit: &str, bytes: usize) -> String {
+    unit.repeat(bytes / unit.len())
+}
+
+fn timed(setup: &Setup, text: &str) -> Result<Duration> {
+    let dialects = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
+    let spoken = Spoken::of(&dialects, None, Parallel::On).context("nothing is read")?;
+    let mut times = Vec::new();
+    for _ in 0..setup.rounds(5) {
+        let begun = Instant::now();
+        let reading = read(text, &spoken, |name| name.ends_with("read_file"), Ended::Whole);
+        times.push(begun.elapsed());
+        ensure!(reading.text.len() <= text.len(), "more came out than went in");
+    }
+    Ok(median(&mut times))
+}
+
+/// A reply with calls in it, and things that look like some.
+const REPLY: &str = "I read the file first, then I look at what [it](https://example.com) says about `<tool>`.\n\n\
+    <tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n<arguments>\n\
+    {\"path\": \"src/main.rs\", \"offset\": 120, \"note\": \"a text of some length, with \\\"quotes\\\" and </tool> in it\"}\n\
+    </arguments>\n</tool>\n\nThen the other one:\n\n[local.read_file(path=\"docs/notes.md\", limit=20)]\n\n\
+    ```rust\nfn main() {\n    println!(\"{}\", [1, 2, 3].len());\n}\n```\n\n\
+    {\"name\": \"read_file\", \"arguments\": {\"path\": \"Cargo.toml\"}}\n\n\
+    | a | table |\n|---|---|\n| of | things |\n\nTool: local.read_file\nArguments: {\"path\": \"README.md\"}\n\n\
+    Nothing else is needed; the rest of this paragraph is ordinary prose that goes on for a while, as answers do.\n";
+
+const PROSE: &str = "The crew hauls at the bars, the pawls clack over the teeth, and the chain comes in link by \
+    link until the anchor breaks out and the ship swings to the wind.\n";
+
+const ADVERSE: &str = "[read_file(\n<tool><tool_name>{\"id\": [\n";

@@ -1,0 +1,35 @@
+//! `--dialect`: how calls are written, as the policy's row `dialects` has it.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use windlass_vocab::Dialect;
+
+const DIALECTS: [(&str, Dialect, &str); 6] = [
+    ("native", Dialect::Native, "The server's own calls"),
+    ("probe", Dialect::Probe, "What turns out to work"),
+    ("tool_block", Dialect::ToolBlock, "<tool> blocks in the text"),
+    ("bracket", Dialect::Bracket, "[server.tool(name=\"value\")]"),
+    ("lines", Dialect::Lines, "Tool: and Arguments: lines"),
+    ("bare_json", Dialect::BareJson, "JSON without tags"),
+];
+
+/// Takes one of the names, as they stand in windlass.toml.
+pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
+    let names = DIALECTS.map(|(name, _, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).map(|name| named(&name))
+}
+
+fn named(name: &str) -> Dialect {
+    DIALECTS.iter().find(|(known, ..)| *known == name).map_or(Dialect::Native, |(_, dialect, _)| *dialect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DIALECTS;
+
+    #[test]
+    fn a_dialect_has_the_name_that_it_has_in_a_file() {
+        for (name, dialect, _) in DIALECTS {
+            assert_eq!(serde_json::to_value(dialect).expect("it serialises"), name);
+        }
+    }
+}

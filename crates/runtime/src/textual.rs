@@ -1,0 +1,94 @@
+//! Calls written as text (T4): what is sent then, how a stream of it is shown, how a reply is read.
+//!
+//! Nothing on the wire speaks of tools: the prefix explains them, the history is text. Each message is
+//! rendered once and kept, so that what was sent stays as it was and costs nothing again (M6).
+
+use windlass_provider::ModelRequest;
+use windlass_tools::Offer;
+use windlass_tools::dialect::{Ended, Reader, Spoken, read, rendered, stop_sequence};
+use windlass_vocab::{Dialect, Message, Parallel, PinnedContext, Policy, Reply, StopReason, TurnMode};
+
+/// The conversation as it is sent, where calls are text.
+#[derive(Debug, Default)]
+pub(crate) struct Textual {
+    /// The epoch of the history that was rendered.
+    epoch: Option<u64>,
+    context: PinnedContext,
+    history: Vec<Message>,
+}
+
+impl Textual {
+    /// Brings what was rendered up to `history`.
+    pub(crate) fn render(&mut self, dialect: Dialect, context: &PinnedContext, history: &[Message], epoch: u64) {
+        if self.epoch != Some(epoch) || history.len() < self.history.len() {
+            let context = PinnedContext { prefix: context.prefix.clone(), ..PinnedContext::default() };
+            *self = Self { epoch: Some(epoch), context, history: Vec::with_capacity(history.len()) };
+        }
+        let new = history.iter().skip(self.history.len());
+        self.history.extend(new.map(|message| rendered(dialect, message)));
+    }
+
+    /// `request` with calls as text: no tool definitions, and a stop where one call is wanted.
+    pub(crate) fn request<'a>(&'a self, request: ModelRequest<'a>, stop: &'a [&'a str]) -> ModelRequest<'a> {
+        let tools = request.mode == TurnMode::Tools;
+        ModelRequest {
+            context: &self.context,
+            history: &self.history,
+            // A server that holds replies to a schema would let no call through.
+            output: request.output.filter(|_| !tools),
+            stop: if tools { stop } else { &[] },
+            ..request
+        }
+    }
+}
+
+/// Where a server is to stop: at the end of the first call, where one is wanted.
+pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
+    match policy.parallel {
+        Parallel::Off => stop_sequence(dialect),
+        Parallel::On | Parallel::Safe => None,
+    }
+}
+
+/// What of a reply's text is read as calls; nothing where no tool is offered.
+fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
+    if context.offer.is_empty() {
+        return None;
+    }
+    Spoken::of(&policy.dialects, context.dialect, policy.parallel)
+}
+
+/// What reads a reply as it comes.
+pub(crate) fn reader(policy: &Policy, context: &PinnedContext, offer: &Offer) -> Option<Reader> {
+    let offer = offer.clone();
+    Some(Reader::new(spoken(policy, context)?, Box::new(move |name| offer.knows(name))))
+}
+
+/// Reads the calls in a reply's text, if it has no others. What the model is told about one that can't
+/// be read comes back beside it.
+pub(crate) fn understood(
+    mut reply: Reply,
+    mode: TurnMode,
+    policy: &Policy,
+    context: &PinnedContext,
+    offer: &Offer,
+) -> (Reply, Option<String>) {
+    let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
+    let ended = if reply.stop == StopReason::Length { Ended::Cut } else { Ended::Whole };
+    let knows = offer.clone();
+    let reading = read(&reply.text, &spoken, move |name| knows.knows(name), ended);
+    if !reading.calls.is_empty() {
+        (reply.text, reply.calls) = (reading.text, reading.calls);
+        if reply.stop == StopReason::Stop {
+            reply.stop = StopReason::Calls;
+        }
+        return (reply, None);
+    }
+    let told = reading.malformed.map(|malformed| malformed.told(context.dialect));
+    if told.is_some() && mode != TurnMode::Tools {
+        // Nothing can be called here, so half a call is no part of the answer either.
+        reply.text = reading.text;
+        return (reply, None);
+    }
+    (reply, told)
+}

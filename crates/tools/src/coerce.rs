@@ -1,0 +1,334 @@
+//! Values brought into the form a schema asks for, where that loses nothing (T3): `"5"` for an integer,
+//! `5` for a string, a JSON text for an object, one value for a list of such, a null for something that
+//! may be left out.
+//!
+//! The protocol: [`coerce`] walks value and schema together and changes only what is of another type
+//! than the schema has there. Whether the result is any better is for the validator to say; a value that
+//! fits as it is is left alone, but for a whole number written with a point, which most readers of
+//! integers refuse although the schema takes it.
+
+use serde_json::{Map, Value};
+use windlass_vocab::Repair;
+
+use crate::dialect::xml;
+use crate::repair::mend;
+
+/// How deep references and schemas within schemas are followed.
+const DEEPEST: usize = 32;
+
+/// Which changes are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Whole numbers written with a point, and nothing else: the value fits.
+    Integers,
+    /// All: the value does not fit.
+    All,
+}
+
+/// Changes `value` to what `schema` asks for, and says what was changed.
+pub(crate) fn coerce(value: &mut Value, schema: &Value, wanted: Wanted) -> Vec<Repair> {
+    let mut walk = Walk { root: schema, wanted, repairs: Vec::new() };
+    walk.value(value, schema, DEEPEST);
+    walk.repairs
+}
+
+struct Walk<'s> {
+    root: &'s Value,
+    wanted: Wanted,
+    repairs: Vec<Repair>,
+}
+
+impl<'s> Walk<'s> {
+    fn changed(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    fn value(&mut self, value: &mut Value, schema: &'s Value, deep: usize) {
+        let Some(deep) = deep.checked_sub(1) else { return };
+        let Some(schema) = self.resolved(schema) else { return };
+        let kinds = self.kinds(schema, deep);
+        if let Some(kinds) = &kinds
+            && let Some((made, repair)) = self.made(value, kinds, schema)
+        {
+            *value = made;
+            self.changed(repair);
+        }
+        for part in ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten() {
+            if self.takes(value, part, deep) {
+                self.value(value, part, deep);
+            }
+        }
+        match value {
+            Value::Object(members) => self.members(members, schema, deep),
+            Value::Array(elements) => self.elements(elements, schema, deep),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn members(&mut self, members: &mut Map<String, Value>, schema: &'s Value, deep: usize) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        let required = |key: &String| {
+            schema.get("required").and_then(Value::as_array).is_some_and(|all| all.iter().any(|name| name == key))
+        };
+        let mut absent = Vec::new();
+        for (key, member) in members.iter_mut() {
+            let Some(of) = properties.and_then(|all| all.get(key)).or(others) else { continue };
+            if member.is_null() && !required(key) && self.wanted == Wanted::All && !self.takes(member, of, deep) {
+                absent.push(key.clone());
+            } else {
+                self.value(member, of, deep);
+            }
+        }
+        for key in absent {
+            members.remove(&key);
+            self.changed(Repair::Dropped);
+        }
+    }
+
+    fn elements(&mut self, elements: &mut [Value], schema: &'s Value, deep: usize) {
+        let first = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let rest = schema.get("items").filter(|items| items.is_object());
+        for (place, element) in elements.iter_mut().enumerate() {
+            if let Some(of) = first.get(place).or(rest) {
+                self.value(element, of, deep);
+            }
+        }
+    }
+
+    /// The schema a reference within the document points to.
+    fn resolved(&self, schema: &'s Value) -> Option<&'s Value> {
+        let mut schema = schema;
+        for _ in 0..DEEPEST {
+            match schema.get("$ref").and_then(Value::as_str) {
+                Some(reference) => schema = self.root.pointer(reference.strip_prefix('#')?)?,
+                None => return Some(schema),
+            }
+        }
+        None
+    }
+
+    /// The types a schema takes; nothing where it does not say.
+    fn kinds(&self, schema: &'s Value, deep: usize) -> Option<Vec<&'s str>> {
+        match schema.get("type") {
+            Some(Value::String(kind)) => return Some(vec![kind]),
+            Some(Value::Array(kinds)) => return Some(kinds.iter().filter_map(Value::as_str).collect()),
+            Some(_) | None => {}
+        }
+        let deep = deep.checked_sub(1)?;
+        let choices = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array())?;
+        let kinds = choices.iter().map(|choice| self.kinds(self.resolved(choice)?, deep));
+        kinds.collect::<Option<Vec<_>>>().map(|kinds| kinds.concat())
+    }
+
+    /// Whether the schema takes values of this one's type.
+    fn takes(&self, value: &Value, schema: &'s Value, deep: usize) -> bool {
+        let Some(schema) = self.resolved(schema) else { return true };
+        self.kinds(schema, deep).is_none_or(|kinds| kinds.iter().any(|kind| is(value, kind)))
+    }
+
+    /// The value as one of `kinds`, where it is of none of them.
+    fn made(&self, value: &Value, kinds: &[&str], schema: &'s Value) -> Option<(Value, Repair)> {
+        if let Some(whole) = whole_number(value).filter(|_| kinds.contains(&"integer") && !kinds.contains(&"number")) {
+            return Some((whole, Repair::Coerced));
+        }
+        if self.wanted == Wanted::Integers || kinds.iter().any(|kind| is(value, kind)) {
+            return None;
+        }
+        if let Some(made) = kinds.iter().find_map(|kind| as_kind(value, kind)) {
+            return Some((made, Repair::Coerced));
+        }
+        let listed = kinds.contains(&"array") && !value.is_null() && self.is_element(value, schema);
+        listed.then(|| (Value::Array(vec![value.clone()]), Repair::Wrapped))
+    }
+
+    /// Whether a list of this schema could hold the value, perhaps in another form.
+    fn is_element(&self, value: &Value, schema: &'s Value) -> bool {
+        let Some(kinds) = schema.get("items").and_then(|items| self.kinds(self.resolved(items)?, DEEPEST)) else {
+            return true;
+        };
+        kinds.iter().any(|kind| is(value, kind) || as_kind(value, kind).is_some())
+    }
+}
+
+fn is(value: &Value, kind: &str) -> bool {
+    match (value, kind) {
+        (Value::Null, "null")
+        | (Value::Bool(_), "boolean")
+        | (Value::Number(_), "number")
+        | (Value::String(_), "string")
+        | (Value::Array(_), "array")
+        | (Value::Object(_), "object") => true,
+        (Value::Number(number), "integer") => number.is_i64() || number.is_u64(),
+        _ => false,
+    }
+}
+
+/// Numbers beyond this may have been rounded when they were read.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A number without a fraction, written with a point.
+fn whole_number(value: &Value) -> Option<Value> {
+    let number = value.as_number().filter(|number| number.is_f64())?.as_f64()?;
+    #[allow(clippy::cast_possible_truncation)]
+    let whole = number as i64;
+    (number.fract() == 0.0 && number.abs() < EXACT).then(|| Value::from(whole))
+}
+
+/// The same value in another type, where nothing is lost.
+fn as_kind(value: &Value, kind: &str) -> Option<Value> {
+    match (value, kind) {
+        (Value::String(text), "integer") => {
+            let text = text.trim();
+            let digits = text.split_once('.').filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0'));
+            let digits = digits.map_or(text, |(digits, _)| digits);
+            let exact = |number: &Value| number.is_i64() || number.is_u64();
+            serde_json::from_str::<Value>(digits).ok().filter(exact)
+        }
+        (Value::String(text), "number") => serde_json::from_str::<Value>(text.trim()).ok().filter(Value::is_number),
+        (Value::String(text), "boolean") => match text.trim() {
+            "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+            "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        (Value::Number(number), "string") => {
+            let exact = number.as_f64().is_some_and(|value| !number.is_f64() || value.abs() < EXACT);
+            exact.then(|| Value::String(number.to_string()))
+        }
+        (Value::Bool(truth), "string") => Some(Value::String(truth.to_string())),
+        (Value::String(text), "object") => structured(text).filter(Value::is_object),
+        (Value::String(text), "array") => structured(text).filter(Value::is_array),
+        _ => None,
+    }
+}
+
+/// What a text holds: JSON, perhaps to be mended, or elements.
+fn structured(text: &str) -> Option<Value> {
+    let text = text.trim();
+    match text.as_bytes().first()? {
+        b'{' | b'[' => {
+            let strict = serde_json::from_str(text).ok();
+            strict.or_else(|| serde_json::from_str(&mend(text)?.text).ok())
+        }
+        b'<' => xml::elements(text),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[allow(clippy::needless_pass_by_value)]
+    fn check(schema: Value, given: Value, want: Value, repairs: &[Repair]) {
+        let mut value = given.clone();
+        assert_eq!(
+            (coerce(&mut value, &schema, Wanted::All), &value),
+            (repairs.to_vec(), &want),
+            "{given} by {schema}"
+        );
+    }
+
+    // proves T3
+    #[test]
+    fn a_value_takes_the_type_that_is_asked_for_where_nothing_is_lost() {
+        let of = |kind: &str| json!({ "type": kind });
+        for (kind, given, want) in [
+            ("integer", json!("5"), json!(5)),
+            ("integer", json!(" -12 "), json!(-12)),
+            ("integer", json!("5.0"), json!(5)),
+            ("integer", json!(5.0), json!(5)),
+            ("integer", json!("18446744073709551615"), json!(u64::MAX)),
+            ("number", json!("2.5"), json!(2.5)),
+            ("boolean", json!("true"), json!(true)),
+            ("boolean", json!("False"), json!(false)),
+            ("string", json!(5), json!("5")),
+            ("string", json!(2.5), json!("2.5")),
+            ("string", json!(true), json!("true")),
+            ("object", json!("{\"a\": 1}"), json!({"a": 1})),
+            ("object", json!("{'a': 1,}"), json!({"a": 1})),
+            ("array", json!("[1, 2]"), json!([1, 2])),
+        ] {
+            check(of(kind), given, want, &[Repair::Coerced]);
+        }
+    }
+
+    // proves T3
+    #[test]
+    fn what_would_lose_something_stays_as_it_is() {
+        for (kind, given) in [
+            ("integer", json!("5.5")),
+            ("integer", json!(5.5)),
+            ("integer", json!("five")),
+            ("integer", json!("")),
+            ("integer", json!(true)),
+            ("integer", json!("99999999999999999999999")),
+            ("number", json!("NaN")),
+            ("boolean", json!("yes")),
+            ("boolean", json!(1)),
+            ("string", json!(null)),
+            ("string", json!({"a": 1})),
+            ("string", json!(1.5e300)),
+            ("object", json!("a: b")),
+            ("null", json!("null")),
+        ] {
+            check(json!({ "type": kind }), given.clone(), given, &[]);
+        }
+    }
+
+    // proves T3
+    #[test]
+    fn what_is_of_the_type_asked_for_is_left_alone() {
+        for (schema, given) in [
+            (json!({"type": "string"}), json!("5")),
+            (json!({"type": ["string", "integer"]}), json!("5")),
+            (json!({"type": "number"}), json!(5.0)),
+            (json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), json!("5")),
+            (json!({}), json!("5")),
+            (json!({"properties": {"a": {"type": ["null", "string"]}}}), json!({"a": null})),
+            (json!({"properties": {"a": {"type": "string"}}, "required": ["a"]}), json!({"a": null})),
+        ] {
+            check(schema, given.clone(), given, &[]);
+        }
+    }
+
+    // proves T3
+    #[test]
+    fn one_value_becomes_a_list_and_an_empty_one_is_left_out() {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        check(list.clone(), json!("a"), json!(["a"]), &[Repair::Wrapped]);
+        check(list, json!({"a": 1}), json!({"a": 1}), &[]);
+        let numbers = json!({"type": "array", "items": {"type": "integer"}});
+        check(numbers, json!("7"), json!([7]), &[Repair::Wrapped, Repair::Coerced]);
+        let optional = json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
+        check(optional, json!({"a": null, "b": "3"}), json!({"b": 3}), &[Repair::Coerced, Repair::Dropped]);
+    }
+
+    // proves T3
+    #[test]
+    fn values_within_values_and_behind_references_are_found() {
+        let schema = json!({
+            "properties": {"list": {"type": "array", "items": {"$ref": "#/$defs/item"}}},
+            "$defs": {"item": {"type": "object", "properties": {
+                "n": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "next": {"$ref": "#/$defs/item"}
+            }}}
+        });
+        let given = json!({"list": [{"n": "1", "next": {"n": "2"}}, "{\"n\": 3}"]});
+        check(schema, given, json!({"list": [{"n": 1, "next": {"n": 2}}, {"n": 3}]}), &[Repair::Coerced]);
+        let circle = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}});
+        check(circle, json!("5"), json!("5"), &[]);
+    }
+
+    #[test]
+    fn a_value_that_fits_changes_only_in_the_form_of_whole_numbers() {
+        let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "array"}}});
+        let mut value = json!({"n": 5.0, "s": "x"});
+        assert_eq!(coerce(&mut value, &schema, Wanted::Integers), [Repair::Coerced]);
+        assert_eq!(value, json!({"n": 5, "s": "x"}));
+    }
+}

@@ -1,0 +1,191 @@
+//! `<tool>` blocks, and the tags that small models use instead of them.
+//!
+//! ```text
+//! <tool>
+//! <server_name>local</server_name>
+//! <tool_name>read_file</tool_name>
+//! <arguments>{"path": "a.txt"}</arguments>
+//! </tool>
+//! ```
+
+use serde_json::{Map, Value};
+use windlass_vocab::ReplyCall;
+
+use super::{Malformed, json, xml};
+use crate::repair::mend;
+
+const CDATA: &str = "<![CDATA[";
+
+/// The calls of a block, given what stands between its tags.
+pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
+    let inner = inner.trim();
+    if inner.starts_with('{') {
+        return json::calls(inner)
+            .ok_or_else(|| Malformed::parse("what stands in <tool> is no call that can be read."));
+    }
+    let begin = inner.find("<arguments>");
+    let head = &inner[..begin.unwrap_or(inner.len())];
+    let given = begin.map(|begin| &inner[begin + "<arguments>".len()..]);
+    let end = given.and_then(|given| given.rfind("</arguments>"));
+    let tail = given.zip(end).map_or("", |(given, end)| &given[end..]);
+    let named = |name: &'static str| match field(head, name)? {
+        None => field(tail, name),
+        found => Ok(found),
+    };
+    let server = named("server_name")?.ok_or(Malformed::MissingField { field: "server_name" })?;
+    let tool = named("tool_name")?.ok_or(Malformed::MissingField { field: "tool_name" })?;
+    let arguments = match (given, end) {
+        (None, _) => String::new(),
+        (Some(given), Some(end)) => arguments(&given[..end])?,
+        (Some(given), None) => unclosed(given)?,
+    };
+    let name = if tool.contains('.') { tool } else { format!("{server}.{tool}") };
+    Ok(vec![ReplyCall { provider_id: None, name, arguments }])
+}
+
+/// The text of an element; nothing where it is absent or empty.
+fn field(text: &str, name: &'static str) -> Result<Option<String>, Malformed> {
+    let Some(begin) = text.find(&format!("<{name}>")) else { return Ok(None) };
+    let inner = &text[begin + name.len() + 2..];
+    let Some(end) = inner.find('<') else { return Err(Malformed::parse(format!("<{name}> is not closed."))) };
+    if !inner[end..].starts_with(&format!("</{name}>")) {
+        return Err(Malformed::parse(format!("<{name}> is not closed.")));
+    }
+    let text = xml::content(&inner[..end]);
+    Ok((!text.is_empty()).then_some(text))
+}
+
+/// Arguments whose closing tag is missing: taken if they are whole as they stand.
+fn unclosed(text: &str) -> Result<String, Malformed> {
+    let cut = || Malformed::parse("<arguments> is not closed; the call was cut off.");
+    let text = text.trim();
+    let whole = serde_json::from_str::<Map<String, Value>>(text).is_ok()
+        || xml::members(text).is_some_and(|all| !all.is_empty());
+    if whole { arguments(text) } else { Err(cut()) }
+}
+
+/// Arguments as JSON text, which may still need mending.
+fn arguments(text: &str) -> Result<String, Malformed> {
+    let text = text.trim();
+    let text = text.strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>")).unwrap_or(text).trim();
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    if text.starts_with('<') {
+        let members =
+            xml::members(text).ok_or_else(|| Malformed::parse("the elements in <arguments> don't add up."))?;
+        return Ok(Value::Object(members).to_string());
+    }
+    let Err(error) = serde_json::from_str::<Value>(text) else { return Ok(text.to_owned()) };
+    let plain = xml::unescaped(text);
+    if serde_json::from_str::<Value>(&plain).is_ok() {
+        return Ok(plain);
+    }
+    if mend(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    Err(Malformed::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {error}.")))
+}
+
+/// The calls in a tag that small models put round them.
+pub(super) fn wrapped(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
+    let inner = inner.trim();
+    if inner.starts_with('<') {
+        return function(inner).map(|call| vec![call]);
+    }
+    json::calls(inner).ok_or_else(|| Malformed::parse("what stands in the tag is no JSON with `name` and `arguments`."))
+}
+
+/// `<function=name>` with JSON or `<parameter=key>` in it.
+pub(super) fn function(text: &str) -> Result<ReplyCall, Malformed> {
+    let broken = || Malformed::parse("<function=…> is not whole.");
+    let text = text.trim().strip_prefix("<function=").ok_or_else(broken)?;
+    let (name, inner) = text.split_once('>').ok_or_else(broken)?;
+    let inner = inner.split("</function>").next().unwrap_or_default().trim();
+    let name = name.trim().trim_matches('"').to_owned();
+    let arguments =
+        if inner.starts_with("<parameter") { parameters(inner).ok_or_else(broken)? } else { arguments(inner)? };
+    Ok(ReplyCall { provider_id: None, name, arguments })
+}
+
+fn parameters(text: &str) -> Option<String> {
+    let mut members = Map::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (key, inner) = rest.strip_prefix("<parameter=")?.split_once('>')?;
+        let (value, behind) = inner.split_once("</parameter>")?;
+        members.insert(key.trim().trim_matches('"').to_owned(), Value::String(xml::content(value)));
+        rest = behind.trim_start();
+    }
+    Some(Value::Object(members).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn block(arguments: &str) -> String {
+        format!("<server_name>s</server_name>\n<tool_name>t</tool_name>\n<arguments>{arguments}</arguments>")
+    }
+
+    // proves T4
+    #[test]
+    fn arguments_are_json_or_elements() {
+        for (text, want) in [
+            (r#"{"a": 1}"#, json!({"a": 1})),
+            ("\n{\"a\": 1}\n", json!({"a": 1})),
+            ("<![CDATA[{\"a\": \"x < y && z\"}]]>", json!({"a": "x < y && z"})),
+            ("<a>1</a><b>x & y</b>", json!({"a": "1", "b": "x & y"})),
+            ("<a><![CDATA[</arguments>]]></a>", json!({"a": "</arguments>"})),
+            (r#"{"a": "x && y"}"#, json!({"a": "x && y"})),
+            ("{&quot;a&quot;: &quot;x &amp; y&quot;}", json!({"a": "x & y"})),
+            (r#"{"a": "</arguments> in a text"}"#, json!({"a": "</arguments> in a text"})),
+        ] {
+            let calls = calls(&block(text)).unwrap();
+            assert_eq!(calls[0].name, "s.t");
+            assert_eq!(serde_json::from_str::<Value>(&calls[0].arguments).unwrap(), want, "{text}");
+        }
+        assert_eq!(calls(&block("")).unwrap()[0].arguments, "");
+        assert_eq!(calls("<server_name>s</server_name><tool_name>t</tool_name>").unwrap()[0].arguments, "");
+        // Mended later, with the repair recorded.
+        assert_eq!(calls(&block("{'a': 1,}")).unwrap()[0].arguments, "{'a': 1,}");
+    }
+
+    // proves T4
+    #[test]
+    fn what_is_missing_or_broken_is_named() {
+        let missing = |field| Err(Malformed::MissingField { field });
+        assert_eq!(calls("<tool_name>t</tool_name>"), missing("server_name"));
+        assert_eq!(calls("<server_name>s</server_name>"), missing("tool_name"));
+        assert_eq!(calls("<server_name>s</server_name><tool_name> </tool_name>"), missing("tool_name"));
+        for broken in [
+            "<server_name>s</server_name><tool_name>t",
+            "<server_name>s<tool_name>t</tool_name>",
+            &block("{\"a\": \"half"),
+            &block("plain words"),
+            &block("<a>1"),
+            "<server_name>s</server_name><tool_name>t</tool_name><arguments>{\"a\": 1",
+            "{\"a\": 1}",
+        ] {
+            assert!(matches!(calls(broken), Err(Malformed::ParseError { .. })), "{broken}");
+        }
+        let whole = "<server_name>s</server_name><tool_name>t</tool_name><arguments>{\"a\": 1}";
+        assert_eq!(calls(whole).unwrap()[0].arguments, "{\"a\": 1}");
+    }
+
+    // proves T4
+    #[test]
+    fn the_tags_of_small_models_are_read() {
+        let calls = wrapped("\n{\"name\": \"t\", \"arguments\": {\"a\": 1}}\n").unwrap();
+        assert_eq!((calls[0].name.as_str(), calls[0].arguments.as_str()), ("t", "{\"a\": 1}"));
+        let call = function("<function=t>{\"a\": 1}</function>").unwrap();
+        assert_eq!((call.name.as_str(), call.arguments.as_str()), ("t", "{\"a\": 1}"));
+        let call =
+            function("<function=t>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx\ny\n</parameter>\n</function>");
+        assert_eq!(call.unwrap().arguments, r#"{"a":"1","b":"x\ny"}"#);
+        assert!(wrapped("{\"a\": 1}").is_err());
+        assert!(function("<function=t>words</function>").is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! `Tool: name` on one line, `Arguments: {…}` on the next.
+
+use windlass_vocab::ReplyCall;
+
+use super::Malformed;
+use super::opening::{Kind, Sight};
+use crate::repair::mend;
+
+/// What the line that names the tool begins with.
+const TOOL: &[&str] = &["tool:", "action:"];
+/// What the line with the arguments begins with.
+const ARGUMENTS: &[&str] = &["arguments:", "args:", "parameters:", "action input:"];
+/// No name and no white space between is longer.
+const SHORT: usize = 128;
+
+/// What a label looks like so far.
+enum Label<'a> {
+    No,
+    More,
+    /// It is there; this is behind it.
+    Yes(&'a str),
+}
+
+/// The label `text` begins with. Models like to write it in bold.
+fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
+    let plain = text.trim_start_matches('*');
+    if text.len() - plain.len() > 2 {
+        return Label::No;
+    }
+    for label in labels {
+        match plain.get(..label.len()) {
+            Some(begin) if begin.eq_ignore_ascii_case(label) => {
+                let behind = &plain[label.len()..];
+                return Label::Yes(behind.strip_prefix("**").unwrap_or(behind));
+            }
+            Some(_) => {}
+            None if label.get(..plain.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(plain)) => {
+                return Label::More;
+            }
+            None => {}
+        }
+    }
+    Label::No
+}
+
+/// What `text`, which stands at the beginning of a line, may be.
+pub(super) fn sight(text: &str, knows: &dyn Fn(&str) -> bool) -> Sight {
+    let behind = match label(text, TOOL) {
+        Label::No => return Sight::No,
+        Label::More => return Sight::More,
+        Label::Yes(behind) => behind,
+    };
+    let Some(end) = behind.as_bytes().iter().take(SHORT).position(|byte| *byte == b'\n') else {
+        return if behind.len() < SHORT { Sight::More } else { Sight::No };
+    };
+    if !knows(name(&behind[..end])) {
+        return Sight::No;
+    }
+    let next = behind[end..].trim_start();
+    if behind[end..].len() - next.len() > SHORT {
+        return Sight::No;
+    }
+    match label(next, ARGUMENTS) {
+        _ if next.is_empty() => Sight::More,
+        Label::No => Sight::No,
+        Label::More => Sight::More,
+        Label::Yes(behind) => {
+            let arguments = behind.trim_start();
+            match arguments.as_bytes().first() {
+                _ if behind.len() - arguments.len() > SHORT => Sight::No,
+                None => Sight::More,
+                Some(b'{') => Sight::Yes(Kind::Lines { arguments: text.len() - arguments.len() }),
+                Some(_) => Sight::No,
+            }
+        }
+    }
+}
+
+/// The name on the first line, without what is put round it.
+fn name(line: &str) -> &str {
+    line.trim().trim_matches(['`', '*', '"', '\''])
+}
+
+/// The call whose arguments begin at `arguments` in `text`.
+pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, Malformed> {
+    let first = text.split('\n').next().unwrap_or_default();
+    let name = first.split_once(':').map_or("", |(_, behind)| name(behind.strip_prefix("**").unwrap_or(behind)));
+    let arguments = text[arguments..].trim();
+    let sound = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments);
+    match sound {
+        Err(error) if mend(arguments).is_none() => {
+            Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {error}.")))
+        }
+        Ok(_) | Err(_) => Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned() }),
+    }
+}

@@ -1,0 +1,101 @@
+//! Dialects: calls that a model writes into its text (T4).
+//!
+//! The protocol: [`Spoken`] says which forms a run reads and how many calls a reply may have. A
+//! [`Reader`] takes the text as it arrives, in fragments cut anywhere, and gives out what is certain to
+//! be words; what may still become a call is held back until that is decided. At the end it gives a
+//! [`Reading`]: the words, the calls, and what is wrong with a call that could not be read. The result
+//! is the same however the text was cut, and [`read`] is the same for a text that is there as a whole.
+//!
+//! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a
+//! tag may follow the end of a sentence), not in code, not in a quotation, not in a fence that is
+//! followed by more words, and not below a line that announces an example. A form without tags must also
+//! name a tool that is offered.
+//!
+//! The other way round, [`prompt`] tells a model how to call, and [`rendered`] writes the calls and
+//! results of the history as text.
+//!
+//! ```
+//! use windlass_tools::dialect::{Ended, Spoken, read};
+//! use windlass_vocab::{Dialect, Parallel};
+//!
+//! let spoken = Spoken::of(&[Dialect::Native, Dialect::Bracket], None, Parallel::Off).ok_or("nothing is read")?;
+//! let reading = read("I look.\n[local.read_file(path=\"a.txt\")]", &spoken, |_| true, Ended::Whole);
+//! assert_eq!(reading.text, "I look.");
+//! assert_eq!(reading.calls[0].name, "local.read_file");
+//! assert_eq!(reading.calls[0].arguments, r#"{"path":"a.txt"}"#);
+//! # Ok::<(), &str>(())
+//! ```
+
+mod block;
+mod bracket;
+mod explain;
+mod found;
+mod held;
+mod json;
+mod lines;
+mod opening;
+mod prompt;
+mod reader;
+mod render;
+mod scan;
+mod spoken;
+#[cfg(test)]
+mod tests;
+pub(crate) mod xml;
+
+use windlass_vocab::ReplyCall;
+
+pub use prompt::prompt;
+pub use reader::{Reader, Said};
+pub use render::{rendered, stop_sequence};
+pub use spoken::{Calls, Spoken};
+
+/// How a text came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model was done, or stopped where it was to stop.
+    Whole,
+    /// It was cut off.
+    Cut,
+}
+
+/// What a text says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The words, without the calls.
+    pub text: String,
+    /// The calls, in order.
+    pub calls: Vec<ReplyCall>,
+    /// What is wrong with a call that could not be read, where there is one.
+    pub malformed: Option<Malformed>,
+}
+
+/// A call that could not be read. Displayed as the model is told it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It is broken.
+    #[error("ParseError: {what}")]
+    ParseError {
+        /// Where.
+        what: String,
+    },
+    /// It lacks something.
+    #[error("MissingField: the call has no `{field}`.")]
+    MissingField {
+        /// What.
+        field: &'static str,
+    },
+}
+
+impl Malformed {
+    fn parse(what: impl Into<String>) -> Self {
+        Self::ParseError { what: what.into() }
+    }
+}
+
+/// Reads a text that is there as a whole. `knows` says whether a tool of that name is offered.
+pub fn read(text: &str, spoken: &Spoken, knows: impl Fn(&str) -> bool + Send + 'static, ended: Ended) -> Reading {
+    let mut reader = Reader::new(*spoken, Box::new(knows));
+    reader.push(text, &mut |_| {});
+    reader.finish(ended, &mut |_| {})
+}

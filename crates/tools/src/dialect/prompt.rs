@@ -1,0 +1,58 @@
+//! What a model is told about calling in a dialect: the rules, the tools, and what was wrong.
+
+use windlass_vocab::{Dialect, ToolSpec};
+
+use super::Malformed;
+use super::spoken::Calls;
+
+const TOOL_BLOCK: &str = include_str!("prompts/tool_block.md");
+const BRACKET: &str = include_str!("prompts/bracket.md");
+const LINES: &str = include_str!("prompts/lines.md");
+const BARE_JSON: &str = include_str!("prompts/bare_json.md");
+const ONE: &str = include_str!("prompts/one.md");
+const SEVERAL: &str = include_str!("prompts/several.md");
+
+/// How calls are written; nothing where the wire has its own.
+fn rules(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::Native | Dialect::Probe => None,
+        Dialect::ToolBlock => Some(TOOL_BLOCK),
+        Dialect::Bracket => Some(BRACKET),
+        Dialect::Lines => Some(LINES),
+        Dialect::BareJson => Some(BARE_JSON),
+    }
+}
+
+/// The calling rules and the schemas of the tools offered, for the prefix of a run in `dialect`.
+#[must_use]
+pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: Calls) -> Option<String> {
+    let rules = rules(dialect).filter(|_| !offer.is_empty())?.trim();
+    let count = match calls {
+        Calls::One => ONE.trim(),
+        Calls::Several => SEVERAL.trim(),
+    };
+    let tools: Vec<String> = offer.iter().map(|spec| tool(dialect, spec)).collect();
+    Some(format!("How to call tools:\n\n{rules}\n{count}\n\nThe tools:\n\n{}", tools.join("\n\n")))
+}
+
+fn tool(dialect: Dialect, spec: &ToolSpec) -> String {
+    let title = match dialect {
+        Dialect::ToolBlock => format!("server_name {}, tool_name {}", spec.name.server(), spec.name.bare()),
+        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => {
+            spec.name.to_string()
+        }
+    };
+    format!("- {title}\n{}\nSchema of the arguments: {}", spec.description.trim(), spec.schema.as_str())
+}
+
+impl Malformed {
+    /// What the model is told, so that it can mend the call.
+    #[must_use]
+    pub fn told(&self, dialect: Option<Dialect>) -> String {
+        let how = match dialect.and_then(rules) {
+            Some(rules) => format!("Write the whole call again.\n\n{}", rules.trim()),
+            None => "Make the call again in the usual way, not as text.".to_owned(),
+        };
+        format!("Your last reply holds a tool call that could not be read, so nothing was run. {self}\n{how}")
+    }
+}

@@ -1,0 +1,86 @@
+//! The history in a dialect: calls as the model should have written them, results as messages of the
+//! user's role. Each message becomes exactly one, always the same, so that what was sent stays as it was.
+
+use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part};
+
+/// The text at which a server is to stop, so that the model does not go on to invent the result.
+#[must_use]
+pub fn stop_sequence(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::ToolBlock => Some(super::opening::TOOL_CLOSE),
+        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => None,
+    }
+}
+
+/// A message of the history as it is sent in `dialect`, without calls.
+#[must_use]
+pub fn rendered(dialect: Dialect, message: &Message) -> Message {
+    match message {
+        Message::User { .. } => message.clone(),
+        Message::Assistant { calls, .. } if calls.is_empty() => message.clone(),
+        Message::Assistant { parts, calls } => {
+            let mut text = String::new();
+            let mut kept = Vec::new();
+            for part in parts {
+                match part {
+                    Part::Text { text: said } => text.push_str(said),
+                    Part::Thinking { .. } => kept.push(part.clone()),
+                    Part::Call { .. } => {}
+                }
+            }
+            for call in calls {
+                if !text.is_empty() {
+                    text.push_str("\n\n");
+                }
+                text.push_str(&written(dialect, call));
+            }
+            kept.push(Part::Text { text });
+            Message::Assistant { parts: kept, calls: Vec::new() }
+        }
+        Message::Tool { name, outcome, text, .. } => {
+            let (server, tool) = parted(name);
+            let outcome = word(*outcome);
+            let text = format!("<tool_result name=\"{server}.{tool}\" outcome=\"{outcome}\">\n{text}\n</tool_result>");
+            Message::User { text }
+        }
+    }
+}
+
+/// A call in the dialect.
+fn written(dialect: Dialect, call: &CallInHistory) -> String {
+    let (server, tool) = parted(&call.name);
+    // The one way JSON has to keep a closing tag out of a text.
+    let arguments = call.arguments.as_str().replace("</", "<\\/");
+    match dialect {
+        Dialect::ToolBlock | Dialect::Native | Dialect::Probe => format!(
+            "<tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n\
+             </arguments>\n</tool>"
+        ),
+        Dialect::Bracket => {
+            let members = call.arguments.to_value();
+            let pairs = members.as_object().into_iter().flatten().map(|(key, value)| format!("{key}={value}"));
+            format!("[{server}.{tool}({})]", pairs.collect::<Vec<_>>().join(", "))
+        }
+        Dialect::Lines => format!("Tool: {server}.{tool}\nArguments: {arguments}"),
+        Dialect::BareJson => format!("{{\"name\": \"{server}.{tool}\", \"arguments\": {arguments}}}"),
+    }
+}
+
+/// Server and tool of a name as a model wrote it.
+fn parted(name: &str) -> (&str, &str) {
+    name.split_once('.').or_else(|| name.split_once("__")).unwrap_or(("local", name))
+}
+
+fn word(outcome: OutcomeKind) -> &'static str {
+    match outcome {
+        OutcomeKind::Ok => "ok",
+        OutcomeKind::ToolError => "error",
+        OutcomeKind::InfrastructureError => "unavailable",
+        OutcomeKind::Unknown => "unknown tool",
+        OutcomeKind::InvalidArguments => "invalid arguments",
+        OutcomeKind::Denied => "denied",
+        OutcomeKind::Cancelled => "cancelled",
+        OutcomeKind::TimedOut => "timed out",
+        OutcomeKind::Interrupted => "interrupted",
+    }
+}

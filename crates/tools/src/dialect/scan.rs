@@ -1,0 +1,157 @@
+//! Where a call that has begun ends. Scans go on where they stopped when more of the text comes, so
+//! that no byte is looked at twice.
+
+/// A scan for the bracket that closes the first one.
+#[derive(Clone, Debug)]
+pub(super) struct Brackets {
+    at: usize,
+    deep: usize,
+    /// The quote of the string it is in.
+    within: Option<u8>,
+    /// The last byte that is not white space, outside strings.
+    before: u8,
+    parentheses: Parentheses,
+}
+
+/// Whether round brackets count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parentheses {
+    Count,
+    Ignore,
+}
+
+impl Brackets {
+    /// A scan that begins at the opening bracket at `at`.
+    pub(super) fn new(at: usize, parentheses: Parentheses) -> Self {
+        Self { at, deep: 0, within: None, before: b':', parentheses }
+    }
+
+    /// Where the text goes on behind the closing bracket, if that has come.
+    pub(super) fn end(&mut self, text: &[u8]) -> Option<usize> {
+        while let Some(rest) = text.get(self.at..).filter(|rest| !rest.is_empty()) {
+            if let Some(quote) = self.within {
+                let Some(found) = memchr::memchr2(quote, b'\\', rest) else {
+                    self.at = text.len();
+                    return None;
+                };
+                if rest[found] == b'\\' {
+                    self.at += found + 2;
+                } else {
+                    self.at += found + 1;
+                    (self.within, self.before) = (None, quote);
+                }
+                continue;
+            }
+            self.at += 1;
+            if self.step(rest[0]) {
+                return Some(self.at);
+            }
+        }
+        None
+    }
+
+    /// Takes a byte outside strings; whether it closes the first bracket.
+    fn step(&mut self, byte: u8) -> bool {
+        let counts = self.parentheses == Parentheses::Count;
+        match byte {
+            // A quote elsewhere begins no string: it was not escaped, or is an apostrophe.
+            b'"' | b'\'' if matches!(self.before, b'{' | b'[' | b'(' | b':' | b',' | b'=') => self.within = Some(byte),
+            b'{' | b'[' => self.deep += 1,
+            b'(' if counts => self.deep += 1,
+            b')' if counts => self.deep = self.deep.saturating_sub(1),
+            b'}' | b']' => self.deep = self.deep.saturating_sub(1),
+            _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.before = byte;
+        }
+        self.deep == 0 && matches!(byte, b'}' | b']' | b')')
+    }
+}
+
+/// A scan for a closing tag. JSON and CDATA on the way are gone over, for the tag may stand in them too.
+#[derive(Clone, Debug)]
+pub(super) struct Tag {
+    close: &'static str,
+    at: usize,
+    state: TagState,
+}
+
+#[derive(Clone, Debug)]
+enum TagState {
+    /// Between tags.
+    Looking,
+    /// Behind a tag that may be followed by JSON.
+    BeforeJson,
+    Cdata,
+    Json(Brackets),
+}
+
+const ARGUMENTS: &str = "<arguments>";
+const CDATA: &str = "<![CDATA[";
+
+impl Tag {
+    /// A scan for `close` from `at` on, where JSON may stand at once.
+    pub(super) fn new(close: &'static str, at: usize) -> Self {
+        Self { close, at, state: TagState::BeforeJson }
+    }
+
+    /// The tag it looks for.
+    pub(super) fn close(&self) -> &'static str {
+        self.close
+    }
+
+    /// Where the closing tag begins and where the text goes on behind it, if it has come.
+    pub(super) fn end(&mut self, text: &[u8]) -> Option<(usize, usize)> {
+        loop {
+            let rest = text.get(self.at..).filter(|rest| !rest.is_empty())?;
+            match &mut self.state {
+                TagState::Json(scan) => {
+                    self.at = scan.end(text)?;
+                    self.state = TagState::Looking;
+                }
+                TagState::Cdata => {
+                    let Some(end) = memchr::memmem::find(rest, b"]]>") else {
+                        // The mark may have come in part.
+                        self.at = text.len().saturating_sub(2).max(self.at);
+                        return None;
+                    };
+                    self.at += end + 3;
+                    self.state = TagState::Looking;
+                }
+                TagState::BeforeJson => {
+                    let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    self.at += blank;
+                    let first = *rest.get(blank)?;
+                    self.state = match first {
+                        b'{' | b'[' => TagState::Json(Brackets::new(self.at, Parentheses::Ignore)),
+                        _ => TagState::Looking,
+                    };
+                }
+                TagState::Looking => {
+                    let Some(found) = memchr::memchr(b'<', rest) else {
+                        self.at = text.len();
+                        return None;
+                    };
+                    self.at += found;
+                    let rest = &rest[found..];
+                    if rest.starts_with(self.close.as_bytes()) {
+                        return Some((self.at, self.at + self.close.len()));
+                    }
+                    if [self.close, ARGUMENTS, CDATA].iter().any(|tag| tag.as_bytes().starts_with(rest)) {
+                        return None;
+                    }
+                    if rest.starts_with(ARGUMENTS.as_bytes()) {
+                        self.at += ARGUMENTS.len();
+                        self.state = TagState::BeforeJson;
+                    } else if rest.starts_with(CDATA.as_bytes()) {
+                        self.at += CDATA.len();
+                        self.state = TagState::Cdata;
+                    } else {
+                        self.at += 1;
+                    }
+                }
+            }
+        }
+    }
+}

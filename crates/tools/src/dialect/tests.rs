@@ -1,0 +1,465 @@
+//! What is a call and what is not, in every dialect and however the text is cut.
+
+use std::time::Instant;
+
+use proptest::prelude::*;
+use windlass_vocab::{CallId, CallInHistory, Dialect, Json, Message, OutcomeKind, Parallel, Part, RunId, TurnId};
+
+use super::{Ended, Malformed, Reader, Reading, Said, Spoken, prompt, read, rendered};
+
+const TEXTUAL: [Dialect; 4] = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
+
+fn knows(name: &str) -> bool {
+    ["read_file", "local.read_file", "git.log", "list", "local.list"].contains(&name)
+}
+
+fn spoken(dialects: &[Dialect], parallel: Parallel) -> Spoken {
+    Spoken::of(dialects, None, parallel).expect("something is read")
+}
+
+fn all(text: &str) -> Reading {
+    read(text, &spoken(&TEXTUAL, Parallel::Safe), knows, Ended::Whole)
+}
+
+fn calls(reading: &Reading) -> Vec<(&str, &str)> {
+    reading.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
+}
+
+const BLOCK: &str = "<tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n\
+    <arguments>{\"path\": \"a\"}</arguments>\n</tool>";
+
+// proves T4
+#[test]
+fn a_call_is_read_in_every_dialect_and_its_text_is_not_shown() {
+    let path = r#"{"path": "a"}"#;
+    for (text, want) in [
+        (BLOCK.to_owned(), ("local.read_file", path)),
+        (r#"[local.read_file(path="a")]"#.into(), ("local.read_file", r#"{"path":"a"}"#)),
+        (format!("Tool: read_file\nArguments: {path}"), ("read_file", path)),
+        (format!("Tool: `read_file`\n\nArguments:\n{path}\n"), ("read_file", path)),
+        (format!("**Tool:** read_file\n**Arguments:** {path}"), ("read_file", path)),
+        (format!("Action: read_file\nAction Input: {path}"), ("read_file", path)),
+        (format!(r#"{{"name": "read_file", "arguments": {path}}}"#), ("read_file", path)),
+        (format!(r#"[{{"name": "read_file", "parameters": {path}}}]"#), ("read_file", path)),
+        (format!("```json\n{{\"name\": \"read_file\", \"arguments\": {path}}}\n```"), ("read_file", path)),
+        (format!("<tool_call>\n{{\"name\": \"read_file\", \"arguments\": {path}}}\n</tool_call>"), ("read_file", path)),
+        (format!("<function=read_file>{path}</function>"), ("read_file", path)),
+        (
+            "<tool_call>\n<function=read_file>\n<parameter=path>\na\n</parameter>\n</function>\n</tool_call>".into(),
+            ("read_file", r#"{"path":"a"}"#),
+        ),
+        (format!("```xml\n{BLOCK}\n```\n"), ("local.read_file", path)),
+    ] {
+        for (before, after) in [("", ""), ("I look.\n\n", ""), ("I look.\n", "\n\n"), ("  \n", "")] {
+            let whole = format!("{before}{text}{after}");
+            let reading = all(&whole);
+            assert_eq!(calls(&reading), [want], "{whole}");
+            assert_eq!(reading.text, before.trim(), "{whole}");
+            assert_eq!(reading.malformed, None, "{whole}");
+        }
+    }
+}
+
+// proves T4
+#[test]
+fn a_reply_that_only_mentions_a_tool_is_no_call() {
+    let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
+    for text in [
+        "I could use read_file to look at it.".to_owned(),
+        "The tool read_file takes a path.".into(),
+        "Use the <tool> tag to call a tool.".into(),
+        "A <tool> block ends in </tool>.".into(),
+        "The tool: read_file\nArguments: none".into(),
+        "Tool: read_file\nIt reads files.".into(),
+        "Tool: hammer\nArguments: {\"nail\": 1}".into(),
+        "Tool: read_file\nArguments: the path".into(),
+        format!("`{BLOCK}`"),
+        format!("Write `{json}` to call it."),
+        format!("This is how it goes: {json}"),
+        format!("> {json}"),
+        format!("> {BLOCK}"),
+        format!("    {json}"),
+        format!("\t{json}"),
+        format!("A call looks like this:\n\n{json}\n\nwith the path of the file."),
+        format!("For example:\n\n```json\n{json}\n```"),
+        format!("The syntax is\n```\n{json}\n```\nand so on."),
+        format!("```json\n{json}\n```\nThat is how a call is written."),
+        format!("```python\nprint('hello')\n{json}\n```"),
+        format!("```rust\n{BLOCK}\n```\n"),
+        format!("The format is {BLOCK} and nothing else."),
+        format!("In code `see. {BLOCK}` it stands."),
+        "You can write [read_file(path=\"a\")] anywhere.".into(),
+        "[read_file](https://example.com/read_file)".into(),
+        "[read_file(path=\"a\")] is how it is written.".into(),
+        "[read_file] was called.".into(),
+        "[x] done\n[ ] not done\n[1] a source".into(),
+        "[hammer(nail=1)]".into(),
+        r#"{"name": "Bob", "arguments": {"a": 1}}"#.into(),
+        r#"{"name": "read_file", "description": "reads", "parameters": {"type": "object"}}"#.into(),
+        r#"{"result": {"name": "read_file", "arguments": {}}}"#.into(),
+        r#"{"name": "read_file"}"#.into(),
+        r#"[{"name": "read_file", "arguments": {}}, {"name": "hammer", "arguments": {}}]"#.into(),
+        "[1, 2, 3]".into(),
+        "{}".into(),
+        "{".into(),
+        "<tools>".into(),
+        "<tool".into(),
+        "<toolbox>\n<tool_name>x</tool_name>".into(),
+        "<tool_call> is a tag.".into(),
+        "To".into(),
+        "Tool".into(),
+        String::new(),
+        " \n\n ".into(),
+    ] {
+        let reading = all(&text);
+        assert_eq!(reading, Reading { text: text.clone(), ..Reading::default() }, "{text}");
+    }
+}
+
+// proves T4
+#[test]
+fn where_calls_are_native_only_a_reply_that_is_a_call_as_a_whole_counts() {
+    let probing = spoken(&[Dialect::Native, Dialect::Probe], Parallel::Safe);
+    let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
+    for text in [json, BLOCK, "\n[read_file(path=\"a\")]\n", "```json\n{\"tool\": \"read_file\", \"path\": \"a\"}\n```"]
+    {
+        assert_eq!(read(text, &probing, knows, Ended::Whole).calls.len(), 1, "{text}");
+    }
+    for text in
+        [format!("I look.\n{json}"), format!("{json}\nThat was it."), format!("{BLOCK}\nDone."), "Hello.".into()]
+    {
+        let reading = read(&text, &probing, knows, Ended::Whole);
+        assert_eq!(reading, Reading { text: text.clone(), ..Reading::default() }, "{text}");
+    }
+    assert_eq!(Spoken::of(&[Dialect::Native], None, Parallel::Off), None);
+}
+
+// proves T4
+#[test]
+fn a_form_that_is_not_spoken_is_text() {
+    let brackets = spoken(&[Dialect::Native, Dialect::Bracket], Parallel::Off);
+    let text = format!("Look:\n{BLOCK}");
+    assert_eq!(read(&text, &brackets, knows, Ended::Whole).text, text);
+}
+
+// proves T4
+#[test]
+fn several_calls_are_several_or_the_first_as_the_policy_says() {
+    let text = format!("One.\n{BLOCK}\nTwo.\n{BLOCK}{BLOCK}\nThe file says hello.");
+    let several = read(&text, &spoken(&[Dialect::ToolBlock], Parallel::On), knows, Ended::Whole);
+    assert_eq!((several.calls.len(), several.text.as_str()), (3, "One.\nTwo.\nThe file says hello."));
+    let one = read(&text, &spoken(&[Dialect::ToolBlock], Parallel::Off), knows, Ended::Whole);
+    assert_eq!((one.calls.len(), one.text.as_str()), (1, "One."));
+    let listed = "[read_file(path=\"a\"), git.log()]";
+    assert_eq!(read(listed, &spoken(&[Dialect::Bracket], Parallel::On), knows, Ended::Whole).calls.len(), 2);
+    assert_eq!(read(listed, &spoken(&[Dialect::Bracket], Parallel::Off), knows, Ended::Whole).calls.len(), 1);
+}
+
+// proves T4
+#[test]
+fn a_block_may_follow_a_sentence_and_lack_the_tag_it_was_stopped_at() {
+    let reading = all(&format!("I read it now: {BLOCK}"));
+    assert_eq!((reading.calls.len(), reading.text.as_str()), (1, "I read it now:"));
+    let stopped = BLOCK.strip_suffix("</tool>").unwrap();
+    assert_eq!(calls(&all(stopped)), [("local.read_file", r#"{"path": "a"}"#)]);
+    let cut = read(stopped, &spoken(&TEXTUAL, Parallel::Off), knows, Ended::Cut);
+    assert!(matches!(cut.malformed, Some(Malformed::ParseError { .. })), "{cut:?}");
+}
+
+// proves T4
+#[test]
+fn a_closing_tag_within_the_arguments_does_not_end_the_block() {
+    let content = r#"{"path": "a", "content": "<p></p></arguments></tool>"}"#;
+    let text = BLOCK.replace(r#"{"path": "a"}"#, content);
+    assert_eq!(calls(&all(&text)), [("local.read_file", content)]);
+    let data = BLOCK.replace(r#"{"path": "a"}"#, "<path><![CDATA[</tool> & co]]></path>");
+    assert_eq!(calls(&all(&data)), [("local.read_file", r#"{"path":"</tool> & co"}"#)]);
+    // JSON that lost its brace does not hide the end.
+    let broken = BLOCK.replace(r#"{"path": "a"}"#, r#"{"path": "a""#);
+    assert_eq!(calls(&all(&format!("{broken}\nThen more."))), [("local.read_file", r#"{"path": "a""#)]);
+}
+
+// proves T4, L6
+#[test]
+fn a_call_that_is_half_written_is_malformed_and_shown_to_nobody() {
+    for text in [
+        "<tool>\n<server_name>local</server_name>\n<tool_name>read_f",
+        "<tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n<arguments>{\"path\": \"a",
+        "<tool>\n<tool_name>read_file</tool_name>\n<arguments>{}</arguments>\n</tool>",
+        "<tool>",
+        "[read_file(path=\"a",
+        "[read_file(\"a\")]",
+        "{\"name\": \"read_file\", \"arguments\": {\"path\": \"a",
+        "Tool: read_file\nArguments: {\"path\": \"a",
+        "<tool_call>{\"name\": \"read_file\", \"arg",
+        "<function=read_file>{\"path\": \"a",
+    ] {
+        let reading = all(&format!("I look.\n{text}"));
+        assert_eq!((reading.text.as_str(), reading.calls.len()), ("I look.", 0), "{text}");
+        let told = reading.malformed.unwrap_or_else(|| panic!("{text}")).told(Some(Dialect::ToolBlock));
+        assert!(told.contains("ParseError") || told.contains("MissingField"), "{told}");
+        assert!(told.contains("<server_name>"), "{told}");
+    }
+}
+
+// proves T4
+#[test]
+fn what_can_not_become_a_call_is_shown_as_it_comes() {
+    let mut reader = Reader::new(spoken(&TEXTUAL, Parallel::Off), Box::new(knows));
+    let mut shown = String::new();
+    for (fragment, want) in [
+        ("Hel", "Hel"),
+        ("lo <t", "Hello"),
+        ("o you", "Hello <to you"),
+        ("\n{\"name\": \"Bo", "Hello <to you"),
+        ("b\"", "Hello <to you\n{\"name\": \"Bob\""),
+        ("\n", "Hello <to you\n{\"name\": \"Bob\""),
+        ("[read", "Hello <to you\n{\"name\": \"Bob\""),
+        ("ing]", "Hello <to you\n{\"name\": \"Bob\"\n[reading]"),
+        ("\n<tool><tool_na", "Hello <to you\n{\"name\": \"Bob\"\n[reading]"),
+        ("me>x", "Hello <to you\n{\"name\": \"Bob\"\n[reading]"),
+    ] {
+        reader.push(fragment, &mut |said| {
+            if let Said::Text(text) = said {
+                shown.push_str(text);
+            }
+        });
+        assert_eq!(shown, want, "after {fragment:?}");
+    }
+}
+
+/// The reading of a text that comes in parts, and what was shown of it.
+fn in_parts(text: &str, cuts: &[usize], spoken: Spoken) -> (Reading, String, usize) {
+    let mut reader = Reader::new(spoken, Box::new(knows));
+    let (mut shown, mut told) = (String::new(), 0);
+    let mut sink = |said: Said<'_>| match said {
+        Said::Text(text) => shown.push_str(text),
+        Said::Call { .. } => told += 1,
+    };
+    let mut from = 0;
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut % (text.len() + 1))).collect();
+    cuts.sort_unstable();
+    for cut in cuts.into_iter().chain([text.len()]) {
+        reader.push(&text[from..cut], &mut sink);
+        from = cut;
+    }
+    let reading = reader.finish(Ended::Whole, &mut sink);
+    (reading, shown, told)
+}
+
+fn fragment() -> impl Strategy<Value = String> {
+    let known = [
+        "<tool>",
+        "</tool>",
+        "<server_name>local</server_name>",
+        "<tool_name>read_file</tool_name>",
+        "<arguments>",
+        "</arguments>",
+        "{\"path\": \"a\"}",
+        "<![CDATA[",
+        "]]>",
+        "[read_file(path=\"a\")]",
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        "\"",
+        "'",
+        "\\",
+        "Tool: read_file\n",
+        "Arguments: ",
+        "{\"name\": \"read_file\", \"arguments\": ",
+        "\n",
+        "\n\n",
+        " ",
+        "```",
+        "```json\n",
+        "~~~",
+        ". ",
+        "Look: ",
+        "<tool_call>",
+        "</tool_call>",
+        "<function=read_file>",
+        "</function>",
+        "For example:\n",
+        "`",
+        "> ",
+        "    ",
+        "<",
+        "é",
+        "x",
+    ];
+    prop_oneof![4 => prop::sample::select(known.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,8}"]
+}
+
+fn dialects() -> impl Strategy<Value = Spoken> {
+    let rows = vec![
+        vec![Dialect::ToolBlock],
+        vec![Dialect::Native, Dialect::Probe],
+        vec![Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
+        TEXTUAL.to_vec(),
+    ];
+    let parallel = prop::sample::select(vec![Parallel::Off, Parallel::Safe]);
+    (prop::sample::select(rows), parallel).prop_map(|(row, parallel)| spoken(&row, parallel))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    // proves T4
+    #[test]
+    fn any_split_of_the_stream_gives_the_same_result(
+        fragments in prop::collection::vec(fragment(), 0..16),
+        cuts in prop::collection::vec(any::<usize>(), 0..12),
+        spoken in dialects(),
+    ) {
+        let text = fragments.concat();
+        let whole = read(&text, &spoken, knows, Ended::Whole);
+        let (reading, shown, told) = in_parts(&text, &cuts, spoken);
+        prop_assert_eq!(&reading, &whole);
+        prop_assert_eq!(&shown, &whole.text);
+        prop_assert_eq!(told, whole.calls.len());
+        let every: Vec<usize> = (0..text.len()).collect();
+        prop_assert_eq!(&in_parts(&text, &every, spoken).0, &whole);
+        if whole.calls.is_empty() && whole.malformed.is_none() {
+            prop_assert_eq!(&whole.text, &text);
+        }
+    }
+
+    // proves T4
+    #[test]
+    fn no_text_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), spoken in dialects()) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = read(&text, &spoken, knows, Ended::Whole);
+        let _ = read(&text, &spoken, knows, Ended::Cut);
+    }
+
+    // proves T4, M6
+    #[test]
+    fn a_call_is_read_as_it_is_rendered(path in "\\PC{0,30}|[a-z<>/\"'\\\\\n ]{0,30}", said in "[A-Z][a-z ]{0,9}[.]|") {
+        let arguments = Json::from(&serde_json::json!({"path": path, "n": 5}));
+        let call = CallInHistory { call: id(), provider_id: None, name: "local.read_file".into(), arguments };
+        let parts = vec![Part::Text { text: said.clone() }, Part::Call { index: 0 }];
+        let message = Message::Assistant { parts, calls: vec![call.clone()] };
+        for dialect in TEXTUAL {
+            let Message::Assistant { parts, calls } = rendered(dialect, &message) else { panic!("another role") };
+            prop_assert!(calls.is_empty());
+            let [Part::Text { text }] = &parts[..] else { panic!("{parts:?}") };
+            let reading = read(text, &spoken(&[dialect], Parallel::Off), knows, Ended::Whole);
+            prop_assert_eq!(&reading.text, &said);
+            prop_assert_eq!(&reading.calls[0].name, &call.name);
+            let read: serde_json::Value = serde_json::from_str(&reading.calls[0].arguments).unwrap();
+            prop_assert_eq!(read, call.arguments.to_value(), "{}", text);
+        }
+    }
+}
+
+fn id() -> CallId {
+    CallId { run: RunId(1), turn: TurnId(1), index: 0 }
+}
+
+// proves M6
+#[test]
+fn a_result_becomes_one_message_of_the_users_role() {
+    let result = Message::Tool {
+        call: id(),
+        provider_id: None,
+        name: "read_file".into(),
+        outcome: OutcomeKind::Ok,
+        text: "hello".into(),
+    };
+    let text = "<tool_result name=\"local.read_file\" outcome=\"ok\">\nhello\n</tool_result>".to_owned();
+    assert_eq!(rendered(Dialect::ToolBlock, &result), Message::User { text });
+}
+
+// proves C1
+#[test]
+fn the_prompt_explains_the_dialect_and_has_every_schema() {
+    let tools = crate::ending_tools();
+    let offer: Vec<_> = tools.iter().map(|tool| tool.spec().clone()).collect();
+    for (dialect, sign) in [
+        (Dialect::ToolBlock, "<tool>"),
+        (Dialect::Bracket, "[SERVER.TOOL("),
+        (Dialect::Lines, "Arguments: {"),
+        (Dialect::BareJson, "{\"name\": \"SERVER.TOOL\""),
+    ] {
+        let text = prompt(dialect, &offer, super::Calls::One).unwrap();
+        assert!(text.contains(sign) && text.contains("one call in a reply"), "{text}");
+        assert!(offer.iter().all(|spec| text.contains(spec.schema.as_str()) && text.contains(spec.name.bare())));
+    }
+    assert_eq!(prompt(Dialect::Native, &offer, super::Calls::One), None);
+    assert_eq!(prompt(Dialect::ToolBlock, &[], super::Calls::One), None);
+}
+
+/// Texts made to take long.
+fn adversaries(bytes: usize) -> Vec<String> {
+    let seeds = [
+        "<tool",
+        "<tool>",
+        "<tool><tool_name>",
+        "<tool><arguments>{\"",
+        ". <tool><tool_name>x</tool_name></tool>",
+        "[",
+        "[read_file(",
+        "[read_file(\n",
+        "{",
+        "{\"name\": \"read_file\", ",
+        "{\"type\": \n",
+        "\n{\"id\":",
+        "```json\n{\"id\": ",
+        "```\n",
+        "`",
+        "Tool: read_file\nArguments: {",
+        "Tool: read_file\n",
+        "<tool_call>{",
+        "<![CDATA[",
+        "\n",
+        " ",
+        "'\"",
+        "[read_file(\"\n",
+        "<function=read_file>",
+        "]\n[read_file(",
+        "{\"name\": \"read_file\"}\n",
+        "a\n",
+        "<",
+    ];
+    let mut all: Vec<String> = seeds.iter().map(|seed| seed.repeat(bytes / seed.len())).collect();
+    let half = bytes / 24;
+    all.push("[read_file(\n".repeat(half) + &")".repeat(half) + " x");
+    all.push("{\"id\": [\n".repeat(half) + &"]}".repeat(half) + " x");
+    all
+}
+
+// proves T4
+#[test]
+fn texts_made_to_take_long_take_no_longer_than_their_length_allows() {
+    let time = |text: &str, spoken: Spoken| {
+        let begun = Instant::now();
+        let _ = read(text, &spoken, knows, Ended::Whole);
+        begun.elapsed()
+    };
+    let everything = spoken(&TEXTUAL, Parallel::Safe);
+    for (small, large) in adversaries(1 << 15).iter().zip(adversaries(1 << 19)) {
+        // Sixteen times as long: a quadratic one would take 256 times as long.
+        let (short, long) = (time(small, everything), time(&large, everything));
+        let limit = short * 64 + std::time::Duration::from_millis(400);
+        assert!(long < limit, "{:?}…: {short:?}, then {long:?}", &small[..small.len().min(24)]);
+    }
+}
+
+// proves T4
+#[test]
+fn a_text_that_comes_byte_by_byte_takes_no_longer_than_its_length_allows() {
+    let everything = spoken(&TEXTUAL, Parallel::Safe);
+    for text in adversaries(1 << 16) {
+        let begun = Instant::now();
+        let mut reader = Reader::new(everything, Box::new(knows));
+        for at in 0..text.len() {
+            reader.push(&text[at..=at], &mut |_| {});
+        }
+        let _ = reader.finish(Ended::Whole, &mut |_| {});
+        assert!(begun.elapsed().as_millis() < 2_000, "{:?}…: {:?}", &text[..24], begun.elapsed());
+    }
+}

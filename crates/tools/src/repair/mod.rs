@@ -1,0 +1,337 @@
+//! Malformed JSON, mended (T3).
+//!
+//! The protocol: [`mend`] takes text that is no JSON and gives JSON that says the same, or nothing
+//! where that can't be told. It is one pass: whatever is well-formed is copied as it was written
+//! (numbers keep their form), and the slips of models are put right on the way: doubled, single and
+//! missing quotes, trailing and missing commas, missing braces, control characters and unknown escapes
+//! in strings, Python's words, comments, code fences.
+//!
+//! Two things are never guessed. A string that does not end was cut off, and running a call with half
+//! a text in it would do harm: it is refused. And a backslash that escapes nothing is meant as one, so
+//! that `"C:\Users\x"` stays that path.
+
+mod quoted;
+
+use quoted::{Quoted, Role};
+
+/// Deeper nesting than this is refused by the JSON reader anyway.
+const DEEPEST: usize = 127;
+
+/// Text made JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mended {
+    /// Well-formed JSON.
+    pub(crate) text: String,
+    /// Whether backslashes that escape nothing were kept.
+    pub(crate) escapes: Escapes,
+}
+
+/// What was found of backslashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escapes {
+    /// Every one is an escape of JSON.
+    Sound,
+    /// Some escape nothing, and stand for themselves.
+    Literal,
+}
+
+/// JSON that says what `text` means, if that can be told.
+pub(crate) fn mend(text: &str) -> Option<Mended> {
+    let text = unfenced(text.trim());
+    if text.starts_with("{\\\"") {
+        // All of it was escaped once too often.
+        let inner: String = serde_json::from_str(&format!("\"{}\"", text.replace('\n', "\\n"))).ok()?;
+        return Mender::new(&inner).run();
+    }
+    Mender::new(text).run()
+}
+
+/// The text within a code fence, if it is one.
+fn unfenced(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix("```") else { return text };
+    let inner = inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let inner = inner.trim();
+    inner.strip_suffix("```").unwrap_or(inner).trim()
+}
+
+/// What is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Object,
+    Array,
+}
+
+/// What must come now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// A value, nothing else.
+    Value,
+    /// A value of an array, or its end.
+    Element,
+    /// A key, or the object's end.
+    Key,
+    Colon,
+    /// A comma, or the end of what is open.
+    Comma,
+}
+
+struct Mender<'a> {
+    text: &'a str,
+    at: usize,
+    out: String,
+    open: Vec<(Open, Members)>,
+    escapes: Escapes,
+}
+
+/// Whether a comma is due before the next member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Members {
+    None,
+    Some,
+}
+
+impl<'a> Mender<'a> {
+    fn new(text: &'a str) -> Self {
+        let out = String::with_capacity(text.len() + 16);
+        Self { text, at: 0, out, open: Vec::new(), escapes: Escapes::Sound }
+    }
+
+    fn run(mut self) -> Option<Mended> {
+        self.skip_blank();
+        let mut next = match self.peek()? {
+            b'{' | b'[' => Next::Value,
+            // The first brace is missing: what follows must have keys.
+            _ => self.begin(Open::Object)?,
+        };
+        loop {
+            self.skip_blank();
+            let Some(byte) = self.peek() else { break };
+            next = self.step(next, byte)?;
+            if self.open.is_empty() {
+                self.nothing_follows()?;
+                return Some(Mended { text: self.out, escapes: self.escapes });
+            }
+        }
+        match next {
+            Next::Value | Next::Colon => None,
+            Next::Element | Next::Key | Next::Comma => {
+                while let Some((open, _)) = self.open.pop() {
+                    self.out.push(closer(open));
+                }
+                Some(Mended { text: self.out, escapes: self.escapes })
+            }
+        }
+    }
+
+    fn step(&mut self, next: Next, byte: u8) -> Option<Next> {
+        match (next, byte) {
+            (Next::Value, b'{') | (Next::Element, b'{') => self.opened(Open::Object),
+            (Next::Value, b'[') | (Next::Element, b'[') => self.opened(Open::Array),
+            (Next::Element | Next::Key | Next::Comma, b'}') => self.close(Open::Object),
+            (Next::Element | Next::Key | Next::Comma, b']') => self.close(Open::Array),
+            (Next::Element | Next::Key, b',') => self.passed(next),
+            (Next::Value | Next::Element, b'"' | b'\'') => self.quoted(Role::of(self.top()?)),
+            (Next::Value, b'}' | b']' | b',' | b':') => None,
+            (Next::Value | Next::Element, _) => self.bare_value(),
+            (Next::Key, b'"' | b'\'') => self.quoted(Role::Key),
+            (Next::Key, _) => self.bare_key(),
+            (Next::Colon, b':' | b'=') => {
+                self.at += 1;
+                if byte == b'=' && self.peek() == Some(b'>') {
+                    self.at += 1;
+                }
+                self.out.push(':');
+                Some(Next::Value)
+            }
+            (Next::Colon, _) => None,
+            (Next::Comma, b',' | b';') => self.passed(self.member()?),
+            // The comma is missing.
+            (Next::Comma, b':' | b'=') => None,
+            (Next::Comma, _) => self.member(),
+        }
+    }
+
+    /// Goes over a byte that says nothing.
+    fn passed(&mut self, next: Next) -> Option<Next> {
+        self.at += 1;
+        Some(next)
+    }
+
+    fn opened(&mut self, open: Open) -> Option<Next> {
+        self.at += 1;
+        self.comma();
+        self.begin(open)
+    }
+
+    fn begin(&mut self, open: Open) -> Option<Next> {
+        if self.open.len() >= DEEPEST {
+            return None;
+        }
+        self.open.push((open, Members::None));
+        self.out.push(if open == Open::Object { '{' } else { '[' });
+        self.member()
+    }
+
+    /// Ends the innermost that is of this kind, and what was left open within it; one too many is dropped.
+    fn close(&mut self, wanted: Open) -> Option<Next> {
+        self.at += 1;
+        if self.open.iter().any(|(open, _)| *open == wanted) {
+            while let Some((open, _)) = self.open.pop() {
+                self.out.push(closer(open));
+                if open == wanted {
+                    break;
+                }
+            }
+        }
+        Some(Next::Comma)
+    }
+
+    /// What the next member of the innermost begins with.
+    fn member(&self) -> Option<Next> {
+        Some(match self.top()? {
+            Open::Object => Next::Key,
+            Open::Array => Next::Element,
+        })
+    }
+
+    fn top(&self) -> Option<Open> {
+        self.open.last().map(|(open, _)| *open)
+    }
+
+    /// Writes the comma that is due before a member. A value after a colon is none.
+    fn comma(&mut self) {
+        if self.out.ends_with(':') && self.top() == Some(Open::Object) {
+            return;
+        }
+        if let Some((_, members)) = self.open.last_mut() {
+            if *members == Members::Some {
+                self.out.push(',');
+            }
+            *members = Members::Some;
+        }
+    }
+
+    fn quoted(&mut self, role: Role) -> Option<Next> {
+        self.comma();
+        let quoted = Quoted { text: self.text, at: self.at, role };
+        let read = quoted.read(&mut self.out)?;
+        self.at = read.end;
+        if read.escapes == Escapes::Literal {
+            self.escapes = Escapes::Literal;
+        }
+        Some(if role == Role::Key { Next::Colon } else { Next::Comma })
+    }
+
+    fn bare_key(&mut self) -> Option<Next> {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || "_-.$".contains(c))).unwrap_or(rest.len());
+        let key = rest.get(..end).filter(|key| !key.is_empty())?;
+        self.comma();
+        write_string(&mut self.out, key);
+        self.at += end;
+        Some(Next::Colon)
+    }
+
+    /// A word, a number, or a string without quotes.
+    fn bare_value(&mut self) -> Option<Next> {
+        let rest = &self.text[self.at..];
+        let end = rest.find([',', '}', ']', '\n', '\r']).unwrap_or(rest.len());
+        let comment = [" //", " /*", " #"].iter().filter_map(|mark| rest[..end].find(mark)).min();
+        // The comma before the next key may be missing.
+        let key = rest[..end].find([' ', '\t']).filter(|at| rest[*at..end].trim_start().starts_with(['"', '\'']));
+        let end = comment.or(key).unwrap_or(end);
+        let token = rest[..end].trim_end();
+        self.comma();
+        match word(token) {
+            Some(literal) => self.out.push_str(literal),
+            None if is_number(token) => self.out.push_str(token),
+            None if token.strip_prefix('+').is_some_and(is_number) => self.out.push_str(&token[1..]),
+            None if reads_as_text(token) => write_string(&mut self.out, token),
+            None => return None,
+        }
+        self.at += end;
+        Some(Next::Comma)
+    }
+
+    /// White space and comments.
+    fn skip_blank(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            let blank = rest.len() - rest.trim_start().len();
+            let rest = &rest[blank..];
+            let comment = if rest.starts_with("//") || rest.starts_with('#') {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if let Some(inner) = rest.strip_prefix("/*") {
+                inner.find("*/").map_or(rest.len(), |end| end + 4)
+            } else {
+                0
+            };
+            self.at += blank + comment;
+            if comment == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Nothing that means anything stands behind the end.
+    fn nothing_follows(&self) -> Option<()> {
+        let rest = self.text[self.at..].trim_start_matches(|c: char| c.is_whitespace() || "}]);`,".contains(c));
+        rest.is_empty().then_some(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+fn closer(open: Open) -> char {
+    match open {
+        Open::Object => '}',
+        Open::Array => ']',
+    }
+}
+
+/// The words of JSON, and those that other languages have for them.
+fn word(token: &str) -> Option<&'static str> {
+    match token {
+        "true" | "True" | "TRUE" => Some("true"),
+        "false" | "False" | "FALSE" => Some("false"),
+        "null" | "None" | "Null" | "NULL" | "nil" | "undefined" => Some("null"),
+        _ => None,
+    }
+}
+
+fn is_number(token: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(token).is_ok()
+}
+
+/// Whether a value without quotes can only be a text.
+fn reads_as_text(token: &str) -> bool {
+    let begins = |c: char| c.is_alphanumeric() || "./~_-$*".contains(c);
+    token.starts_with(begins)
+        && !token.contains(['"', '\'', '{', '['])
+        && !matches!(token, "NaN" | "Infinity" | "-Infinity")
+}
+
+/// Writes `text` as a JSON string.
+fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    text.chars().for_each(|c| write_char(out, c));
+    out.push('"');
+}
+
+/// Writes one character of a JSON string.
+fn write_char(out: &mut String, c: char) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+        c => out.push(c),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! A string as models write it: where it ends, and what its backslashes mean.
+//!
+//! A quote ends the string only where what follows fits: after a key a colon, after a value a comma
+//! and another member, a closing bracket that closes something, or the end. Any other quote was meant
+//! as part of the text.
+
+use super::{Escapes, Open, write_char};
+
+/// What a string stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Key,
+    /// The value of an object's member.
+    Member,
+    /// A value of an array.
+    Element,
+}
+
+impl Role {
+    pub(super) fn of(open: Open) -> Self {
+        match open {
+            Open::Object => Self::Member,
+            Open::Array => Self::Element,
+        }
+    }
+}
+
+/// A string that begins at `at`.
+pub(super) struct Quoted<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) role: Role,
+}
+
+/// A string that was read.
+pub(super) struct Read {
+    /// Where the text goes on behind it.
+    pub(super) end: usize,
+    pub(super) escapes: Escapes,
+}
+
+/// The quotes round a string.
+#[derive(Clone, Copy)]
+struct Quotes {
+    mark: char,
+    /// How often the mark stands at each end.
+    times: usize,
+}
+
+impl Quoted<'_> {
+    /// Writes the string as JSON; nothing where it does not end.
+    pub(super) fn read(&self, out: &mut String) -> Option<Read> {
+        let quotes = self.quotes()?;
+        let mut at = self.at + quotes.times;
+        out.push('"');
+        if quotes.times == 2 && self.text[at..].starts_with("\"\"") {
+            return None;
+        }
+        let (mut backslashes, mut drives_seen) = (Backslashes::Escape, at);
+        let mut escapes = Escapes::Sound;
+        while let Some(c) = self.text[at..].chars().next() {
+            if c == quotes.mark
+                && let Some(end) = self.end(at, quotes)
+            {
+                out.push('"');
+                return Some(Read { end, escapes });
+            }
+            if c == '\\' {
+                let taken = self.backslash(at, quotes, backslashes, out)?;
+                if taken.literal {
+                    escapes = Escapes::Literal;
+                    backslashes = Backslashes::Literal;
+                }
+                at += taken.bytes;
+                continue;
+            }
+            if c.is_whitespace() {
+                backslashes = Backslashes::Escape;
+            } else if at >= drives_seen
+                && let Some(path) = self.path(at)
+            {
+                drives_seen = path.end;
+                backslashes = path.backslashes;
+            }
+            write_char(out, c);
+            at += c.len_utf8();
+        }
+        None
+    }
+
+    /// Three, two or one at the beginning. Two are an empty string where what follows fits one.
+    fn quotes(&self) -> Option<Quotes> {
+        let rest = &self.text[self.at..];
+        let mark = rest.chars().next()?;
+        let times = rest.bytes().take(3).take_while(|byte| char::from(*byte) == mark).count();
+        let times = match times {
+            3 if self.text[self.at + 3..].contains(&rest[..3]) => 3,
+            2 | 3 if self.fits(self.at + 2) => 1,
+            2 | 3 => 2,
+            _ => 1,
+        };
+        Some(Quotes { mark, times })
+    }
+
+    /// Where the text goes on, if the quote at `at` ends the string.
+    fn end(&self, at: usize, quotes: Quotes) -> Option<usize> {
+        let marks = self.text[at..].bytes().take(3).take_while(|byte| char::from(*byte) == quotes.mark).count();
+        match quotes.times {
+            1 if self.fits(at + 1) => Some(at + 1),
+            // One quote too many at the end.
+            1 if marks == 2 && self.fits(at + 2) => Some(at + 2),
+            2 if marks >= 2 && self.fits(at + 2) => Some(at + 2),
+            2 if marks == 1 && self.fits(at + 1) => Some(at + 1),
+            3 if marks == 3 => Some(at + 3),
+            _ => None,
+        }
+    }
+
+    /// Whether what follows a string fits at `at`.
+    fn fits(&self, at: usize) -> bool {
+        let rest = &self.text[at..];
+        let trimmed = rest.trim_start();
+        let Some(next) = trimmed.chars().next() else { return self.role != Role::Key };
+        match (self.role, next) {
+            (Role::Key, ':' | '=') => true,
+            (Role::Key, _) => false,
+            (Role::Member, ',') => begins_member(trimmed[1..].trim_start()),
+            (Role::Element, ',') => begins_element(trimmed[1..].trim_start()),
+            (Role::Member | Role::Element, '}' | ']') => {
+                let behind = trimmed.trim_start_matches(|c: char| c.is_whitespace() || c == '}' || c == ']');
+                behind.is_empty() || behind.starts_with([',', '`', ';', ')', '<', '/', '#'])
+            }
+            // A comma is missing: the next member stands on a line of its own, or is a key with its colon.
+            (Role::Member, '"' | '\'') => {
+                rest[..rest.len() - trimmed.len()].contains('\n') || is_key_with_colon(trimmed)
+            }
+            (Role::Element, '"' | '\'') => rest[..rest.len() - trimmed.len()].contains('\n'),
+            (Role::Member | Role::Element, '/') => trimmed.starts_with("//") || trimmed.starts_with("/*"),
+            (Role::Member | Role::Element, '`') => trimmed.trim_end_matches('`').is_empty(),
+            (Role::Member | Role::Element, _) => false,
+        }
+    }
+
+    /// What the backslash at `at` and the character behind it stand for.
+    fn backslash(&self, at: usize, quotes: Quotes, now: Backslashes, out: &mut String) -> Option<Taken> {
+        let rest = &self.text[at + 1..];
+        let next = rest.chars().next()?;
+        let escaped = |bytes| Some(Taken { bytes, literal: false });
+        match next {
+            // A path that ends in a backslash: its quote is the string's.
+            '"' if now == Backslashes::Literal && self.fits(at + 2) => {}
+            '\'' if quotes.mark == '\'' => {
+                out.push('\'');
+                return escaped(2);
+            }
+            '"' | '\\' | '/' => {
+                out.push('\\');
+                out.push(next);
+                return escaped(2);
+            }
+            'b' | 'f' | 'n' | 'r' | 't' if now == Backslashes::Escape => {
+                out.push('\\');
+                out.push(next);
+                return escaped(2);
+            }
+            'u' if is_code(rest) && now == Backslashes::Escape => {
+                out.push('\\');
+                out.push_str(&rest[..5]);
+                return escaped(6);
+            }
+            _ => {}
+        }
+        out.push_str("\\\\");
+        Some(Taken { bytes: 1, literal: true })
+    }
+
+    /// A Windows path that begins at `at` with a drive or a share, and how its backslashes are read: as
+    /// themselves if any of them escapes nothing, for then nobody escaped them.
+    fn path(&self, at: usize) -> Option<Path> {
+        let rest = &self.text[at..];
+        let bytes = rest.as_bytes();
+        let drive = bytes.first()?.is_ascii_alphabetic() && bytes.get(1..3) == Some(b":\\");
+        let apart = !self.text[..at].ends_with(|c: char| c.is_alphanumeric());
+        if !(drive && apart) {
+            return None;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
+        let backslashes = if has_unknown_escape(&rest[..end]) { Backslashes::Literal } else { Backslashes::Escape };
+        Some(Path { end: at + end, backslashes })
+    }
+}
+
+struct Path {
+    end: usize,
+    backslashes: Backslashes,
+}
+
+/// How backslashes are read up to the next white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Backslashes {
+    Escape,
+    /// One of them escapes nothing, so the others near it don't either.
+    Literal,
+}
+
+struct Taken {
+    bytes: usize,
+    literal: bool,
+}
+
+fn has_unknown_escape(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        rest = &rest[at + 1..];
+        match rest.chars().next() {
+            Some('\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => rest = &rest[1..],
+            Some('u') if is_code(rest) => rest = &rest[1..],
+            Some(_) => return true,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Whether `u` and four digits of a character's code stand here.
+fn is_code(text: &str) -> bool {
+    text.as_bytes().get(1..5).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Whether a member of an object begins here, or its end.
+fn begins_member(text: &str) -> bool {
+    match text.chars().next() {
+        None | Some('}' | '/' | '#') => true,
+        Some('"' | '\'') => is_key_with_colon(text),
+        Some(c) if c.is_alphanumeric() || c == '_' => {
+            let word = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+            text.len() - word.len() <= LONGEST_KEY && word.trim_start().starts_with([':', '='])
+        }
+        Some(_) => false,
+    }
+}
+
+fn begins_element(text: &str) -> bool {
+    match text.chars().next() {
+        None | Some('"' | '\'' | '{' | '[' | ']' | '-' | '/' | '#') => true,
+        Some(c) => {
+            c.is_ascii_digit()
+                || ["true", "false", "null", "True", "False", "None"].iter().any(|word| text.starts_with(word))
+        }
+    }
+}
+
+/// No key is longer; what looks for one looks no further.
+const LONGEST_KEY: usize = 128;
+
+fn is_key_with_colon(text: &str) -> bool {
+    let mark = text.chars().next().unwrap_or('"');
+    let inner = text.trim_start_matches(mark);
+    let inner = &inner[..inner.floor_char_boundary(LONGEST_KEY)];
+    let Some(end) = inner.find(mark) else { return false };
+    let behind = inner[end..].trim_start_matches(mark).trim_start();
+    behind.starts_with([':', '=']) && !inner[..end].contains(['\n', ','])
+}
