@@ -15,6 +15,7 @@ pub mod floor;
 pub mod memory;
 pub mod ours;
 pub mod pace;
+pub mod peers;
 pub mod programs;
 pub mod server;
 pub mod table;

@@ -15,6 +15,8 @@ pub struct Programs {
     pub windlass: PathBuf,
     /// The scripted model server.
     pub model_server: PathBuf,
+    /// Fake MCP servers.
+    pub mcp_fake: PathBuf,
     /// The floor of a cold start.
     pub first_request: PathBuf,
     /// A program with one idle session.
@@ -36,6 +38,7 @@ impl Programs {
         Ok(Self {
             windlass: beside("windlass")?,
             model_server: beside("windlass-model-server")?,
+            mcp_fake: beside("windlass-mcp-fake")?,
             first_request: beside("windlass-first-request")?,
             idle: beside("windlass-idle")?,
             nothing: beside("windlass-nothing")?,

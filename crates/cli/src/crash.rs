@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::SqliteOptions;
+use windlass::tools::Workspace;
 
 use crate::models::LocalServer;
 
@@ -46,6 +47,26 @@ fn die_now() {
 #[cfg(not(debug_assertions))]
 pub(crate) fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
     options
+}
+
+/// `WINDLASS_TEST_DIE=restore:2`: die before the second change an undo makes to files.
+#[cfg(debug_assertions)]
+pub(crate) fn with_restore_failpoint(workspace: Workspace) -> Workspace {
+    let wanted = std::env::var("WINDLASS_TEST_DIE").ok();
+    let count = wanted.and_then(|text| text.strip_prefix("restore:")?.parse::<u64>().ok());
+    let Some(count) = count else { return workspace };
+    let changes = std::sync::atomic::AtomicU64::new(0);
+    workspace.on_restore(move || {
+        if changes.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1 == count {
+            die_now();
+        }
+    })
+}
+
+/// A release build can't be told to die.
+#[cfg(not(debug_assertions))]
+pub(crate) fn with_restore_failpoint(workspace: Workspace) -> Workspace {
+    workspace
 }
 
 /// `WINDLASS_TEST_CLOCK=100`: a hundred times as fast.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_vocab::{
     At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, EffectClass, EndReason, Envelope, Event,
     Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded, RunId,
-    SessionId, StopReason, TurnId, Usage, Verdict,
+    SessionId, SnapshotKind, StopReason, TurnId, Usage, Verdict,
 };
 
 /// A record as subscribers see it.
@@ -45,6 +45,8 @@ pub(crate) fn requested(index: u32, tool: &str, arguments: &str) -> CallRequeste
         repeatable: false,
         verdict: Verdict::Allow,
         preview: None,
+        snapshot: SnapshotKind::None,
+        because: None,
     }
 }
 

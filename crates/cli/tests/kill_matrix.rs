@@ -222,6 +222,60 @@ fn the_kill_matrix_on_the_binary_for_durable_chat() {
     print_all("durable-chat");
 }
 
+/// A run whose command changed three files and made a folder.
+fn undoable() -> Bench {
+    let command = json!({"command": "echo new > a; rm b; mkdir d; echo c > d/c"});
+    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done."), Step::say("On.")]));
+    for name in ["a", "b"] {
+        std::fs::write(bench.workspace().join(name), "old\n").expect("a file");
+    }
+    let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    bench
+}
+
+fn is_undone(bench: &Bench) -> bool {
+    let old = |name: &str| bench.read(name).as_deref() == Some("old\n");
+    old("a") && old("b") && !bench.workspace().join("d").exists()
+}
+
+// proves T9, J3: an undo in progress
+#[test]
+fn the_kill_matrix_on_the_binary_for_an_undo() {
+    let undisturbed = undoable();
+    let before = undisturbed.appends("s");
+    let undone = undisturbed.run(&["undo", "s"]);
+    assert!(undone.code == 0 && is_undone(&undisturbed), "{}", undone.stderr);
+    let writes = (1..=undisturbed.appends("s") - before).flat_map(|n| [format!("before:{n}"), format!("after:{n}")]);
+    // A file that goes, one replaced, one made, a folder that goes.
+    let changes = (1..=4).map(|n| format!("restore:{n}"));
+    let mut checked = 0;
+    for death in writes.chain(changes) {
+        for recovery in [&["undo", "s"][..], &["run", "go on", "--session", "s", "--mode", "bypass"]] {
+            let context = format!("an undo killed at {death}, then {recovery:?}");
+            let bench = undoable();
+            let died = bench.run_with(&["undo", "s"], &[("WINDLASS_TEST_DIE", &death)]);
+            assert_eq!(died.code, -9, "{context}: {}", died.stderr);
+            let begun = bench.records("s", "UndoStarted") > 0;
+            let recovered = bench.run(recovery);
+            assert!([0, 2].contains(&recovered.code), "{context}: {}", recovered.stderr);
+            if !begun && recovery[0] == "run" {
+                assert!(!is_undone(&bench), "{context}: nothing was begun");
+            } else {
+                assert!(is_undone(&bench), "{context}");
+                assert_eq!(bench.records("s", "Undone"), 1, "{context}");
+                let leftover = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(".windlass");
+                let mut entries = std::fs::read_dir(bench.workspace()).expect("a folder").flatten();
+                assert!(!entries.any(|entry| leftover(&entry.file_name())), "{context}");
+            }
+            bench.assert_whole(&context);
+            checked += 1;
+        }
+    }
+    println!("kill matrix on the binary: an undo: {checked} ways to die, all recovered");
+    assert!(checked >= 18, "{checked}");
+}
+
 // proves T7, J4
 #[test]
 fn a_kill_in_the_middle_of_a_command_leaves_no_survivors() {

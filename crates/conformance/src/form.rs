@@ -34,6 +34,13 @@ fn value(field: &Value) -> Value {
     if let Some(value) = field.get("default").or(one_of) {
         return value.clone();
     }
+    match field["format"].as_str() {
+        Some("email") => return json!("ada@example.com"),
+        Some("uri") => return json!("https://example.com/"),
+        Some("date") => return json!("1815-12-10"),
+        Some("date-time") => return json!("1815-12-10T12:00:00Z"),
+        _ => {}
+    }
     match field["type"].as_str() {
         Some("number") => json!(1.5),
         Some("integer") => json!(1),

@@ -101,6 +101,7 @@ impl Book {
             Record::CallFinished(finished) => self.finish(finished),
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
             Record::Nudged(nudged) => self.say(Words { text: nudged.text.clone(), by: Speaker::Machine }),
+            Record::Undone(undone) => self.say(Words { text: undone.told.clone(), by: Speaker::Machine }),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
             Record::RunEnded(_) => {
@@ -116,6 +117,9 @@ impl Book {
             | Record::CallStarted(_)
             | Record::CallPaused(_)
             | Record::CallSettled(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
             | Record::QuestionAsked(_)
             | Record::ToolWithheld(_)
             | Record::CancelAsked(_)

@@ -178,6 +178,8 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
         repeatable: prepared.repeatable,
         verdict: prepared.verdict,
         preview: prepared.preview,
+        snapshot: prepared.snapshot,
+        because: prepared.because,
     }
 }
 

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Answer, At, AttemptFailed, Attendance, CallId, CallPaused, CallRequested, Json, ModelName, ModelReplied,
-    NextAttempt, Nudge, NudgeCause, OutcomeKind, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, Record, Resumption, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy,
-    ToolName, TurnId, TurnMode, TurnStarted, Usage, Verdict,
+    At, AttemptFailed, Attendance, CallId, CallRequested, ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause,
+    Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded, RunId, RunStarted,
+    SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
+pub use crate::call::{Call, CallState, Paused};
 use crate::guard::Watch;
+use crate::undo::Kept;
 
 /// Where the loop stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,10 @@ pub struct Control {
     pub last: Option<(RunId, Arc<RunEnded>)>,
     /// Models whose server takes no tools: calls are written as text (T4).
     pub toolless: BTreeSet<ModelName>,
+    /// Undos so far.
+    pub undos: u32,
+    /// The undo under way.
+    pub undo: Option<Arc<UndoStarted>>,
     /// Set when the journal holds a record of a newer version: it may be read, not written.
     pub unknown: Option<Arc<str>>,
 }
@@ -104,98 +109,6 @@ pub struct Attempt {
     pub not_before: Option<At>,
     /// Set when the context must be pinned anew first, with calls written as text.
     pub unpinned: bool,
-}
-
-/// A call of the turn under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// What was asked for.
-    pub request: Arc<CallRequested>,
-    /// Arguments a person put in place of the model's.
-    pub edited: Option<Json>,
-    /// How far it is.
-    pub state: CallState,
-    /// A question it asks while it runs.
-    pub asks: Option<Arc<QuestionAsked>>,
-    /// Where it was given up for now, and what the person has answered since.
-    pub pause: Option<Arc<Paused>>,
-}
-
-/// A call that was given up for now until the person has answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paused {
-    /// What its tool said.
-    pub at: CallPaused,
-    /// The answers so far, by the keys of what was asked.
-    pub answers: Vec<(String, Answer)>,
-}
-
-/// How far a call is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallState {
-    /// Needs a person's approval, which is asked for when its turn comes.
-    Held,
-    /// May run when its turn comes.
-    Ready,
-    /// A person is asked, for approval or settlement.
-    Asking(Arc<QuestionAsked>),
-    /// May have started.
-    Started,
-    /// Was given up for now; the person is asked, and then it is run again.
-    Paused,
-    /// The tool is asked whether it took place.
-    Verifying,
-    /// Has its result.
-    Finished(OutcomeKind),
-}
-
-impl Call {
-    /// Whether it has its result.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        matches!(self.state, CallState::Finished(_))
-    }
-
-    /// The question about it that waits for an answer.
-    #[must_use]
-    pub fn question(&self) -> Option<&Arc<QuestionAsked>> {
-        match &self.state {
-            CallState::Asking(asked) => Some(asked),
-            CallState::Started => self.asks.as_ref(),
-            CallState::Held | CallState::Ready | CallState::Paused | CallState::Verifying | CallState::Finished(_) => {
-                None
-            }
-        }
-    }
-
-    /// What it is run again with, after a pause.
-    #[must_use]
-    pub fn resumption(&self) -> Option<Resumption> {
-        let paused = self.pause.as_ref()?;
-        Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
-    }
-
-    fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
-        match (&asked.kind, &self.state) {
-            (QuestionKind::Elicitation { .. }, CallState::Started) => self.asks = None,
-            (QuestionKind::Elicitation { .. }, _) => {
-                if let (Some(paused), Some(elicitation)) = (&mut self.pause, &asked.elicitation) {
-                    Arc::make_mut(paused).answers.push((elicitation.key.clone(), answer.clone()));
-                }
-                self.state = CallState::Paused;
-            }
-            (
-                QuestionKind::Approval { .. }
-                | QuestionKind::Settlement { .. }
-                | QuestionKind::Cycle
-                | QuestionKind::Stuck,
-                _,
-            ) => {
-                self.state = CallState::Ready;
-                self.edited = answer.arguments.clone().or(self.edited.take());
-            }
-        }
-    }
 }
 
 impl Run {
@@ -312,6 +225,11 @@ impl Run {
                     call.pause = Some(Arc::new(Paused { at: paused.clone(), answers: Vec::new() }));
                 }
             }
+            Record::SnapshotTaken(taken) => {
+                if let Some(call) = self.call(taken.call) {
+                    call.kept = Kept::Taken;
+                }
+            }
             Record::CallSettled(settled) => match settled.settlement {
                 Settlement::RunAgain => self.move_call(settled.call, CallState::Started),
                 Settlement::Verify => self.move_call(settled.call, CallState::Verifying),
@@ -355,6 +273,9 @@ impl Run {
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
         }
@@ -421,7 +342,9 @@ impl Run {
         self.continued = 0;
         self.tools.extend(requested.tool.clone());
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
-        let call = Call { request: Arc::new(requested.clone()), edited: None, state, asks: None, pause: None };
+        let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
+        let request = Arc::new(requested.clone());
+        let call = Call { request, edited: None, state, asks: None, pause: None, kept };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -502,8 +425,14 @@ impl Control {
                 self.in_run(record);
             }
             Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
-            Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
-            Record::MessageAccepted(_)
+            Record::UndoStarted(started) => {
+                self.undos = started.undo.0;
+                self.undo = Some(Arc::new(started.clone()));
+            }
+            Record::Undone(_) => self.undo = None,
+            Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
+            Record::SnapshotTaken(_)
+            | Record::MessageAccepted(_)
             | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, TurnId, TurnMode,
+    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, TurnId, TurnMode, UndoId,
+    UndoStarted,
 };
 
 use crate::control::{Call, CallState, Phase, Run};
 use crate::state::State;
+use crate::undo::Kept;
 
 /// One try of one model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +63,15 @@ pub enum Effect {
     },
     /// Ask a person.
     Ask(Arc<QuestionAsked>),
+    /// Keep the files a call may change, before it runs.
+    TakeSnapshot {
+        /// What was asked for.
+        request: Arc<CallRequested>,
+        /// See `RunCall`.
+        edited: Option<Json>,
+    },
+    /// Put files back.
+    Restore(Arc<UndoStarted>),
 }
 
 /// What makes two effects the same.
@@ -80,6 +91,10 @@ pub enum EffectKey {
     VerifyCall(CallId),
     /// See [`Effect::Ask`].
     Ask(QuestionId),
+    /// See [`Effect::TakeSnapshot`].
+    TakeSnapshot(CallId),
+    /// See [`Effect::Restore`].
+    Restore(UndoId),
 }
 
 impl Effect {
@@ -94,6 +109,8 @@ impl Effect {
             Self::RunCall { request, .. } => EffectKey::RunCall(request.call),
             Self::VerifyCall { request, .. } => EffectKey::VerifyCall(request.call),
             Self::Ask(asked) => EffectKey::Ask(asked.question),
+            Self::TakeSnapshot { request, .. } => EffectKey::TakeSnapshot(request.call),
+            Self::Restore(started) => EffectKey::Restore(started.undo),
         }
     }
 }
@@ -102,7 +119,12 @@ impl Effect {
 #[must_use]
 pub fn outstanding(state: &State) -> Vec<Effect> {
     let Some(run) = &state.control.run else {
-        return if state.control.opened.is_some() { vec![Effect::Receive] } else { Vec::new() };
+        return match &state.control.undo {
+            // Nothing is taken up before the files are as they should be.
+            Some(started) => vec![Effect::Restore(Arc::clone(started))],
+            None if state.control.opened.is_some() => vec![Effect::Receive],
+            None => Vec::new(),
+        };
     };
     let mut owed = Vec::new();
     if run.takes_words() {
@@ -142,6 +164,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
 fn owed_for(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     match &call.state {
+        CallState::Started if call.kept == Kept::Missing => Some(Effect::TakeSnapshot { request, edited }),
         CallState::Started => Some(Effect::RunCall { request, edited, resumed: call.resumption().map(Arc::new) }),
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
         CallState::Asking(_) | CallState::Held | CallState::Ready | CallState::Paused | CallState::Finished(_) => None,

@@ -1,12 +1,15 @@
 //! Inputs: what the outside tells the machine.
 
+use std::collections::BTreeMap;
+
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, Elicitation, Failure, Json, LeaseTaken, MessageId, ModelName,
-    OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId, SessionChanged,
-    SessionOpened, StopBy, StopReason, Usage,
+    Answer, AnsweredBy, At, Attendance, CallId, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken, MessageId,
+    ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId,
+    SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, UndoId, Usage,
 };
 
 use crate::AttemptKey;
+use crate::undo::UndoAsked;
 
 /// A fact and when it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +52,8 @@ pub struct Finished {
     pub structured: Option<Json>,
     /// The plan after the call, if the call changed it.
     pub plan: Option<Vec<PlanItem>>,
+    /// What it changed in the files, where they were kept.
+    pub files: Option<FilesChanged>,
 }
 
 /// What a tool says about a call that may have taken place.
@@ -167,6 +172,19 @@ pub enum Fact {
     },
     /// A stop was asked for.
     Stopped(StopBy),
+    /// The files that a call may change are kept.
+    Snapshot(SnapshotTaken),
+    /// What a call changed that was stopped before it could say so.
+    FilesChanged(FilesChanged),
+    /// Files are to be put back.
+    Undo(Box<UndoAsked>),
+    /// They are.
+    Restored {
+        /// By which undo.
+        undo: UndoId,
+        /// Paths that were left as they are, and why.
+        left_alone: BTreeMap<String, String>,
+    },
     /// The session was forked here; what is open goes on only where it was begun.
     Forked,
 }

@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 
 mod book;
+mod call;
 mod calls;
 mod context;
 mod control;
@@ -41,6 +42,7 @@ mod fact;
 mod fork;
 mod guard;
 mod judge;
+mod ledger;
 mod machine;
 mod output;
 mod presets;
@@ -52,14 +54,17 @@ mod retry;
 mod settle;
 mod state;
 mod texts;
+mod undo;
 
 pub use context::legal;
 pub use control::{Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, Terms, Verified};
+pub use ledger::{Conflict, Deed, Force, Known, Ledger, Obstacle, Plan, files_before};
 pub use machine::decide;
 pub use output::read_output;
 pub use presets::{PRESETS, preset};
 pub use recall::recall;
 pub use replay::{Difference, Replayed, decide_again, replay};
 pub use state::{State, apply};
+pub use undo::{Kept, UndoAsked};

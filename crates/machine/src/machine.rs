@@ -47,6 +47,10 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
         Fact::Answered { question, answer, by } => draft.answer(question, answer, by),
         Fact::Stopped(by) => draft.stop(by),
+        Fact::Snapshot(taken) => draft.snapshot_taken(taken),
+        Fact::FilesChanged(changed) => draft.files_changed(changed),
+        Fact::Undo(asked) => draft.undo(*asked),
+        Fact::Restored { undo, left_alone } => draft.restored(undo, left_alone),
         Fact::Forked => draft.fork(),
     }
     draft.records
@@ -63,7 +67,8 @@ struct Flaws {
 impl Draft<'_> {
     /// A message begins a run, or joins the open one where the policy says so (L7).
     fn message(&mut self, message_id: MessageId, text: String, terms: Terms) {
-        if self.control.opened.is_none() || self.state.book.seen.contains_key(&message_id) {
+        let busy = self.control.opened.is_none() || self.control.undo.is_some();
+        if busy || self.state.book.seen.contains_key(&message_id) {
             return;
         }
         let joins = self.run().map(Run::takes_words);
@@ -91,7 +96,8 @@ impl Draft<'_> {
 
     /// Another try at a run that ended badly, on the same history (J3).
     fn retry(&mut self, terms: Terms) {
-        let Some((last, ended)) = self.control.last.clone().filter(|_| self.run().is_none()) else { return };
+        let idle = self.run().is_none() && self.control.undo.is_none();
+        let Some((last, ended)) = self.control.last.clone().filter(|_| idle) else { return };
         match ended.reason {
             EndReason::Failed
             | EndReason::TurnCap
@@ -267,6 +273,9 @@ impl Draft<'_> {
         }
         if let Some(items) = finished.plan {
             self.push(PlanChanged { items });
+        }
+        if let Some(files) = finished.files.filter(|files| !files.changes.is_empty() || files.unseen.is_some()) {
+            self.files_changed(files);
         }
         self.call_finished(call, outcome, &text);
     }

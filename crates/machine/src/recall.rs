@@ -3,12 +3,14 @@
 
 use windlass_vocab::{
     CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunStarted, StopBy,
+    UndoStarted,
 };
 
 use crate::AttemptKey;
 use crate::control::{CallState, Run};
 use crate::fact::{Fact, Finished, Terms, Verified};
 use crate::state::State;
+use crate::undo::UndoAsked;
 
 /// The fact that `batch` was the answer to, given the state before it. `None` for a batch no input
 /// of this version causes.
@@ -77,6 +79,10 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             let (text, usage) = (String::new(), windlass_vocab::Usage::default());
             Some(Fact::HandedBack { attempt: run?.attempt_key()?, text, usage })
         }
+        Record::SnapshotTaken(taken) => Some(Fact::Snapshot(taken.clone())),
+        Record::FilesChanged(changed) => Some(Fact::FilesChanged(changed.clone())),
+        Record::UndoStarted(started) => Some(Fact::Undo(Box::new(undo_asked(started)))),
+        Record::Undone(undone) => Some(Fact::Restored { undo: undone.undo, left_alone: undone.left_alone.clone() }),
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::CallStarted(_)
@@ -85,6 +91,15 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         | Record::PlanChanged(_)
         | Record::Compacted(_)
         | Record::Unknown(_) => None,
+    }
+}
+
+fn undo_asked(started: &UndoStarted) -> UndoAsked {
+    UndoAsked {
+        of: started.of,
+        tool: started.tool.clone(),
+        changes: started.changes.clone(),
+        unable: started.unable.clone(),
     }
 }
 
@@ -139,12 +154,18 @@ fn prepared(requested: &CallRequested) -> PreparedCall {
         repeatable: requested.repeatable,
         verdict: requested.verdict.clone(),
         preview: requested.preview.clone(),
+        snapshot: requested.snapshot,
+        because: requested.because.clone(),
     }
 }
 
 fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fact {
     let plan = batch.get(1).and_then(|record| match record {
         Record::PlanChanged(changed) => Some(changed.items.clone()),
+        _ => None,
+    });
+    let files = batch.iter().find_map(|record| match record {
+        Record::FilesChanged(files) if files.call == finished.call => Some(files.clone()),
         _ => None,
     });
     let calls = state.control.run.as_ref().map(Run::calls).unwrap_or_default();
@@ -161,6 +182,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         took_ms: finished.took_ms,
         structured: finished.structured.clone(),
         plan,
+        files,
     };
     match known.map(|known| &known.state) {
         Some(CallState::Verifying) => Fact::CallVerified { call: finished.call, verified: Verified::Done(result) },

@@ -11,6 +11,7 @@ use windlass_vocab::{
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
 use crate::texts;
+use crate::undo::Kept;
 
 /// Resumes without progress after which a run is parked.
 const IDLE_RESUMES: u32 = 3;
@@ -66,6 +67,8 @@ impl Draft<'_> {
 
     fn settle_calls(&mut self) {
         let started = |call: &&Call| match call.state {
+            // What it may change is not kept yet, so it has not run.
+            CallState::Started if call.kept == Kept::Missing => false,
             CallState::Started | CallState::Verifying => true,
             CallState::Held | CallState::Ready | CallState::Asking(_) | CallState::Paused | CallState::Finished(_) => {
                 false

@@ -1,5 +1,9 @@
 //! What the machine says to models and people, as data.
 
+use std::collections::BTreeMap;
+
+use windlass_vocab::{UndoStarted, Undoable};
+
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
 pub(crate) const CUT_OFF: &str =
@@ -77,6 +81,41 @@ pub(crate) fn withheld_in_cycle(tool: &str) -> String {
 
 pub(crate) fn edited(arguments: &str) -> String {
     format!("[The person changed the arguments to {arguments}]\n")
+}
+
+pub(crate) const UNDO_LEFT_TO_ORIGIN: &str = "the conversation was forked here; files are put back in its origin alone";
+
+/// Paths that are named to the model.
+const PATHS_TOLD: usize = 20;
+
+pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String>) -> String {
+    let tool = started.tool.as_ref().map(|tool| format!(" ({})", tool.bare())).unwrap_or_default();
+    let what = match started.of {
+        Undoable::Call(call) => format!("undid what call {call}{tool} did to files"),
+        Undoable::Undo(undo) => format!("brought back what undo {undo} had taken back{tool}"),
+    };
+    let listed = |paths: Vec<&str>| {
+        let more = paths.len().saturating_sub(PATHS_TOLD);
+        let mut text = paths.into_iter().take(PATHS_TOLD).collect::<Vec<_>>().join(", ");
+        if more > 0 {
+            text.push_str(&format!(" and {more} more"));
+        }
+        text
+    };
+    let restored: Vec<&str> =
+        started.changes.keys().map(String::as_str).filter(|path| !left_alone.contains_key(*path)).collect();
+    let kept: Vec<&str> = started.unable.keys().chain(left_alone.keys()).map(String::as_str).collect();
+    let mut text = format!("[The person {what}. ");
+    text.push_str(&match (started.of, restored.is_empty()) {
+        (_, true) => "No file had to be changed.".to_owned(),
+        (Undoable::Call(_), false) => format!("As before that call again: {}.", listed(restored)),
+        (Undoable::Undo(_), false) => format!("As after it again: {}.", listed(restored)),
+    });
+    if !kept.is_empty() {
+        text.push_str(&format!(" Left as they are: {}.", listed(kept)));
+    }
+    text.push_str(" Read files again before you rely on what is in them.]");
+    text
 }
 
 #[cfg(test)]

@@ -686,6 +686,7 @@ fn a_shortened_result_answers_no_later_read() {
         took_ms: 0,
         structured: None,
         plan: None,
+        files: None,
     };
     world.put(Fact::CallDone { call, finished });
     world.finish();

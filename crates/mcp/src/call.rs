@@ -26,13 +26,14 @@ use crate::listing::Listed;
 use crate::pause::{self, Next, Round};
 use crate::result;
 use crate::server::Server;
+use crate::stdio::UNREADABLE;
 
 /// The entry of `_meta` that names the effect: the same for every try of a call (J4).
 pub const EFFECT_ID: &str = "windlass/effect-id";
 
 /// How often more authority is asked for in one call.
 const STEP_UPS: usize = 3;
-/// How often a server may want the call made again without having asked anybody anything.
+/// How often a server may want the call made again, whether it asks somebody or nobody.
 const ROUNDS: u32 = 10;
 
 /// What is to be called.
@@ -46,7 +47,8 @@ pub(crate) struct Ask {
 
 /// How one request ended.
 enum Ended {
-    Answered(Result<ServerResult, ServiceError>),
+    Answered(Box<ServerResult>),
+    Failed(ServiceError),
     Stopped,
     TimedOut,
     Gone,
@@ -79,9 +81,7 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
     loop {
         let ended = request(&ask, &connection, &context, &round).await;
         match ended {
-            Ended::Answered(Err(ServiceError::TransportSend(error)))
-                if step_ups < STEP_UPS && challenge(&error).is_some() =>
-            {
+            Ended::Failed(ServiceError::TransportSend(error)) if step_ups < STEP_UPS && challenge(&error).is_some() => {
                 step_ups += 1;
                 let said = challenge(&error).flatten();
                 if let Err(reason) = server.step_up(said.as_deref()).await {
@@ -92,16 +92,22 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
                     Err(reason) => return unavailable(server, &reason),
                 }
             }
-            Ended::Answered(Ok(ServerResult::InputRequiredResult(wanted))) => {
-                match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
-                    Next::Again(again) if again.count <= ROUNDS => round = again,
-                    Next::Again(_) => {
-                        return Outcome::error("The server wants the call made again and again, without end.");
-                    }
-                    Next::Settled(outcome) => return *outcome,
+            Ended::Answered(answer) => match *answer {
+                ServerResult::InputRequiredResult(_) if round.count >= ROUNDS => {
+                    return Outcome::error("The server wants the call made again and again, without end.");
                 }
-            }
-            ended => return settled(&ask, &connection, ended),
+                ServerResult::InputRequiredResult(wanted) => {
+                    match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
+                        Next::Again(again) => round = again,
+                        Next::Settled(outcome) => return *outcome,
+                    }
+                }
+                answer => return result::outcome(&ask.tool, &ask.output, answer),
+            },
+            Ended::Failed(error) => return failed(&ask, error),
+            Ended::Stopped => return stopped(&ask),
+            Ended::TimedOut => return timed_out(&ask),
+            Ended::Gone => return gone(&ask, &connection),
         }
     }
 }
@@ -128,7 +134,7 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
     let RequestHandle { mut rx, id, progress_token, peer, .. } = match sent {
         Ok(handle) => handle,
         Err(ServiceError::TransportClosed) => return Ended::Gone,
-        Err(error) => return Ended::Answered(Err(error)),
+        Err(error) => return Ended::Failed(error),
     };
     let mut abandoned = Abandoned { peer, id: Some(id.clone()) };
     let pauses = watch::Sender::new(0);
@@ -140,7 +146,8 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
             abandoned.id = None;
             match answer {
                 Ok(Err(ServiceError::TransportClosed)) | Err(_) => Ended::Gone,
-                Ok(answer) => Ended::Answered(answer),
+                Ok(Err(error)) => Ended::Failed(error),
+                Ok(Ok(answer)) => Ended::Answered(Box::new(answer)),
             }
         }
         () = context.cancel.cancelled() => Ended::Stopped,
@@ -185,30 +192,36 @@ impl Drop for Abandoned {
     }
 }
 
-fn settled(ask: &Ask, connection: &Connection, ended: Ended) -> Outcome {
-    let (server, effect) = (&ask.server, ask.tool.effect);
-    match ended {
-        Ended::Answered(Ok(answer)) => result::outcome(&ask.tool, &ask.output, answer),
-        Ended::Answered(Err(ServiceError::McpError(error))) => pause::of_error(&server.name, &error)
+fn failed(ask: &Ask, error: ServiceError) -> Outcome {
+    let server = &ask.server;
+    match error {
+        ServiceError::McpError(error) if error.code == UNREADABLE => {
+            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&error.message, ask.tool.effect))
+        }
+        ServiceError::McpError(error) => pause::of_error(&server.name, &error)
             .unwrap_or_else(|| Outcome::error(server.options.secrets.scrub(&error.message).into_owned())),
-        Ended::Answered(Err(error)) => {
+        error => {
             let text = format!("MCP server `{}` could not be asked: {error}.", server.name);
-            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, effect))
-        }
-        Ended::Stopped => {
-            Outcome::new(OutcomeKind::Cancelled, cut_short("Stopped before it was done; the server was told.", effect))
-        }
-        Ended::TimedOut => {
-            let seconds = server.config.call_timeout.as_secs_f32();
-            let text = format!("Not done within {seconds} s, and given up; the server was told.");
-            Outcome::new(OutcomeKind::TimedOut, cut_short(&text, effect))
-        }
-        Ended::Gone => {
-            let why = server.options.secrets.scrub(&connection.why_gone()).into_owned();
-            let text = format!("MCP server `{}` {why}, in the middle of the call.", server.name);
-            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, effect))
+            Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, ask.tool.effect))
         }
     }
+}
+
+fn stopped(ask: &Ask) -> Outcome {
+    let text = cut_short("Stopped before it was done; the server was told.", ask.tool.effect);
+    Outcome::new(OutcomeKind::Cancelled, text)
+}
+
+fn timed_out(ask: &Ask) -> Outcome {
+    let seconds = ask.server.config.call_timeout.as_secs_f32();
+    let text = format!("Not done within {seconds} s, and given up; the server was told.");
+    Outcome::new(OutcomeKind::TimedOut, cut_short(&text, ask.tool.effect))
+}
+
+fn gone(ask: &Ask, connection: &Connection) -> Outcome {
+    let why = ask.server.options.secrets.scrub(&connection.why_gone()).into_owned();
+    let text = format!("MCP server `{}` {why}, in the middle of the call.", ask.server.name);
+    Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, ask.tool.effect))
 }
 
 fn cut_short(text: &str, effect: EffectClass) -> String {

@@ -1,4 +1,5 @@
-//! What a connected server may say unasked: progress, changes, and questions of its own (P4).
+//! What a connected server may say unasked: changes, and questions of its own (P4). Progress is taken
+//! off the wire before, by [`crate::connection`], because these are called in no order.
 
 #![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ErrorData,
-    ListRootsResult, ProgressNotificationParam,
+    ListRootsResult,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
 use tokio::sync::Notify;
@@ -18,7 +19,6 @@ use crate::calls::Calls;
 use crate::elicit;
 use crate::handshake::Introduction;
 use crate::name::ServerName;
-use crate::notice::shown;
 
 /// Answers a server.
 pub(crate) struct Callbacks {
@@ -72,17 +72,6 @@ impl ClientHandler for Callbacks {
         };
         pauses.send_modify(|waiting| *waiting -= 1);
         Ok(answer)
-    }
-
-    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        if let Some(call) = self.calls.by_token(&params.progress_token) {
-            let done = match params.total {
-                Some(total) if total > 0.0 => format!("{}/{total}", params.progress),
-                Some(_) | None => params.progress.to_string(),
-            };
-            let message = params.message.map(|message| format!(" {}", shown(&message, 500))).unwrap_or_default();
-            (call.progress)(&format!("{done}{message}\n"));
-        }
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rmcp::model::{ProgressToken, RequestId};
+use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
 use windlass_tools::CallContext;
+
+use crate::notice::shown;
 
 /// The calls under way. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +17,12 @@ struct UnderWay {
     token: ProgressToken,
     context: CallContext,
     pauses: Pauses,
+    /// How often its server asked.
+    asked: u32,
 }
+
+/// How often a server may ask in one call; then it is not heard any more.
+const QUESTIONS: u32 = 20;
 
 /// How many questions of a call wait for a person: meanwhile its time does not run.
 pub(crate) type Pauses = tokio::sync::watch::Sender<usize>;
@@ -36,31 +43,38 @@ impl Drop for Entry {
 impl Calls {
     /// Adds a call.
     pub(crate) fn enter(&self, id: RequestId, token: ProgressToken, context: CallContext, pauses: Pauses) -> Entry {
-        self.lock().insert(id.clone(), UnderWay { token, context, pauses });
+        self.lock().insert(id.clone(), UnderWay { token, context, pauses, asked: 0 });
         Entry { calls: self.clone(), id }
     }
 
-    /// The call a server's progress belongs to.
-    pub(crate) fn by_token(&self, token: &ProgressToken) -> Option<CallContext> {
-        let text = token.0.to_string();
-        self.lock().values().find(|call| call.token.0.to_string() == text).map(|call| call.context.clone())
+    /// Shows how far a call is, by what its server says.
+    pub(crate) fn progressed(&self, params: &ProgressNotificationParam) {
+        let token = params.progress_token.0.to_string();
+        let call = self.lock().values().find(|call| call.token.0.to_string() == token).map(|call| call.context.clone());
+        let Some(call) = call else { return };
+        let done = match params.total {
+            Some(total) if total > 0.0 => format!("{}/{total}", params.progress),
+            Some(_) | None => params.progress.to_string(),
+        };
+        let message = params.message.as_ref().map(|message| format!(" {}", shown(message, 500))).unwrap_or_default();
+        (call.progress)(&format!("{done}{message}\n"));
     }
 
-    /// The call a server's question belongs to: the one it names, else the only one there is.
+    /// The call a server's question belongs to: the one it names, else the only one there is. None
+    /// once it has asked too often.
     pub(crate) fn asking(
         &self,
         request: Option<&RequestId>,
         token: Option<&ProgressToken>,
     ) -> Option<(CallContext, Pauses)> {
-        let calls = self.lock();
-        let of = |call: &UnderWay| (call.context.clone(), call.pauses.clone());
-        let named = request.and_then(|id| calls.get(id));
-        let named = named.or_else(|| token.and_then(|token| calls.values().find(|call| call.token == *token)));
-        match (named, calls.len()) {
-            (Some(call), _) => Some(of(call)),
-            (None, 1) => calls.values().next().map(of),
-            (None, _) => None,
-        }
+        let mut calls = self.lock();
+        let by_token = |call: &UnderWay| token.is_some_and(|token| call.token == *token);
+        let of_token = calls.iter().find(|(_, call)| by_token(call)).map(|(id, _)| id.clone());
+        let only = calls.keys().next().filter(|_| calls.len() == 1).cloned();
+        let named = request.filter(|id| calls.contains_key(id)).cloned().or(of_token).or(only)?;
+        let call = calls.get_mut(&named)?;
+        call.asked += 1;
+        (call.asked <= QUESTIONS).then(|| (call.context.clone(), call.pauses.clone()))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, UnderWay>> {

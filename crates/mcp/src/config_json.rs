@@ -208,14 +208,14 @@ mod tests {
 
     use super::*;
 
-    fn one(entry: Value) -> Result<ServerConfig, ConfigError> {
+    fn one(entry: &Value) -> Result<ServerConfig, ConfigError> {
         Ok(servers_from_json(&json!({"s": entry}))?.into_values().next().unwrap())
     }
 
     // proves P1
     #[test]
     fn the_usual_object_is_read_and_strange_keys_are_left_alone() {
-        let config = one(json!({
+        let config = one(&json!({
             "command": "npx", "args": ["-y", "server", 5], "env": {"A": "b", "PORT": 80}, "cwd": "/x",
             "autoApprove": ["*"], "alwaysAllow": [], "type": "stdio", "timeout": 1500, "startupTimeout": 250,
             "trust": true, "disabled": false, "tags": ["web"], "description": null
@@ -242,10 +242,10 @@ mod tests {
     #[test]
     fn a_url_makes_a_server_one_over_http_whatever_its_type_is_called() {
         for kind in [json!(null), json!("http"), json!("sse"), json!("streamable-http")] {
-            let config = one(json!({"type": kind, "url": "https://x/mcp", "headers": {"A": "${B}"}})).unwrap();
+            let config = one(&json!({"type": kind, "url": "https://x/mcp", "headers": {"A": "${B}"}})).unwrap();
             assert!(matches!(config.reach, Reach::Http { url, .. } if url == "https://x/mcp"), "{kind}");
         }
-        assert_eq!(one(json!({"url": "http://x", "disabled": true})).unwrap().usage, Use::Disabled);
+        assert_eq!(one(&json!({"url": "http://x", "disabled": true})).unwrap().usage, Use::Disabled);
     }
 
     // proves P1
@@ -263,7 +263,7 @@ mod tests {
             (json!({"command": "a", "trust": "yes"}), "`trust` must be true or false"),
             (json!([]), "its entry"),
         ] {
-            let said = one(entry.clone()).unwrap_err().to_string();
+            let said = one(&entry).unwrap_err().to_string();
             assert!(said.contains("MCP server `s`") && said.contains(part), "{entry}: {said}");
         }
         assert!(matches!(servers_from_json(&json!([])), Err(ConfigError::NoObject)));
@@ -274,7 +274,7 @@ mod tests {
     // proves P1
     #[test]
     fn variables_are_put_in_when_the_server_is_started() {
-        let config = one(json!({"command": "${BIN}/x", "args": ["${A:-b}"], "env": {"K": "${KEY}"}})).unwrap();
+        let config = one(&json!({"command": "${BIN}/x", "args": ["${A:-b}"], "env": {"K": "${KEY}"}})).unwrap();
         let name: ServerName = "s".parse().unwrap();
         let set = |name: &str| (name != "KEY").then(|| format!("<{name}>"));
         let said = config.expanded(&name, &set).unwrap_err().to_string();
@@ -285,8 +285,8 @@ mod tests {
 
     #[test]
     fn the_digest_changes_with_the_reach_alone() {
-        let (a, b) = (one(json!({"command": "a"})).unwrap(), one(json!({"command": "b"})).unwrap());
-        let trusted = one(json!({"command": "a", "trust": true})).unwrap();
+        let (a, b) = (one(&json!({"command": "a"})).unwrap(), one(&json!({"command": "b"})).unwrap());
+        let trusted = one(&json!({"command": "a", "trust": true})).unwrap();
         assert_eq!(a.digest(), trusted.digest());
         assert_ne!(a.digest(), b.digest());
     }

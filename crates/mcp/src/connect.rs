@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability, Implementation,
+    ClientCapabilities, ClientConfig, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
     RootsCapabilities, UrlElicitationCapability,
 };
 use rmcp::transport::{AuthClient, DynamicTransportError, Transport};
@@ -75,6 +75,10 @@ impl Attempt<'_> {
         };
         match timeout_at(deadline, listing::list(&connection.peer)).await {
             Ok(Ok(listing)) => Ok((connection, listing)),
+            // A server that has no tools, but something else, need not know the question.
+            Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                Ok((connection, Listing::default()))
+            }
             Ok(Err(error)) => Err(self.not_listed(&connection, error).await),
             Err(_) => Err(Unreached::Failed(self.too_slow("did not say what tools it has"))),
         }
@@ -83,7 +87,6 @@ impl Attempt<'_> {
     async fn not_listed(&self, connection: &Connection, error: ServiceError) -> Unreached {
         match error {
             ServiceError::TransportSend(error) => not_sent(&error),
-            // A server that has none need not know the question.
             ServiceError::McpError(error) => {
                 Unreached::Failed(format!("would not say what tools it has: {}", shown(&error.message, 300)))
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage, ServerPeerInfo, SubscriptionFilter};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage, ServerNotification, ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{RunningService, serve_directly};
 use rmcp::transport::Transport;
 use rmcp::{Peer, RoleClient};
@@ -60,7 +60,7 @@ impl Connection {
             changed: Arc::clone(&changed),
             gone: gone.clone(),
         };
-        let watched = Watched { transport, gone: gone.clone() };
+        let watched = Watched { transport, calls: calls.clone(), gone: gone.clone() };
         let running = serve_directly(callbacks, watched, Some(info.clone()));
         let peer = running.peer().clone();
         let tools_change = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
@@ -107,9 +107,11 @@ async fn listen(peer: Peer<RoleClient>, changed: Arc<Notify>, gone: Cancellation
 }
 
 /// A transport that says at once when the other end is gone: calls in flight don't wait for rmcp to
-/// have cleared up.
+/// have cleared up. And it shows progress as it comes: rmcp would tell of it in no order, and of the last
+/// of it when the call is over.
 struct Watched<T> {
     transport: T,
+    calls: Calls,
     gone: CancellationToken,
 }
 
@@ -126,8 +128,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         let message = self.transport.receive().await;
-        if message.is_none() {
-            self.gone.cancel();
+        match &message {
+            Some(ServerJsonRpcMessage::Notification(told)) => {
+                if let ServerNotification::ProgressNotification(progress) = &told.notification {
+                    self.calls.progressed(&progress.params);
+                }
+            }
+            Some(_) => {}
+            None => self.gone.cancel(),
         }
         message
     }

@@ -314,7 +314,7 @@ mod tests {
             Listed { output: Some(Json::default()), ..tool.clone() },
             Listed { effect: EffectClass::ReadOnly, ..tool.clone() },
         ];
-        assert_eq!(tool.fingerprint(), tool.clone().fingerprint());
+        assert_eq!(tool.fingerprint(), Listed { ..tool.clone() }.fingerprint());
         assert!(changes.iter().all(|changed| changed.fingerprint() != tool.fingerprint()));
     }
 }

@@ -46,7 +46,7 @@ fn misfit(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, result
 fn told(result: CallToolResult) -> Outcome {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut beside = Vec::new();
-    let mut words: Vec<String> = content.into_iter().filter_map(|block| part(block, &mut beside)).collect();
+    let mut words: Vec<String> = content.iter().map(|block| part(block, &mut beside)).collect();
     if let (true, Some(structured)) = (words.is_empty(), &structured_content) {
         words.push(structured.to_string());
     }
@@ -70,10 +70,9 @@ fn told(result: CallToolResult) -> Outcome {
 }
 
 /// The words of a block; what are none goes beside them.
-fn part(block: ContentBlock, beside: &mut Vec<Value>) -> Option<String> {
-    let kept = |block: &ContentBlock| serde_json::to_value(block).unwrap_or_default();
-    let words = match &block {
-        ContentBlock::Text(text) => return Some(text.text.clone()),
+fn part(block: &ContentBlock, beside: &mut Vec<Value>) -> String {
+    let words = match block {
+        ContentBlock::Text(text) => return text.text.clone(),
         ContentBlock::Image(image) => format!("[image, {}, {}]", image.mime_type, size(&image.data)),
         ContentBlock::Audio(audio) => format!("[audio, {}, {}]", audio.mime_type, size(&audio.data)),
         ContentBlock::Resource(embedded) => match &embedded.resource {
@@ -89,8 +88,8 @@ fn part(block: ContentBlock, beside: &mut Vec<Value>) -> Option<String> {
         }
         _ => "[content of an unknown kind]".into(),
     };
-    beside.push(kept(&block));
-    Some(words)
+    beside.push(serde_json::to_value(block).unwrap_or_default());
+    words
 }
 
 /// The size of base64 data.
@@ -116,19 +115,19 @@ mod tests {
 
     use super::*;
 
-    fn tool(output: Option<Value>) -> Listed {
+    fn tool(output: Option<&Value>) -> Listed {
         Listed {
             name: "t".into(),
             description: String::new(),
             input: Json::default(),
-            output: output.as_ref().map(Json::from),
+            output: output.map(Json::from),
             effect: EffectClass::Once,
         }
     }
 
     fn of(output: Option<Value>, answer: Value) -> Outcome {
         let result: CallToolResult = serde_json::from_value(answer).unwrap();
-        outcome(&tool(output), &OnceLock::new(), ServerResult::CallToolResult(result))
+        outcome(&tool(output.as_ref()), &OnceLock::new(), ServerResult::CallToolResult(result))
     }
 
     // proves T6, P4

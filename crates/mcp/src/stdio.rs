@@ -13,6 +13,7 @@ mod scan;
 mod tail;
 mod transport;
 
+pub(crate) use frame::UNREADABLE;
 pub(crate) use process::{Last, Program, Started, start};
 pub(crate) use tail::Tail;
 pub(crate) use transport::{LineTransport, Tell};

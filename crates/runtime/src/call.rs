@@ -7,11 +7,13 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
 use windlass_tools::{Ask, CallContext, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
-    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption, ToolName,
+    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
+    SnapshotKind, ToolName,
 };
 
 use crate::events::Events;
 use crate::outside::Outside;
+use crate::snapshot::Keeper;
 use crate::spilled::Spilled;
 
 /// What a call's end means, and contents to be stored with it.
@@ -23,6 +25,8 @@ pub(crate) struct Ended {
 /// Everything a call needs, taken from the state when it starts.
 pub(crate) struct Prepared {
     pub(crate) offer: Offer,
+    pub(crate) keeper: Keeper,
+    pub(crate) kept: SnapshotKind,
     pub(crate) tool: ToolName,
     pub(crate) arguments: Json,
     pub(crate) context: CallContext,
@@ -40,15 +44,22 @@ pub(crate) struct Live {
     pub(crate) permissions: Arc<Permissions>,
 }
 
+/// What calls are made in.
+pub(crate) struct World<'a> {
+    pub(crate) outside: &'a Arc<Outside>,
+    pub(crate) state: &'a State,
+    pub(crate) offer: Offer,
+    pub(crate) keeper: Keeper,
+    pub(crate) events: &'a Events,
+}
+
 pub(crate) fn prepare(
-    outside: &Arc<Outside>,
-    state: &State,
-    offer: &Offer,
-    events: &Events,
+    world: World<'_>,
     request: &CallRequested,
     edited: Option<&Json>,
     live: Live,
 ) -> Option<Prepared> {
+    let World { outside, state, offer, keeper, events } = world;
     let policy = state.control.run.as_ref()?.policy();
     let spilled = Spilled { store: Arc::clone(&outside.store), session: state.session };
     let context = CallContext {
@@ -62,7 +73,9 @@ pub(crate) fn prepare(
         resumed: live.resumed,
     };
     Some(Prepared {
-        offer: offer.clone(),
+        offer,
+        keeper,
+        kept: request.snapshot,
         tool: request.tool.clone()?,
         arguments: edited.unwrap_or(&request.arguments).clone(),
         context,
@@ -90,10 +103,25 @@ fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str)
     })
 }
 
+/// Runs a call to its end; one that can't even be prepared still gets an answer.
+pub(crate) async fn run(call: CallId, prepared: Option<Prepared>) -> Ended {
+    match prepared {
+        Some(prepared) => prepared.run().await,
+        None => unprepared(call),
+    }
+}
+
+/// Asks the tool whether a call took place.
+pub(crate) async fn verify(call: CallId, prepared: Option<Prepared>) -> Ended {
+    match prepared {
+        Some(prepared) => prepared.verify().await,
+        None => unprepared(call),
+    }
+}
+
 impl Prepared {
-    /// Runs the call to its end.
-    pub(crate) async fn run(self) -> Ended {
-        let call = self.context.call;
+    async fn run(self) -> Ended {
+        let (call, session) = (self.context.call, self.context.session);
         let begun = self.outside.clock.now();
         let outcome = match self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
             Some(reason) => Outcome::new(OutcomeKind::Denied, reason),
@@ -103,31 +131,36 @@ impl Prepared {
             return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
         }
         let took_ms = self.outside.clock.now().ms_since(begun);
-        let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
+        let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
+        finished.files = self.keeper.changed(&self.outside, session, call, self.kept).await;
         Ended { fact: Fact::CallDone { call, finished }, blobs }
     }
 
-    /// Asks the tool whether the call took place.
-    pub(crate) async fn verify(self) -> Ended {
-        let call = self.context.call;
+    async fn verify(self) -> Ended {
+        let (call, session) = (self.context.call, self.context.session);
         let verification = self.offer.verify(&self.tool, self.context, &self.arguments, self.timeout).await;
+        let files = self.keeper.changed(&self.outside, session, call, self.kept).await;
+        // It changes these files and nothing else, and they are as they were.
+        let untouched = self.kept == SnapshotKind::Paths
+            && files.as_ref().is_some_and(|files| files.changes.is_empty() && files.unseen.is_none());
         let (verified, blobs) = match verification {
             Verification::Done(outcome) => {
-                let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
+                let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
+                finished.files = files;
                 (Verified::Done(finished), blobs)
             }
             Verification::NotDone => (Verified::NotDone, Vec::new()),
+            Verification::Unknown if untouched => (Verified::NotDone, Vec::new()),
             Verification::Unknown => (Verified::Unknown, Vec::new()),
         };
         Ended { fact: Fact::CallVerified { call, verified }, blobs }
     }
 }
 
-/// A call that can't even be prepared still gets an answer.
-pub(crate) fn unprepared(call: CallId) -> Ended {
+fn unprepared(call: CallId) -> Ended {
     let outcome = OutcomeKind::Unknown;
     let text = "This tool is no longer there.".to_owned();
-    let finished = Finished { outcome, text, cut: None, took_ms: 0, structured: None, plan: None };
+    let finished = Finished { outcome, text, cut: None, took_ms: 0, structured: None, plan: None, files: None };
     Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 
@@ -154,8 +187,15 @@ fn finish(
         });
         Cut { total_chars: info.total_chars, shown_chars: info.shown_chars, blob }
     });
-    let finished =
-        Finished { outcome: outcome.kind, text, cut, took_ms, structured: outcome.structured, plan: outcome.plan };
+    let finished = Finished {
+        outcome: outcome.kind,
+        text,
+        cut,
+        took_ms,
+        structured: outcome.structured,
+        plan: outcome.plan,
+        files: None,
+    };
     (finished, blobs)
 }
 

@@ -34,6 +34,11 @@ impl Driver {
                 self.announce();
                 let _ = reply.send(if taken == Taken::Yes { self.open_run() } else { None });
             }
+            Command::Undo { request, reply } => {
+                let undone = self.undo(request).await?;
+                self.announce();
+                let _ = reply.send(undone);
+            }
             Command::Entitle { title, reply } => {
                 self.step(Fact::Changed(SessionChanged { title: Some(title), key: None })).await?;
                 let _ = reply.send(());
@@ -113,6 +118,9 @@ impl Driver {
     }
 
     fn standing_now(&self) -> Standing {
+        if self.state.control.undo.is_some() {
+            return Standing::Working;
+        }
         if self.state.control.run.is_none() {
             return if self.waiting.is_empty() { Standing::Idle } else { Standing::Working };
         }
@@ -121,7 +129,12 @@ impl Driver {
             Effect::Ask(_) | Effect::Receive => true,
             // A call that asks in mid-run can't go on either.
             Effect::RunCall { request, .. } => questions.iter().any(|asked| is_of(asked, request.call)),
-            Effect::Pin(_) | Effect::CallModel { .. } | Effect::HandBack(_) | Effect::VerifyCall { .. } => false,
+            Effect::Pin(_)
+            | Effect::CallModel { .. }
+            | Effect::HandBack(_)
+            | Effect::VerifyCall { .. }
+            | Effect::TakeSnapshot { .. }
+            | Effect::Restore(_) => false,
         });
         if only_questions && !questions.is_empty() { Standing::Waiting(questions) } else { Standing::Working }
     }
@@ -167,6 +180,8 @@ fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {
         | Effect::CallModel { .. }
         | Effect::HandBack(_)
         | Effect::RunCall { .. }
-        | Effect::VerifyCall { .. } => None,
+        | Effect::VerifyCall { .. }
+        | Effect::TakeSnapshot { .. }
+        | Effect::Restore(_) => None,
     })
 }

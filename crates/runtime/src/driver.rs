@@ -25,9 +25,10 @@ use crate::outside::{Agent, Outside};
 use crate::place::placed;
 use crate::scrub::scrub;
 use crate::session::{Command, SessionClosed, Standing, Taken};
+use crate::snapshot::Keeper;
 
 /// What an effect came to.
-enum Done {
+pub(crate) enum Done {
     Pinned(PinnedContext),
     Model(AttemptKey, Result<Reply, Failure>),
     HandedBack(AttemptKey, String),
@@ -67,6 +68,7 @@ pub(crate) struct Underway {
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
+    pub(crate) keeper: Keeper,
 }
 
 impl Underway {
@@ -108,8 +110,9 @@ impl Driver {
                 },
                 Some((key, done)) = self.underway.effects.next(), if !self.underway.effects.is_empty() => {
                     self.underway.stopping.remove(&key);
-                    if let (Some(running), Some(done)) = (self.underway.running.remove(&key), done) {
-                        self.finished(done, &running).await?;
+                    match (self.underway.running.remove(&key), done) {
+                        (Some(running), Some(done)) => self.finished(done, &running).await?,
+                        (_, done) => self.left_behind(done).await?,
                     }
                 }
                 Some(asking) = self.underway.elicited.next() => self.elicit(asking).await?,
@@ -118,8 +121,9 @@ impl Driver {
         }
         // Calls that were told to stop get the grace their tools grant them.
         while !self.underway.stopping.is_empty() {
-            let Some((key, _)) = self.underway.effects.next().await else { break };
+            let Some((key, done)) = self.underway.effects.next().await else { break };
             self.underway.stopping.remove(&key);
+            self.left_behind(done).await?;
         }
         Ok(())
     }
@@ -135,7 +139,12 @@ impl Driver {
                     EffectKey::RunCall(_) | EffectKey::VerifyCall(_) => {
                         stopping.insert(*key);
                     }
-                    EffectKey::Receive | EffectKey::Pin(_) | EffectKey::HandBack(_) | EffectKey::Ask(_) => {}
+                    EffectKey::Receive
+                    | EffectKey::Pin(_)
+                    | EffectKey::HandBack(_)
+                    | EffectKey::Ask(_)
+                    | EffectKey::TakeSnapshot(_)
+                    | EffectKey::Restore(_) => {}
                 }
             }
             stays
@@ -160,7 +169,9 @@ impl Driver {
                 | EffectKey::Pin(_)
                 | EffectKey::CallModel(_)
                 | EffectKey::HandBack(_)
-                | EffectKey::Ask(_) => Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }),
+                | EffectKey::Ask(_)
+                | EffectKey::TakeSnapshot(_)
+                | EffectKey::Restore(_) => Box::pin(async move { (key, cancel.run_until_cancelled(future).await) }),
             });
         }
     }
@@ -168,6 +179,7 @@ impl Driver {
     fn future_of(&mut self, effect: &Effect, running: &Running) -> Option<BoxFuture<'static, Done>> {
         match effect {
             Effect::Receive | Effect::Ask(_) => None,
+            Effect::TakeSnapshot { .. } | Effect::Restore(_) => self.file_effect(effect),
             Effect::Pin(_) => {
                 let context = self.context();
                 Some(Box::pin(async move { Done::Pinned(context.await) }))
@@ -198,25 +210,20 @@ impl Driver {
             Effect::RunCall { request, edited, resumed } => {
                 let live = self.live(request.call, running, resumed.clone());
                 let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), live));
-                Some(Box::pin(async move {
-                    let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
-                    Done::Call(prepared.run().await)
-                }))
+                Some(Box::pin(async move { Done::Call(call::run(call, prepared).await) }))
             }
             Effect::VerifyCall { request, edited } => {
                 let live = self.live(request.call, running, None);
                 let (call, prepared) = (request.call, self.prepare_call(request, edited.as_ref(), live));
-                Some(Box::pin(async move {
-                    let Some(prepared) = prepared else { return Done::Call(call::unprepared(call)) };
-                    Done::Call(prepared.verify().await)
-                }))
+                Some(Box::pin(async move { Done::Call(call::verify(call, prepared).await) }))
             }
         }
     }
 
     fn prepare_call(&mut self, request: &CallRequested, edited: Option<&Json>, live: Live) -> Option<call::Prepared> {
-        let offer = self.offer();
-        call::prepare(&self.outside, &self.state, &offer, &self.events, request, edited, live)
+        let (offer, keeper) = (self.offer(), self.underway.keeper.clone());
+        let world = call::World { outside: &self.outside, state: &self.state, offer, keeper, events: &self.events };
+        call::prepare(world, request, edited, live)
     }
 
     fn live(&self, call: CallId, running: &Running, resumed: Option<Arc<Resumption>>) -> Live {

@@ -17,6 +17,7 @@ mod commands;
 mod driver;
 mod elicit;
 mod events;
+mod files;
 mod fork;
 mod offering;
 mod output;
@@ -26,8 +27,10 @@ mod prefix;
 mod runtime;
 mod scrub;
 mod session;
+mod snapshot;
 mod spilled;
 mod textual;
+mod undo;
 
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
@@ -39,3 +42,4 @@ pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;
 pub use runtime::{OpenError, Opening, Runtime};
 pub use session::{Sent, Session, SessionClosed, Standing, Stopped};
+pub use undo::{Earnest, UndoConflict, UndoError, UndoFiles, UndoReport, UndoRequest, undo};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use windlass_provider::Model;
 use windlass_store::Store;
-use windlass_tools::{Permissions, Registry, Secrets};
+use windlass_tools::{Permissions, Registry, Secrets, Workspace};
 use windlass_vocab::{Attendance, ModelName, Policy};
 
 use crate::clock::Clock;
@@ -39,6 +39,8 @@ pub struct Outside {
     pub clock: Arc<dyn Clock>,
     /// Where the guards of commands keep their locks; waited for when a run is taken up (T7).
     pub guard_locks: Option<PathBuf>,
+    /// The folder that calls change and undo puts back (T9).
+    pub workspace: Option<Arc<Workspace>>,
 }
 
 impl std::fmt::Debug for Outside {

@@ -180,7 +180,7 @@ impl Runtime {
 }
 
 /// A record of a newer version may be read, and nothing written behind it.
-fn known(envelope: &Envelope) -> Result<(), OpenError> {
+pub(crate) fn known(envelope: &Envelope) -> Result<(), OpenError> {
     let Record::Unknown(unknown) = &envelope.record else { return Ok(()) };
     let before = envelope.seq.saturating_sub(u64::from(envelope.batch.0) + 1);
     Err(OpenError::Newer { seq: envelope.seq, kind: unknown.kind.clone(), before })
@@ -189,7 +189,7 @@ fn known(envelope: &Envelope) -> Result<(), OpenError> {
 /// How long a guard may take to end what it started.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-fn taken(epoch: u64) -> LeaseTaken {
+pub(crate) fn taken(epoch: u64) -> LeaseTaken {
     LeaseTaken { epoch, holder: format!("pid {}", std::process::id()) }
 }
 

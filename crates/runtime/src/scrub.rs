@@ -42,6 +42,9 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 scrub_text(secrets, title);
             }
         }
+        Fact::Restored { left_alone, .. } => left_alone.values_mut().for_each(|why| scrub_text(secrets, why)),
+        // Names of files are what they are: an undo must find them. No content is in them.
+        Fact::Snapshot(_) | Fact::FilesChanged(_) | Fact::Undo(_) => {}
         Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
         | Fact::Opened(..)
         | Fact::LeaseTaken(_)

@@ -7,6 +7,7 @@ use windlass_store::StoreError;
 use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
 
 use crate::events::{Events, Interest, Subscription};
+use crate::undo::{UndoError, UndoReport, UndoRequest};
 
 /// The session's driver is gone: closed, fenced off, or its store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Stop { by: StopBy, reply: oneshot::Sender<Stopped> },
     Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Taken> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
+    Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
     Entitle { title: String, reply: oneshot::Sender<()> },
     Close,
 }
@@ -116,6 +118,12 @@ impl Session {
     /// Another try at a run that ended badly; `None` when there is none.
     pub async fn retry(&self) -> Result<Option<RunId>, SessionClosed> {
         self.ask(|reply| Command::Retry { reply }).await
+    }
+
+    /// Puts back what a call did to files, or brings back what an undo took back (T9). Refused while a run
+    /// is open.
+    pub async fn undo(&self, request: UndoRequest) -> Result<UndoReport, UndoError> {
+        self.ask(|reply| Command::Undo { request, reply }).await?
     }
 
     /// Gives the session a title for people.

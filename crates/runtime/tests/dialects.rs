@@ -58,6 +58,7 @@ impl World {
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(1_000)),
             guard_locks: None,
+            workspace: None,
         });
         let agent = Agent {
             name: "test".into(),

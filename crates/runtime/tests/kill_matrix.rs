@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
 use support::{Bomb, End, Point, Side, World, calls};
 use windlass_machine::{PRESETS, preset};
 use windlass_testkit::{FaultKind, Scene, Script, ScriptedCall, ScriptedModel, Step};
@@ -210,4 +211,53 @@ async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
     total += checked;
     println!("kill matrix in process: {total} ways to die, all recovered");
     assert!(total > 2_000, "{total}");
+}
+
+/// An undo of each kind of change: a file that goes, one that comes back, a folder moved back, folders made
+/// on the way.
+async fn undoing() -> Undoing {
+    let world = Undoing::new(&[
+        Operation::Write("new/deep/x", "x".to_owned()),
+        Operation::Move("a", "b", Overwrite::Yes),
+        Operation::Move("folder", "away/folder", Overwrite::No),
+        Operation::Write("folder", "a file now".to_owned()),
+    ]);
+    std::fs::create_dir(world.root().join("folder")).expect("a folder");
+    for (path, content) in [("a", "a"), ("b", "b"), ("folder/f", "f")] {
+        std::fs::write(world.root().join(path), content).expect("a file");
+    }
+    world.run_dying(&[]).await;
+    world
+}
+
+// proves T9, J3: an undo in progress
+#[tokio::test]
+async fn the_kill_matrix_of_an_undo_in_process_leaves_every_file_as_it_was_before() {
+    let undisturbed = undoing().await;
+    let after = tree(undisturbed.root());
+    let mut steps = Vec::new();
+    loop {
+        let bomb = Bomb::at(None);
+        let Ended::With(Some(_)) = undisturbed.undo(&bomb, None).await else { break };
+        steps.push(bomb.restores.load(Ordering::SeqCst));
+    }
+    assert_eq!(steps.len(), 4);
+    let (before, mut checked) = (tree(undisturbed.root()), 0);
+    for (wanted, restores) in steps.iter().enumerate() {
+        // The lease, what is begun, what is done.
+        let appends = (1..=3).flat_map(|n| [Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
+        for death in appends.chain((1..=*restores).map(Point::Restore)) {
+            let world = undoing().await;
+            let made = world.undo_all(|number| (number == wanted).then_some(death)).await;
+            assert_eq!(made, steps.len(), "undo {wanted} dying at {death:?}");
+            assert_eq!(tree(world.root()), before, "undo {wanted} dying at {death:?}");
+            if death == Point::Restore(1) {
+                world.redo_all().await;
+                assert_eq!(tree(world.root()), after, "undo {wanted} dying at {death:?}");
+            }
+            checked += 1;
+        }
+    }
+    println!("kill matrix of an undo in process: {checked} ways to die, all recovered");
+    assert!(checked > 30, "{checked}");
 }

@@ -35,6 +35,7 @@
 
 #![deny(missing_docs)]
 
+mod audit;
 mod backwards;
 mod batch;
 #[cfg(any(test, feature = "conformance"))]
@@ -52,6 +53,7 @@ mod sqlite;
 mod traits;
 mod verify;
 
+pub use audit::{audit_file, keep_audit, kept_audit};
 pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
 pub use error::StoreError;

@@ -12,7 +12,7 @@ mod run_command;
 mod search_files;
 mod shown;
 mod todo;
-mod walk;
+pub(crate) mod walk;
 mod write_file;
 
 use std::sync::Arc;

@@ -29,6 +29,7 @@
 mod address;
 mod alias;
 mod arguments;
+mod because;
 mod builtin;
 mod coerce;
 mod command_line;
@@ -50,6 +51,7 @@ mod selection;
 mod servers;
 mod subject;
 mod tool;
+mod undo;
 mod workspace;
 
 pub use address::{HostPattern, ParseHostError};
@@ -66,4 +68,5 @@ pub use selection::{CORE, Selection};
 pub use servers::ToolServers;
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
+pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Touch};
 pub use workspace::{Workspace, WorkspaceError};

@@ -12,8 +12,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde_json::Value;
 use windlass_vocab::{
-    EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall, ToolName, ToolSpec,
-    Verdict,
+    Because, EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall, SnapshotKind,
+    ToolName, ToolSpec, Verdict,
 };
 
 use crate::arguments::{self, Parsed, Schema};
@@ -22,7 +22,7 @@ use crate::names::{self, Resolved, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Verification};
+use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Touch, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
@@ -76,10 +76,10 @@ impl Offer {
         let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
         fit(&mut parsed, &entry.schema, &call.arguments);
         let Parsed { value, json, raw, repairs } = parsed;
-        let (verdict, preview) = match value {
-            Err(reason) => (Verdict::Invalid { reason }, None),
+        let (verdict, preview, because) = match value {
+            Err(reason) => (Verdict::Invalid { reason }, None, None),
             Ok(value) => match entry.schema.fault(&spec.wire_name, &value) {
-                Some(reason) => (Verdict::Invalid { reason }, None),
+                Some(reason) => (Verdict::Invalid { reason }, None, None),
                 None => permitted(entry, &value, permissions, grants),
             },
         };
@@ -95,6 +95,8 @@ impl Offer {
             repeatable: spec.repeatable,
             verdict,
             preview,
+            snapshot: entry.tool.keeps(),
+            because,
         }
     }
 
@@ -128,7 +130,16 @@ impl Offer {
             repeatable: false,
             verdict: Verdict::Unknown { reason: names::unknown(&call.name, self.specs()) },
             preview: None,
+            snapshot: SnapshotKind::None,
+            because: None,
         }
+    }
+
+    /// The paths a call is about to change, as its tool says.
+    #[must_use]
+    pub fn touches(&self, tool: &ToolName, arguments: &Json) -> Vec<Touch> {
+        let Some(entry) = self.entry(tool) else { return Vec::new() };
+        catch_unwind(AssertUnwindSafe(|| entry.tool.touches(&arguments.to_value()))).unwrap_or_default()
     }
 
     /// Runs a call, within `timeout_default` unless the tool has a limit of its own.
@@ -212,24 +223,27 @@ fn permitted(
     arguments: &Value,
     permissions: &Permissions,
     grants: &[Grant],
-) -> (Verdict, Option<Preview>) {
+) -> (Verdict, Option<Preview>, Option<Because>) {
     let subject = subject_of(entry, arguments);
     let verdict = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    let because = permissions.because(&entry.spec, &subject, grants, &verdict);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
         | (Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => false,
     };
     if !wanted {
-        return (verdict, None);
+        return (verdict, None, because);
     }
     let rule = allowing_rule(&entry.spec, &subject);
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
     match (preview, verdict) {
-        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, rule))),
-        (Err(problem), Verdict::Ask) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None),
-        (Err(_), verdict) => (verdict, None),
+        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, rule)), because),
+        (Err(problem), Verdict::Ask) => {
+            (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None, because)
+        }
+        (Err(_), verdict) => (verdict, None, because),
     }
 }
 

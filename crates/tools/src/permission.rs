@@ -95,7 +95,7 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
 }
 
 /// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
-fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+pub(crate) fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rules.iter().any(|rule| rule.covers_address(address, Side::Allow));
     }
@@ -108,7 +108,7 @@ fn allows(rules: &[&Rule], subject: &Subject) -> bool {
     }
 }
 
-fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
@@ -117,7 +117,7 @@ fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
-fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+pub(crate) fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
     if subject.address.is_some() {
         return !allows(grants, subject) && touches(rule, spec, subject);
     }
@@ -128,12 +128,12 @@ fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &S
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use windlass_vocab::Json;
 
     use super::*;
 
-    fn spec(name: &str, effect: EffectClass) -> ToolSpec {
+    pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
         ToolSpec {
             name: name.into(),
             wire_name: name.into(),
@@ -150,7 +150,7 @@ mod tests {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
-    fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
+    pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
         Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
     }
 

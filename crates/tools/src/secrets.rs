@@ -81,6 +81,12 @@ impl Secrets {
         }
     }
 
+    /// Whether one of them is in these bytes.
+    #[must_use]
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.finder.is_match(bytes))
+    }
+
     /// `json` with every known secret replaced; still JSON, even where a secret is a bare number.
     #[must_use]
     pub fn scrub_json(&self, json: &Json) -> Json {

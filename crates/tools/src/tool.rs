@@ -14,11 +14,12 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_vocab::{
-    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, ToolSpec,
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, SnapshotKind,
+    ToolSpec,
 };
 
-use crate::Subject;
 use crate::cut::thousands;
+use crate::{Subject, Touch};
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -119,6 +120,17 @@ pub trait Tool: Send + Sync {
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         let _ = (context, arguments);
         Box::pin(std::future::ready(Verification::Unknown))
+    }
+
+    /// What is kept of the files before a call of it, so that it can be undone (T9).
+    fn keeps(&self) -> SnapshotKind {
+        SnapshotKind::None
+    }
+
+    /// The paths a call is about to change, where it keeps those.
+    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+        let _ = arguments;
+        Vec::new()
     }
 
     /// How long it may take, where the run's own limit does not fit.

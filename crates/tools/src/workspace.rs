@@ -32,6 +32,20 @@ pub struct Workspace {
     root: PathBuf,
     /// Folders inside it that no tool may touch, relative to the root.
     closed: Vec<PathBuf>,
+    #[cfg(debug_assertions)]
+    on_restore: OnRestore,
+}
+
+/// What a test wants called before each change an undo makes.
+#[cfg(debug_assertions)]
+#[derive(Clone, Default)]
+struct OnRestore(Option<std::sync::Arc<dyn Fn() + Send + Sync>>);
+
+#[cfg(debug_assertions)]
+impl std::fmt::Debug for OnRestore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnRestore").finish_non_exhaustive()
+    }
 }
 
 /// Why a path can't be used, told to the model.
@@ -59,7 +73,30 @@ impl Workspace {
         let root = path.canonicalize().map_err(error)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(error)?;
         let given = std::path::absolute(path).map_err(error)?;
-        Ok(Self { dir, given, root, closed: Vec::new() })
+        Ok(Self {
+            dir,
+            given,
+            root,
+            closed: Vec::new(),
+            #[cfg(debug_assertions)]
+            on_restore: OnRestore::default(),
+        })
+    }
+
+    /// The same with something that is called before each change an undo makes; for tests.
+    #[cfg(debug_assertions)]
+    #[must_use]
+    pub fn on_restore(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_restore = OnRestore(Some(std::sync::Arc::new(each)));
+        self
+    }
+
+    /// Here a test may end the process.
+    pub(crate) fn about_to_restore(&self) {
+        #[cfg(debug_assertions)]
+        if let Some(each) = &self.on_restore.0 {
+            each();
+        }
     }
 
     /// The same without a folder that is not for tools: no path into it can be used. A workspace inside
@@ -86,6 +123,11 @@ impl Workspace {
     fn holds_closed(&self, relative: &Path) -> bool {
         let real = self.resolved(relative);
         self.closed.iter().any(|closed| real.as_ref().is_some_and(|real| closed.starts_with(real)))
+    }
+
+    /// The handle everything goes through.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
     }
 
     /// Where it is, links resolved.

@@ -12,8 +12,8 @@ use windlass_tools::{
     BoxFuture, CallContext, Mode, Offer, Permissions, Registry, RegistryError, SpilledResults, Tool, Verification,
 };
 use windlass_vocab::{
-    CallId, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall,
-    SessionId, ToolName, ToolSource, ToolSpec, Verdict,
+    Because, CallId, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall,
+    SessionId, SnapshotKind, ToolName, ToolSource, ToolSpec, Verdict,
 };
 
 struct NoSpill;
@@ -191,6 +191,8 @@ fn a_sound_call_is_prepared_whole() {
         repeatable: false,
         verdict: Verdict::Ask,
         preview: Some(Preview { title: "{\"n\":1}".into(), body: String::new(), rule: Some("hub.put".into()) }),
+        snapshot: SnapshotKind::None,
+        because: Some(Because::Mode { mode: "default".into() }),
     };
     assert_eq!(prepared, want);
     let granted =

@@ -15,6 +15,12 @@ pub struct ParseIdError {
     expected: &'static str,
 }
 
+impl ParseIdError {
+    pub(crate) fn new(text: &str, expected: &'static str) -> Self {
+        Self { text: text.to_owned(), expected }
+    }
+}
+
 /// A conversation, named by a UUIDv7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -14,6 +14,7 @@
 
 #![deny(missing_docs)]
 
+mod audit;
 mod decode;
 mod elicitation;
 mod envelope;
@@ -29,8 +30,10 @@ mod record;
 mod text;
 mod time;
 mod tool;
+mod undo;
 mod usage;
 
+pub use audit::{AuditAnswer, AuditEntry, AuditVerdict, Because};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
@@ -56,6 +59,10 @@ pub use record::{
 };
 pub use time::At;
 pub use tool::{Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
+pub use undo::{
+    Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
+    Undone,
+};
 pub use usage::{NanoMoney, Usage};
 
 /// Whether a person is there to answer a question now.

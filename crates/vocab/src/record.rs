@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::undo::{FilesChanged, SnapshotTaken, UndoStarted, Undone};
 use crate::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, Dialect, EffectClass, EffectId, Elicitation, Ending, Failure,
-    Json, MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId,
-    QuestionKind, QuestionOption, Repair, RunId, SessionId, StopReason, ToolName, ToolSpec, TurnId, Usage,
+    Answer, AnsweredBy, At, Attendance, Because, CallId, Cut, Dialect, EffectClass, EffectId, Elicitation, Ending,
+    Failure, Json, MessageId, ModelName, NanoMoney, Nudge, OutcomeKind, OutputSpec, Part, Policy, Preview, QuestionId,
+    QuestionKind, QuestionOption, Repair, RunId, SessionId, SnapshotKind, StopReason, ToolName, ToolSpec, TurnId,
+    Usage,
 };
 
 macro_rules! records {
@@ -87,6 +89,10 @@ records! {
     Compacted,
     CancelAsked,
     RunEnded,
+    SnapshotTaken,
+    FilesChanged,
+    UndoStarted,
+    Undone,
 }
 
 impl Record {
@@ -379,6 +385,12 @@ pub struct CallRequested {
     /// What a person would be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
+    /// What is kept of the files before it (T9).
+    #[serde(default, skip_serializing_if = "SnapshotKind::is_none")]
+    pub snapshot: SnapshotKind,
+    /// What decided the verdict (T11).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
 }
 
 /// The call may have started.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Hash, Json, Pause, PlanItem, Preview, ToolName, Verdict};
+use crate::{Because, Failure, Hash, Json, Pause, PlanItem, Preview, SnapshotKind, ToolName, Verdict};
 
 /// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -210,4 +210,8 @@ pub struct PreparedCall {
     pub verdict: Verdict,
     /// What the person is shown when asked.
     pub preview: Option<Preview>,
+    /// What is kept of the files before it.
+    pub snapshot: SnapshotKind,
+    /// What decided the verdict.
+    pub because: Option<Because>,
 }

@@ -335,8 +335,10 @@ impl<D, O: Output> Builder<D, O> {
         let (store, data_dir) = gathered.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
         let permissions = gathered.take_permissions()?;
-        let registry = gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
-        let outside = Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks };
+        let (registry, folder) =
+            gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
+        let outside =
+            Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks, workspace: folder };
         let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
         let terms = windlass_runtime::Agent {
             name: gathered.name,

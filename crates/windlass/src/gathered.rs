@@ -159,8 +159,9 @@ impl Gathered {
         permissions: &Permissions,
         data_dir: Option<&Path>,
         guard_locks: Option<&Path>,
-    ) -> Result<Registry, BuildError> {
+    ) -> Result<(Registry, Option<Arc<Workspace>>), BuildError> {
         let mut registry = Registry::new();
+        let mut opened = None;
         if let Some(dir) = &self.workspace {
             let workspace = Workspace::open(dir)?;
             // The journal is written by the driver alone.
@@ -168,6 +169,7 @@ impl Gathered {
                 Some(data_dir) => workspace.without(data_dir)?,
                 None => workspace,
             });
+            opened = Some(Arc::clone(&workspace));
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
             commands.secrets = secrets.clone();
@@ -183,7 +185,7 @@ impl Gathered {
         if let Some(servers) = self.servers.take() {
             registry.serve(servers);
         }
-        Ok(registry)
+        Ok((registry, opened))
     }
 
     pub(crate) fn take_permissions(&mut self) -> Result<Permissions, BuildError> {

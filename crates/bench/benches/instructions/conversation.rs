@@ -3,7 +3,7 @@
 use windlass::machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
 use windlass::vocab::{
     At, Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
-    SessionOpened, StopReason, Usage, Verdict,
+    SessionOpened, SnapshotKind, StopReason, Usage, Verdict,
 };
 use windlass_bench::ours::{TOOL, tool_spec};
 
@@ -83,6 +83,8 @@ pub(crate) fn reply(state: &State) -> Fact {
         repeatable: false,
         verdict: Verdict::Allow,
         preview: None,
+        snapshot: SnapshotKind::None,
+        because: None,
     };
     Fact::Replied {
         attempt: attempt.expect("the model is asked"),
@@ -108,6 +110,7 @@ pub(crate) fn result(state: &State) -> Fact {
         took_ms: 1,
         structured: None,
         plan: None,
+        files: None,
     };
     Fact::CallDone { call: call.expect("a call runs"), finished }
 }

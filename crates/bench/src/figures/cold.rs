@@ -36,14 +36,15 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     Ok(vec![Line::compared("cold start of `windlass run` to its first request", LIMIT, &compared)])
 }
 
-fn windlass_run(setup: &Setup, base_url: &str, dir: &Path) -> Command {
+/// `windlass run` in this folder, against a model at this address.
+pub(super) fn windlass_run(setup: &Setup, base_url: &str, dir: &Path) -> Command {
     let mut command = Command::new(&setup.programs.windlass);
     command.args(["run", "Haul.", "--model", "scripted", "--base-url", base_url]);
     command.arg("--workspace").arg(dir).arg("--data-dir").arg(dir.join("data"));
     command
 }
 
-trait FirstRequest {
+pub(super) trait FirstRequest {
     fn wait_for(&mut self, listener: &TcpListener) -> Result<Duration>;
 }
 

@@ -8,9 +8,11 @@ mod full;
 mod growth;
 mod idle;
 mod instructions;
+mod mcp;
 mod open;
 mod peers;
 mod render;
+mod servers;
 mod start;
 mod turn;
 
@@ -63,6 +65,8 @@ pub const FIGURES: &[Figure] = &[
     ("chat", chat::measure),
     ("dialect", dialect::measure),
     ("open", open::measure),
+    ("mcp", mcp::measure),
+    ("servers", servers::measure),
     ("peers", peers::measure),
     ("instructions", instructions::measure),
 ];

@@ -5,6 +5,7 @@ mod dialect;
 mod mcp;
 mod serve;
 mod setup;
+mod undo;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use windlass_vocab::{Dialect, QuestionOption};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
 use crate::settings::Flags;
 
@@ -113,6 +115,12 @@ pub enum Command {
     /// Serve the agent and its sessions to other programs, as an MCP server over stdio
     #[command(after_help = serve::SERVE_EXAMPLES)]
     McpServe(McpServeArgs),
+    /// Put files back as they were before a call
+    #[command(after_help = undo::UNDO_EXAMPLES)]
+    Undo(UndoArgs),
+    /// Show every call that was asked for, what allowed it and how it came out
+    #[command(after_help = undo::AUDIT_EXAMPLES)]
+    Audit(AuditArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),

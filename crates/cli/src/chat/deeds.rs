@@ -1,15 +1,16 @@
 //! What each slash command does to the conversation.
 
-use windlass::runtime::Stopped;
+use windlass::machine::Force;
+use windlass::runtime::{Earnest, Stopped, UndoError, UndoRequest};
 use windlass::store::SessionRow;
-use windlass::vocab::StopBy;
+use windlass::vocab::{StopBy, Undoable};
 use windlass::{RunError, Standing};
 
 use super::conversation::Conversation;
 use super::cost;
 use super::slash::{self, Slash};
 use crate::commands::{self, CommandError, session, sessions};
-use crate::output::{harmless_line, short_line};
+use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<D
             Ok(Deed::Moved(moved(&row)))
         }
         Slash::Fork(at) => fork(talk, at).await,
+        Slash::Undo(of, force) => undo(talk, of, force).await.map(Deed::Tell),
         Slash::Retry => match talk.retry().await? {
             Some(_) => Ok(Deed::Follow),
             None => Ok(Deed::Tell("nothing to retry: the last run did not end badly\n".into())),
@@ -84,6 +86,18 @@ pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError
         many => format!(", dropped {many} waiting messages"),
     };
     Ok(format!("{runs}{dropped}\n"))
+}
+
+async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Result<String, CommandError> {
+    if talk.row().await?.is_none() {
+        return Ok("there is nothing to undo yet\n".into());
+    }
+    let session = talk.open().await?.session.clone();
+    match session.undo(UndoRequest { of, force, earnest: Earnest::Do }).await {
+        Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
+        Err(UndoError::Closed(closed)) => Err(RunError::from(closed).into()),
+        Err(refused) => Ok(undone::refused(&refused, "/undo force") + "\n"),
+    }
 }
 
 async fn status(talk: &mut Conversation) -> Result<String, CommandError> {

@@ -1,6 +1,9 @@
 //! What a person may tell the chat itself: one table that the parser, the help, the completion and
 //! the hints are made from. Other slash text goes to the model (W6).
 
+use windlass::machine::Force;
+use windlass_vocab::Undoable;
+
 /// Something told to the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Slash {
@@ -12,6 +15,7 @@ pub(crate) enum Slash {
     Sessions(Option<String>),
     Fork(Option<u64>),
     Retry,
+    Undo(Option<Undoable>, Force),
     Cost,
     Thinking,
     Quit,
@@ -51,6 +55,7 @@ table! {
     "/sessions" "[KEY]" Idle "list this folder's sessions, or go to one" => |key| Some(Slash::Sessions(key.map(str::to_owned))),
     "/fork" "[SEQ]" Idle "go on in a copy of this session, cut off after record SEQ" => fork,
     "/retry" "" Idle "try the last run again" => |_| Some(Slash::Retry),
+    "/undo" "[ID] [force]" Idle "put files back as they were before the last call, or bring back an undo" => undo,
     "/cost" "" Always "tokens, and money where prices are known" => |_| Some(Slash::Cost),
     "/thinking" "" Always "show thinking whole, or folded" => |_| Some(Slash::Thinking),
     "/quit" "" Always "leave; everything is kept" => |_| Some(Slash::Quit),
@@ -61,6 +66,19 @@ fn fork(at: Option<&str>) -> Option<Slash> {
     match at {
         None => Some(Slash::Fork(None)),
         Some(at) => at.parse().ok().map(|at| Slash::Fork(Some(at))),
+    }
+}
+
+fn undo(given: Option<&str>) -> Option<Slash> {
+    let mut words = given.unwrap_or_default().split_whitespace().peekable();
+    let of = match words.peek() {
+        Some(word) if *word != "force" => Some(words.next()?.parse().ok()?),
+        Some(_) | None => None,
+    };
+    match (words.next(), words.next()) {
+        (None, _) => Some(Slash::Undo(of, Force::No)),
+        (Some("force"), None) => Some(Slash::Undo(of, Force::Yes)),
+        (Some(_), _) => None,
     }
 }
 
@@ -86,7 +104,10 @@ pub(crate) fn read(line: &str) -> Meaning {
         Some(_) if entry.argument.is_empty() => Meaning::Message,
         argument => match (entry.make)(argument) {
             Some(command) => Meaning::Command(command, entry.when),
-            None => Meaning::Wrong(format!("{} {}: that is not a number", entry.name, entry.argument)),
+            None => {
+                let given = argument.unwrap_or_default();
+                Meaning::Wrong(format!("{} {}: `{given}` can't be read", entry.name, entry.argument))
+            }
         },
     }
 }
@@ -107,6 +128,8 @@ pub(crate) fn help() -> String {
 
 #[cfg(test)]
 mod tests {
+    use windlass::machine::Force;
+
     use super::{Meaning, Slash, TABLE, When, help, read};
 
     // proves W6, L8
@@ -126,6 +149,16 @@ mod tests {
         assert_eq!(read("/model  big one "), Meaning::Command(Slash::Model(Some("big one".into())), When::Always));
         assert_eq!(read("/fork 12"), Meaning::Command(Slash::Fork(Some(12)), When::Idle));
         assert!(matches!(read("/fork twelve"), Meaning::Wrong(_)));
+        let undo = |of: Option<&str>, force| {
+            Meaning::Command(Slash::Undo(of.map(|of| of.parse().unwrap()), force), When::Idle)
+        };
+        assert_eq!(read("/undo"), undo(None, Force::No));
+        assert_eq!(read("/undo u1"), undo(Some("u1"), Force::No));
+        assert_eq!(read("/undo force"), undo(None, Force::Yes));
+        assert_eq!(read("/undo 2.1.0 force"), undo(Some("2.1.0"), Force::Yes));
+        for line in ["/undo everything", "/undo u1 now", "/undo force u1"] {
+            assert!(matches!(read(line), Meaning::Wrong(_)), "{line}");
+        }
     }
 
     #[test]

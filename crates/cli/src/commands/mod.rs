@@ -3,6 +3,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod always;
+mod audit;
 mod chat;
 mod completions;
 mod demo;
@@ -25,6 +26,7 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 mod timeline;
+mod undo;
 
 pub use self::job::Job;
 use crate::args::{ChatArgs, Cli, Command};
@@ -85,6 +87,8 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         Command::Mcp(args) => mcp::mcp(data_dir, &args, env),
+        Command::Undo(args) => undo::run(data_dir, &args, env),
+        Command::Audit(args) => audit::run(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
     }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
-use windlass::store::{ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, verify};
+use windlass::store::projections::audit;
+use windlass::store::{
+    ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, keep_audit, verify,
+};
 use windlass::vocab::SessionId;
 
 use super::streams::print;
@@ -26,7 +29,7 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
             SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.as_deref()).await,
             SessionsCommand::Verify { key } => verify_all(store.as_ref(), key.as_deref()).await,
-            SessionsCommand::Rm { key } => remove(store.as_ref(), key).await,
+            SessionsCommand::Rm { key } => remove(store.as_ref(), &place.data_dir.value, key).await,
         }
     })
 }
@@ -135,8 +138,13 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
     Ok(exit)
 }
 
-async fn remove(store: &dyn Store, key: &str) -> Done {
+/// What was called in it stays known (T11).
+async fn remove(store: &dyn Store, data: &Path, key: &str) -> Done {
     let row = session::by_key(store, key).await?;
+    let calls = audit(&store.read(row.session, 0).await?);
+    if !calls.is_empty() {
+        keep_audit(data, &calls)?;
+    }
     store.remove(row.session).await?;
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let about = if about.is_empty() { String::new() } else { format!(": {}", short_line(about, 60)) };

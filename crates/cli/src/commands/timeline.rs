@@ -1,7 +1,7 @@
 //! One line per record, for people.
 
 use windlass::store::repairs;
-use windlass::vocab::{Envelope, Part, Record};
+use windlass::vocab::{Coverage, Envelope, Part, Record};
 
 use crate::output::short_line;
 
@@ -66,6 +66,22 @@ fn what(record: &Record) -> String {
         Record::Compacted(compacted) => format!("{:?} through message {}", compacted.method, compacted.through),
         Record::CancelAsked(asked) => format!("by {:?}", asked.by),
         Record::RunEnded(ended) => format!("{:?}: {}", ended.reason, ended.answer),
+        Record::SnapshotTaken(taken) => {
+            let coverage = match &taken.coverage {
+                Coverage::Full => "kept",
+                Coverage::Partial { left_out } => left_out,
+                Coverage::None { why } => why,
+            };
+            format!("{} {} files: {coverage}", taken.call, taken.files.len())
+        }
+        Record::FilesChanged(changed) => {
+            format!("{} {}", changed.call, changed.changes.keys().cloned().collect::<Vec<_>>().join(", "))
+        }
+        Record::UndoStarted(started) => {
+            let paths: Vec<String> = started.changes.keys().cloned().collect();
+            format!("{} of {}: {}", started.undo, started.of, paths.join(", "))
+        }
+        Record::Undone(undone) => format!("{} {}", undone.undo, undone.told),
         Record::Unknown(unknown) => unknown.body.as_str().to_owned(),
     }
 }

@@ -6,6 +6,7 @@
 
 mod harmless;
 mod progress;
+pub(crate) mod undone;
 pub(crate) mod wording;
 
 use std::io::{self, Write};

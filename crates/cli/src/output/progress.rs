@@ -102,6 +102,10 @@ impl<W: Write> Progress<W> {
             | Record::CallSettled(_)
             | Record::QuestionAnswered(_)
             | Record::PlanChanged(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::Unknown(_) => {}
         }
     }

@@ -77,6 +77,10 @@ impl<W: Write> Screen<W> {
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::MessageAccepted(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::ContextPinned(_) => {}
         }
     }

@@ -116,6 +116,10 @@ impl Telling {
             | Record::CallSettled(_)
             | Record::QuestionAnswered(_)
             | Record::PlanChanged(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => None,
         }

@@ -100,6 +100,10 @@ fn told(envelope: &Envelope) -> Option<(Who, String)> {
         | Record::CallPaused(_)
         | Record::CallSettled(_)
         | Record::PlanChanged(_)
+        | Record::SnapshotTaken(_)
+        | Record::FilesChanged(_)
+        | Record::UndoStarted(_)
+        | Record::Undone(_)
         | Record::Unknown(_) => None,
     }
 }

@@ -17,4 +17,5 @@ mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod undoing;
 mod words;

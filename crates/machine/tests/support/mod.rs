@@ -8,10 +8,10 @@ use windlass_machine::{
     Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, EffectClass, Ending, Envelope, Failure,
-    FailureClass, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy,
-    PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, StopReason, ToolName,
-    ToolSpec, TurnMode, Usage, Verdict,
+    Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, Change, Coverage, EffectClass, Ending, Envelope,
+    Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, OutputSpec,
+    Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded, SessionId,
+    SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -76,6 +76,9 @@ impl Ask {
         self
     }
 }
+
+/// The tool whose calls keep files.
+pub(crate) const KEEPS: &str = "t1";
 
 /// The moves of a run, one per turn; the last is repeated for ever.
 pub(crate) type Script = Vec<Move>;
@@ -268,6 +271,16 @@ impl World {
                 let verified = if done { Verified::Done(self.result(request)) } else { Verified::NotDone };
                 Fact::CallVerified { call: request.call, verified }
             }
+            Effect::TakeSnapshot { request, .. } => {
+                assert!(!self.executed.contains_key(&request.effect_id.0), "it ran before its files were kept");
+                Fact::Snapshot(SnapshotTaken {
+                    call: request.call,
+                    coverage: Coverage::Full,
+                    since: None,
+                    files: BTreeMap::from([("f".into(), FileState::Absent)]),
+                })
+            }
+            Effect::Restore(started) => Fact::Restored { undo: started.undo, left_alone: BTreeMap::new() },
             Effect::Ask(asked) => Fact::Answered {
                 question: asked.question,
                 answer: Answer { option: favourite(asked), arguments: None },
@@ -359,7 +372,13 @@ impl World {
     fn result(&self, request: &CallRequested) -> Finished {
         let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
         let text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
-        Finished { outcome, text, cut: None, took_ms: 1, structured: None, plan: None }
+        let left = FileState::Link { target: request.call.to_string() };
+        let files = (!request.snapshot.is_none()).then(|| FilesChanged {
+            call: request.call,
+            changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
+            unseen: None,
+        });
+        Finished { outcome, text, cut: None, took_ms: 1, structured: None, plan: None, files }
     }
 
     /// Performs what is owed, in order, until the run is over or only a person can go on.
@@ -411,5 +430,8 @@ fn prepared(ask: &Ask) -> PreparedCall {
         repeatable: ask.repeatable,
         verdict: ask.verdict.clone(),
         preview: None,
+        // One of the tools keeps files, so that everything is tried with and without.
+        snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
+        because: None,
     }
 }

@@ -96,22 +96,22 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn failed(error: io::Error) -> AuthError {
+fn failed(error: &io::Error) -> AuthError {
     AuthError::CredentialStoreError(error.to_string())
 }
 
 #[async_trait]
 impl CredentialStore for Tokens {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        self.get().map_err(failed)
+        self.get().map_err(|error| failed(&error))
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        self.put(Some(credentials)).map_err(failed)
+        self.put(Some(credentials)).map_err(|error| failed(&error))
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.put(None).map_err(failed)
+        self.put(None).map_err(|error| failed(&error))
     }
 
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {

@@ -151,7 +151,12 @@ fn unreadable(id: RequestId, fault: Fault, asked: &mut Asked) -> Option<ServerJs
 }
 
 /// The mark of an error that is ours, not the server's.
-const UNREADABLE: ErrorCode = ErrorCode(-32_099);
+pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-32_099);
+
+/// Whether this stands for an answer that could not be read.
+pub(super) fn is_unreadable(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, ServerJsonRpcMessage::Error(error) if error.error.code == UNREADABLE)
+}
 
 fn problem(fault: Fault) -> ErrorData {
     ErrorData::new(UNREADABLE, format!("The server's answer could not be read: it is {fault}."), None)

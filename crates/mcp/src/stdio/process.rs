@@ -21,6 +21,8 @@ const AFTER_SIGNAL: Duration = Duration::from_secs(1);
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// How long a server that closed its output may take to be gone.
 const GOING: Duration = Duration::from_secs(1);
+/// How long its last words may take to be read once it is gone.
+const WORDS: Duration = Duration::from_millis(500);
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ pub(crate) struct Process {
 pub(crate) struct Last {
     /// Its last words.
     pub(crate) words: Tail,
+    program: std::sync::Arc<str>,
     end: std::sync::Arc<std::sync::OnceLock<ChildEnd>>,
 }
 
@@ -57,6 +60,7 @@ pub(crate) struct Started {
 
 /// Starts a server under `guard`.
 pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<Started> {
+    let last = Last { program: program.command.as_str().into(), ..Last::default() };
     let guarded = GuardedProgram {
         program: program.command,
         args: program.args,
@@ -66,7 +70,6 @@ pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<
         stop_grace: AFTER_SIGNAL,
     };
     let GuardedChild { input, output, errors, life } = GuardedChild::start(guard, &guarded).await?;
-    let last = Last::default();
     tokio::spawn(last.words.clone().drain(errors));
     Ok(Started { process: Process { life, last: last.clone() }, input, output, last })
 }
@@ -81,19 +84,25 @@ impl Process {
             end = timeout(AFTER_SIGNAL + KILL_LIMIT, self.life.ended()).await.ok();
         }
         if let Some(end) = end {
-            let _ = self.last.end.set(end);
+            self.last.ended(end).await;
         }
     }
 
     /// How it ended, if it is about to.
     pub(super) async fn ending(&mut self) {
         if let Ok(end) = timeout(GOING, self.life.ended()).await {
-            let _ = self.last.end.set(end);
+            self.last.ended(end).await;
         }
     }
 }
 
 impl Last {
+    /// Takes how it ended, once its last words are read.
+    async fn ended(&self, end: ChildEnd) {
+        let _ = timeout(WORDS, self.words.drained()).await;
+        let _ = self.end.set(end);
+    }
+
     /// Whether there is no such program: then there is no use in trying again.
     pub(crate) fn is_no_program(&self) -> bool {
         matches!(self.end.get(), Some(ChildEnd::Exited(126 | 127) | ChildEnd::NotStarted(_)))
@@ -103,15 +112,18 @@ impl Last {
     pub(crate) fn told(&self, when: &str) -> String {
         let end = match self.end.get() {
             Some(ChildEnd::Exited(127)) => {
-                return "could not be started: there is no such program; is it installed?".into();
+                format!("could not be started: there is no program `{}`; is it installed?", self.program)
             }
-            Some(ChildEnd::Exited(126)) => return "could not be started: its program can't be run".into(),
+            Some(ChildEnd::Exited(126)) => {
+                format!("could not be started: `{}` can't be run", self.program)
+            }
             Some(ChildEnd::Exited(code)) => format!("ended with exit code {code}"),
             Some(ChildEnd::Signalled(signal)) => format!("was ended by signal {signal}"),
             Some(ChildEnd::NotStarted(problem)) => format!("could not be started: {problem}"),
             Some(ChildEnd::GuardLost) => "was killed, and its guard with it".to_owned(),
             None => "closed its output".to_owned(),
         };
+        let when = if self.is_no_program() { "" } else { when };
         match self.words.last_words() {
             words if words.is_empty() => format!("{end}{when}"),
             words => format!("{end}{when}; its last words: {words}"),

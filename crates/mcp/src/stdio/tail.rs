@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio_util::sync::CancellationToken;
 
 use crate::notice::shown;
 
@@ -16,20 +17,30 @@ const LINE: usize = 200;
 
 /// The end of what a server wrote to standard error. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tail(Arc<Mutex<VecDeque<u8>>>);
+pub(crate) struct Tail {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    /// Cancelled when there is no more to come.
+    whole: CancellationToken,
+}
 
 impl Tail {
     /// Reads `errors` to its end.
     pub(super) async fn drain(self, mut errors: impl AsyncRead + Unpin) {
+        let _whole = self.whole.clone().drop_guard();
         let mut buffer = vec![0; 32 << 10];
         while let Ok(read @ 1..) = errors.read(&mut buffer).await {
             self.push(&buffer[..read]);
         }
     }
 
+    /// Waits until all was read.
+    pub(super) async fn drained(&self) {
+        self.whole.cancelled().await;
+    }
+
     fn push(&self, bytes: &[u8]) {
         let bytes = &bytes[bytes.len().saturating_sub(KEPT)..];
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let surplus = (kept.len() + bytes.len()).saturating_sub(KEPT);
         kept.drain(..surplus);
         kept.extend(bytes);
@@ -37,7 +48,7 @@ impl Tail {
 
     /// The last lines, in one, safe to show; empty if there were none.
     pub(crate) fn last_words(&self) -> String {
-        let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let kept: Vec<u8> = self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let text = String::from_utf8_lossy(&kept);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];

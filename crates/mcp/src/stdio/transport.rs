@@ -67,11 +67,12 @@ impl<R, W> LineTransport<R, W> {
     }
 
     /// What stands there without an end: its sender died over it.
-    fn take_rest(&mut self, line: Line) {
-        let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        self.ready.extend(read.messages);
+    fn take_rest(&mut self, line: &Line) {
+        let read = frame::read(line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        // Half an answer says less than that its sender is gone, which whoever waits is told next.
+        self.ready.extend(read.messages.into_iter().filter(|message| !frame::is_unreadable(message)));
         if !read.faults.is_empty() {
-            self.tell_of(Fault::BrokenOff, &line);
+            self.tell_of(Fault::BrokenOff, line);
         }
     }
 
@@ -133,7 +134,7 @@ where
             let mut lines = Vec::new();
             if read == 0 {
                 if let Some(rest) = self.lines.finish() {
-                    self.take_rest(rest);
+                    self.take_rest(&rest);
                     continue;
                 }
                 if let Some(process) = &mut self.process {

@@ -6,7 +6,7 @@ use serde_json::json;
 use windlass_testkit::mcp::{Deed, McpScript, McpTool};
 use windlass_vocab::OutcomeKind;
 
-use crate::room::{CALL, Room, SLACK, context, nobody};
+use crate::room::{CALL, Limits, Room, SHORT_CALL, SLACK, context, nobody};
 
 crate::trials! {
     one_that_dies_over_a_call_is_an_error_at_once_and_starts_again,
@@ -17,7 +17,7 @@ crate::trials! {
     ids_that_go_wrong_never_reach_another_call,
     a_late_answer_is_nobodys,
     answers_out_of_order_reach_their_calls,
-    a_huge_answer_is_an_error_at_once_or_is_taken_whole,
+    a_huge_answer_is_taken_whole_or_is_an_error_at_once,
     an_answer_too_deep_is_an_error_at_once,
     a_result_that_breaks_its_own_promise_is_an_error,
     a_result_of_the_wrong_shape_is_an_error,
@@ -32,13 +32,13 @@ fn doing(does: Deed) -> McpScript {
 // proves P3, T5
 async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
     for does in [Deed::Dies, Deed::DiesAnswering] {
-        let room = Room::of([("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
+        let room = Room::of(Limits::Long, [("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
         for server in ["old", "new"] {
             room.connect(server).await.unwrap();
             let begun = Instant::now();
             let outcome = room.call(&format!("{server}.it"), json!({})).await;
             assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
-            assert!(begun.elapsed() < CALL + Duration::from_secs(2), "its death is seen: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < CALL, "its death is seen: {:?}", begun.elapsed());
             let outcome = room.call(&format!("{server}.echo"), json!({})).await;
             assert_eq!(outcome.text, "echo heard {}", "it was started again: {outcome:?}");
             assert_eq!(room.diary(server).starts(), 2, "{server}");
@@ -49,7 +49,7 @@ async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
 
 // proves P3
 async fn one_that_dies_every_time_is_given_up() {
-    let room = Room::with(doing(Deed::Dies));
+    let room = Room::with(Limits::Long, doing(Deed::Dies));
     room.connect("bad").await.unwrap();
     for _ in 0..3 {
         assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
@@ -60,11 +60,14 @@ async fn one_that_dies_every_time_is_given_up() {
 
 // proves T7, P4
 async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
-    let room = Room::of([
-        ("old", doing(Deed::Never).legacy()),
-        ("new", doing(Deed::Never).modern()),
-        ("half", doing(Deed::StopsAnswering)),
-    ]);
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        [
+            ("old", doing(Deed::Never).legacy()),
+            ("new", doing(Deed::Never).modern()),
+            ("half", doing(Deed::StopsAnswering)),
+        ],
+    );
     for server in ["old", "new", "half"] {
         room.connect(server).await.unwrap();
         let outcome = room.call(&format!("{server}.it"), json!({})).await;
@@ -80,7 +83,7 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
 
 // proves T7, P3
 async fn one_that_reads_no_more_holds_up_nobody() {
-    let room = Room::with(doing(Deed::StopsReading));
+    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Deed::StopsReading));
     room.connect("bad").await.unwrap();
     // More than a pipe takes.
     let long = "x".repeat(1 << 20);
@@ -93,7 +96,7 @@ async fn one_that_reads_no_more_holds_up_nobody() {
 
 // proves L8, P3, P4
 async fn a_stop_reaches_the_server_and_ends_the_call_at_once() {
-    let room = Room::of([("old", doing(Deed::Never).legacy()), ("new", doing(Deed::Never).modern())]);
+    let room = Room::of(Limits::Long, [("old", doing(Deed::Never).legacy()), ("new", doing(Deed::Never).modern())]);
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         let around = nobody();
@@ -125,12 +128,15 @@ async fn wait_for_cancelled(room: &Room, server: &str) {
 
 // proves P4
 async fn ids_that_go_wrong_never_reach_another_call() {
-    let room = Room::of([
-        ("twice", doing(Deed::Twice)),
-        ("stray", doing(Deed::StrayId)),
-        ("text", doing(Deed::IdAsString)),
-        ("wrong", doing(Deed::WrongId)),
-    ]);
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        [
+            ("twice", doing(Deed::Twice)),
+            ("stray", doing(Deed::StrayId)),
+            ("text", doing(Deed::IdAsString)),
+            ("wrong", doing(Deed::WrongId)),
+        ],
+    );
     for server in ["twice", "stray", "text"] {
         room.connect(server).await.unwrap();
         for n in 0..5 {
@@ -148,8 +154,8 @@ async fn ids_that_go_wrong_never_reach_another_call() {
 
 // proves P4
 async fn a_late_answer_is_nobodys() {
-    let late = u64::try_from(CALL.as_millis()).unwrap() + 200;
-    let room = Room::with(doing(Deed::Waits(late)));
+    let late = u64::try_from(SHORT_CALL.as_millis()).unwrap() + 200;
+    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Deed::Waits(late)));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
     let begun = Instant::now();
@@ -162,7 +168,7 @@ async fn a_late_answer_is_nobodys() {
 
 // proves P4
 async fn answers_out_of_order_reach_their_calls() {
-    let room = Room::with(doing(Deed::HoldsBack));
+    let room = Room::with(Limits::Long, doing(Deed::HoldsBack));
     room.connect("bad").await.unwrap();
     let held = room.call("bad.it", json!({"n": 1}));
     let freed = async {
@@ -177,25 +183,28 @@ async fn answers_out_of_order_reach_their_calls() {
 }
 
 // proves T6, T7
-async fn a_huge_answer_is_an_error_at_once_or_is_taken_whole() {
-    let room = Room::with(doing(Deed::Big(32 << 20)));
+async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
+    let huge = doing(Deed::Big(32 << 20));
+    // A build for tests on a loaded machine takes its time over so much.
+    let room = Room::with(Limits::Calls(Duration::from_secs(40)), huge.clone());
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
-    match outcome.kind {
-        OutcomeKind::Ok => assert_eq!(outcome.text.len(), 32 << 20),
-        kind => assert!(
-            matches!(kind, OutcomeKind::InfrastructureError | OutcomeKind::ToolError | OutcomeKind::TimedOut),
-            "{kind:?}: {}",
-            outcome.text
-        ),
-    }
+    assert_eq!((outcome.kind, outcome.text.len()), (OutcomeKind::Ok, 32 << 20));
+    assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
+    room.end().await;
+
+    let room = Room::narrow(16 << 20, &huge);
+    room.connect("bad").await.unwrap();
+    let outcome = room.call("bad.it", json!({})).await;
+    assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{}", outcome.text);
+    assert!(outcome.text.contains("longer than the limit"), "{}", outcome.text);
     assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
     room.end().await;
 }
 
 // proves T5
 async fn an_answer_too_deep_is_an_error_at_once() {
-    let room = Room::with(doing(Deed::Deep(5_000)));
+    let room = Room::with(Limits::Long, doing(Deed::Deep(5_000)));
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
     assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
@@ -218,7 +227,7 @@ async fn a_result_that_breaks_its_own_promise_is_an_error() {
         McpTool::new("missing", Deed::Result(json!({"content": text}))).promising(promise.clone()),
         McpTool::new("absurd", Deed::Echo).promising(json!({"type": 12})),
     ];
-    let room = Room::with(McpScript::with(tools));
+    let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     let kept = room.call("bad.kept", json!({})).await;
     assert_eq!(kept.kind, OutcomeKind::Ok, "{kept:?}");
@@ -248,7 +257,7 @@ async fn a_result_of_the_wrong_shape_is_an_error() {
         json!({"resultType": "unheard_of"}),
     ];
     let tools = shapes.iter().enumerate().map(|(n, shape)| McpTool::new(&format!("t{n}"), Deed::Result(shape.clone())));
-    let room = Room::with(McpScript::with(tools));
+    let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     for (n, shape) in shapes.iter().enumerate() {
         let begun = Instant::now();
@@ -263,11 +272,14 @@ async fn a_result_of_the_wrong_shape_is_an_error() {
 
 // proves T5
 async fn errors_of_tool_and_protocol_are_told_apart() {
-    let room = Room::with(McpScript::with([
-        McpTool::new("fails", Deed::Fails("no such city".to_owned())),
-        McpTool::new("invalid", Deed::Refuses(-32602)),
-        McpTool::new("broken", Deed::Refuses(-32603)),
-    ]));
+    let room = Room::with(
+        Limits::Long,
+        McpScript::with([
+            McpTool::new("fails", Deed::Fails("no such city".to_owned())),
+            McpTool::new("invalid", Deed::Refuses(-32602)),
+            McpTool::new("broken", Deed::Refuses(-32603)),
+        ]),
+    );
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.fails", json!({})).await;
     assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::ToolError, "no such city"));
@@ -282,7 +294,7 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
 // proves P3
 async fn calls_in_flight_when_a_server_dies_all_end() {
     let tools = [McpTool::new("wait", Deed::Never), McpTool::new("die", Deed::Dies)];
-    let room = Room::with(McpScript::with(tools));
+    let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     let waiting = futures_util::future::join_all((0..10).map(|_| room.call("bad.wait", json!({}))));
     let dying = async {
@@ -294,8 +306,7 @@ async fn calls_in_flight_when_a_server_dies_all_end() {
     let (waiting, dying) = tokio::join!(waiting, dying);
     assert_eq!(dying.kind, OutcomeKind::InfrastructureError, "{dying:?}");
     for outcome in waiting {
-        let ended = matches!(outcome.kind, OutcomeKind::InfrastructureError | OutcomeKind::TimedOut);
-        assert!(ended, "{outcome:?}");
+        assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "at once, not at the limit: {outcome:?}");
     }
     room.end().await;
 }

@@ -7,7 +7,7 @@ use windlass_testkit::mcp::{AskBack, Deed, McpScript, McpTool, REVISIONS, Wish};
 use windlass_tools::CallContext;
 use windlass_vocab::{Answer, Elicitation, Json, Outcome, OutcomeKind, QuestionOption, Resumption, Wanted};
 
-use crate::room::{Around, Room, answer, context, nobody};
+use crate::room::{Around, Limits, Room, SHORT_CALL, answer, context, nobody};
 
 crate::trials! {
     one_that_asks_back_before_it_answers_is_answered,
@@ -36,7 +36,10 @@ async fn one_that_asks_back_before_it_answers_is_answered() {
         McpTool::new("sampling", Deed::AsksBack(AskBack::Sampling)),
         McpTool::new("unknown", Deed::AsksBack(AskBack::Unknown)),
     ];
-    let room = Room::of(REVISIONS.map(|revision| (revision, McpScript::with(tools.clone()).speaking(&[revision]))));
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        REVISIONS.map(|revision| (revision, McpScript::with(tools.clone()).speaking(&[revision]))),
+    );
     for revision in REVISIONS {
         room.connect(revision).await.unwrap();
         for tool in ["ping", "roots", "sampling", "unknown"] {
@@ -72,7 +75,7 @@ async fn ask(room: &Room, full: &str, context: CallContext) -> Outcome {
 // proves P4
 async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
     for revision in ["2025-06-18", "2025-11-25"] {
-        let room = Room::with(one(Deed::Elicits(form())).speaking(&[revision]));
+        let room = Room::with(Limits::Long, one(Deed::Elicits(form())).speaking(&[revision]));
         room.connect("bad").await.unwrap();
         let (around, asked) = person(&submits(&json!({"name": "Ada"})));
         let outcome = ask(&room, "bad.it", context(&around)).await;
@@ -91,7 +94,7 @@ async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
 
 // proves P4
 async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer() {
-    let mut room = Room::with(one(Deed::Elicits(form())).modern());
+    let mut room = Room::with(Limits::Long, one(Deed::Elicits(form())).modern());
     room.connect("bad").await.unwrap();
     let paused = ask(&room, "bad.it", context(&nobody())).await;
     let pause = paused.pause.clone().unwrap_or_else(|| panic!("{paused:?}"));
@@ -113,10 +116,13 @@ async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer(
 // proves P4
 async fn a_page_to_visit_is_shown_as_such() {
     let wish = Wish::Visit { message: "Log in".to_owned(), url: "https://example.com/login".to_owned() };
-    let room = Room::of([
-        ("old", one(Deed::Elicits(wish.clone())).speaking(&["2025-11-25"])),
-        ("new", one(Deed::Elicits(wish)).modern()),
-    ]);
+    let room = Room::of(
+        Limits::Long,
+        [
+            ("old", one(Deed::Elicits(wish.clone())).speaking(&["2025-11-25"])),
+            ("new", one(Deed::Elicits(wish)).modern()),
+        ],
+    );
     room.connect("old").await.unwrap();
     room.connect("new").await.unwrap();
     let (around, asked) = person(&answer(QuestionOption::Submit));
@@ -131,10 +137,13 @@ async fn a_page_to_visit_is_shown_as_such() {
 
 // proves P4, T7
 async fn one_that_asks_for_ever_is_stopped() {
-    let room = Room::of([
-        ("old", one(Deed::ElicitsForEver(form())).speaking(&["2025-11-25"])),
-        ("new", one(Deed::ElicitsForEver(form())).modern()),
-    ]);
+    let room = Room::of(
+        Limits::Calls(SHORT_CALL),
+        [
+            ("old", one(Deed::ElicitsForEver(form())).speaking(&["2025-11-25"])),
+            ("new", one(Deed::ElicitsForEver(form())).modern()),
+        ],
+    );
     room.connect("old").await.unwrap();
     let (around, asked) = person(&submits(&json!({"name": "Ada"})));
     let outcome = ask(&room, "old.it", context(&around)).await;
@@ -160,7 +169,10 @@ async fn one_that_asks_for_ever_is_stopped() {
 
 // proves P4
 async fn progress_is_shown() {
-    let room = Room::of([("old", one(Deed::Progresses(3)).legacy()), ("new", one(Deed::Progresses(3)).modern())]);
+    let room = Room::of(
+        Limits::Long,
+        [("old", one(Deed::Progresses(3)).legacy()), ("new", one(Deed::Progresses(3)).modern())],
+    );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         let shown = Arc::new(Mutex::new(String::new()));
@@ -170,16 +182,15 @@ async fn progress_is_shown() {
             ask(&room, &format!("{server}.it"), context(&Around { progress: Arc::new(progress), ..nobody() })).await;
         assert_eq!(outcome.kind, OutcomeKind::Ok, "{outcome:?}");
         let shown = shown.lock().unwrap().clone();
-        for step in ["step 1", "step 2", "step 3"] {
-            assert!(shown.contains(step), "{server}: {shown}");
-        }
+        let steps: Vec<&str> = shown.lines().collect();
+        assert_eq!(steps, ["1/3 step 1", "2/3 step 2", "3/3 step 3"], "{server}: all of it, in order");
     }
     room.end().await;
 }
 
 // proves J4
 async fn a_call_carries_its_effect_id() {
-    let room = Room::with(one(Deed::Echo));
+    let room = Room::with(Limits::Long, one(Deed::Echo));
     room.connect("bad").await.unwrap();
     let context = context(&nobody());
     let effect = context.effect_id.to_string();

@@ -4,7 +4,7 @@ use serde_json::json;
 use windlass_testkit::mcp::{Deed, Grandchild, Handshake, Leaving, McpScript, McpTool};
 use windlass_vocab::OutcomeKind;
 
-use crate::room::{Room, assert_none_left};
+use crate::room::{Limits, Room, SHORT_STARTUP, assert_none_left};
 
 crate::trials! {
     one_that_ignores_the_end_and_the_signal_is_killed,
@@ -16,7 +16,7 @@ crate::trials! {
 // proves P3, T7
 async fn one_that_ignores_the_end_and_the_signal_is_killed() {
     let stubborn = McpScript { leaving: Leaving::Never, ..McpScript::echo() };
-    let room = Room::of([("old", stubborn.clone().legacy()), ("new", stubborn.modern())]);
+    let room = Room::of(Limits::Long, [("old", stubborn.clone().legacy()), ("new", stubborn.modern())]);
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}");
@@ -28,7 +28,7 @@ const ALL: [Grandchild; 3] = [Grandchild::InGroup, Grandchild::InOwnSession, Gra
 
 // proves P3, T7
 async fn grandchildren_go_with_their_server() {
-    let room = Room::with(McpScript { grandchildren: ALL.to_vec(), ..McpScript::echo() });
+    let room = Room::with(Limits::Long, McpScript { grandchildren: ALL.to_vec(), ..McpScript::echo() });
     room.connect("bad").await.unwrap();
     assert_eq!(room.diary("bad").survivors().len(), 4, "they are there");
     room.end().await;
@@ -37,25 +37,36 @@ async fn grandchildren_go_with_their_server() {
 // proves P3, T7
 async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
     let with = |script: McpScript| McpScript { grandchildren: ALL.to_vec(), ..script };
-    let room = Room::of([
-        ("before", with(McpScript { handshake: Handshake::ExitsBefore, ..McpScript::default() })),
-        ("silent", with(McpScript { handshake: Handshake::Never, leaving: Leaving::Never, ..McpScript::default() })),
-        ("dies", with(McpScript::with([McpTool::new("it", Deed::Dies)]))),
-    ]);
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [
+            ("before", with(McpScript { handshake: Handshake::ExitsBefore, ..McpScript::default() })),
+            (
+                "silent",
+                with(McpScript { handshake: Handshake::Never, leaving: Leaving::Never, ..McpScript::default() }),
+            ),
+        ],
+    );
     tokio::join!(room.unavailable("before"), room.unavailable("silent"));
     assert_none_left(&[room.diary("before"), room.diary("silent")]).await;
-    room.connect("dies").await.unwrap();
-    assert_eq!(room.call("dies.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
+    room.end().await;
+
+    let room = Room::with(Limits::Long, with(McpScript::with([McpTool::new("it", Deed::Dies)])));
+    room.connect("bad").await.unwrap();
+    assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
     room.end().await;
 }
 
-// proves P3, I10
+// proves P3, T7
 async fn servers_die_when_nobody_holds_them_any_more() {
     let with = |script: McpScript| McpScript { grandchildren: ALL.to_vec(), ..script };
-    let room = Room::of([
-        ("polite", with(McpScript::echo())),
-        ("stubborn", with(McpScript { leaving: Leaving::Never, ..McpScript::echo() })),
-    ]);
+    let room = Room::of(
+        Limits::Long,
+        [
+            ("polite", with(McpScript::echo())),
+            ("stubborn", with(McpScript { leaving: Leaving::Never, ..McpScript::echo() })),
+        ],
+    );
     room.connect("polite").await.unwrap();
     room.connect("stubborn").await.unwrap();
     let diaries = [room.diary("polite"), room.diary("stubborn")];

@@ -9,7 +9,7 @@ use windlass_testkit::mcp::{Deed, Flood, Listing, McpScript, McpTool};
 use windlass_tools::{Registry, Selection, ToolServers as _};
 use windlass_vocab::{OutcomeKind, ToolSource};
 
-use crate::room::{Room, SLACK, STARTUP};
+use crate::room::{Limits, Room, SHORT_STARTUP, SLACK};
 
 crate::trials! {
     five_hundred_tools_over_fifty_pages_are_all_there,
@@ -30,7 +30,7 @@ fn listing(listing: Listing) -> McpScript {
 // proves P4
 async fn five_hundred_tools_over_fifty_pages_are_all_there() {
     let paged = listing(Listing::Paged { tools: 500, pages: 50 });
-    let room = Room::of([("old", paged.clone().legacy()), ("new", paged.modern())]);
+    let room = Room::of(Limits::Long, [("old", paged.clone().legacy()), ("new", paged.modern())]);
     for server in ["old", "new"] {
         let state = room.connect(server).await.unwrap();
         assert_eq!(state.tools.len(), 501, "{server}");
@@ -41,9 +41,9 @@ async fn five_hundred_tools_over_fifty_pages_are_all_there() {
 
 // proves P2
 async fn a_list_without_end_ends() {
-    let room = Room::of([("endless", listing(Listing::Endless)), ("circular", listing(Listing::Circular))]);
+    let room =
+        Room::of(Limits::Long, [("endless", listing(Listing::Endless)), ("circular", listing(Listing::Circular))]);
     for server in ["endless", "circular"] {
-        let begun = Instant::now();
         // Either it is cut and told of, or the server is unavailable.
         match room.connect(server).await {
             Ok(state) => {
@@ -53,7 +53,6 @@ async fn a_list_without_end_ends() {
             }
             Err(why) => assert!(!why.is_empty()),
         }
-        assert!(begun.elapsed() < STARTUP + SLACK, "{server}: {:?}", begun.elapsed());
         let asked = room.diary(server).times("tools/list");
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(room.diary(server).times("tools/list"), asked, "{server}: nobody asks on");
@@ -64,7 +63,10 @@ async fn a_list_without_end_ends() {
 
 // proves P2
 async fn a_list_that_never_comes_or_is_refused_makes_the_server_unavailable() {
-    let room = Room::of([("never", listing(Listing::Never)), ("refuses", listing(Listing::Refuses))]);
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [("never", listing(Listing::Never)), ("refuses", listing(Listing::Refuses))],
+    );
     let (_, refused) = tokio::join!(room.unavailable("never"), room.unavailable("refuses"));
     assert!(refused.contains("The list is lost"), "{refused}");
     room.end().await;
@@ -72,7 +74,7 @@ async fn a_list_that_never_comes_or_is_refused_makes_the_server_unavailable() {
 
 // proves P2
 async fn a_listing_too_deep_makes_the_server_unavailable() {
-    let room = Room::with(listing(Listing::Deep(5_000)));
+    let room = Room::with(Limits::Long, listing(Listing::Deep(5_000)));
     if room.connect("bad").await.is_ok() {
         assert_eq!(room.names("bad"), Vec::<String>::new());
         assert!(room.told("bad").iter().any(|told| matches!(told, NoticeKind::ToolSkipped { .. })));
@@ -106,11 +108,14 @@ async fn broken_tools_are_left_out_and_the_others_stay() {
         json!(null),
         raw("last", &object),
     ];
-    let room = Room::with(McpScript { tools: vec![McpTool::new("fine", Deed::Echo)], ..listing(Listing::Raw(tools)) });
+    let room = Room::with(
+        Limits::Long,
+        McpScript { tools: vec![McpTool::new("fine", Deed::Echo)], ..listing(Listing::Raw(tools)) },
+    );
     let state = room.connect("bad").await.unwrap();
     let names: Vec<&str> = state.tools.iter().map(|tool| tool.name.bare()).collect();
     assert!(names.contains(&"fine") && names.contains(&"last"), "{names:?}");
-    for broken in ["text", "null", "list", "string"] {
+    for broken in ["text", "list", "string", "type", "properties"] {
         assert!(!names.contains(&broken), "{broken} is no schema of arguments: {names:?}");
     }
     let skipped = room.told("bad").iter().filter(|told| matches!(told, NoticeKind::ToolSkipped { .. })).count();
@@ -155,7 +160,7 @@ async fn hostile_names_are_left_out_or_made_harmless() {
         raw("twin", &json!({"type": "object", "required": ["a"]})),
     ]);
     tools.extend([raw("Twin", &object), raw("fine", &object)]);
-    let room = Room::with(listing(Listing::Raw(tools)));
+    let room = Room::with(Limits::Long, listing(Listing::Raw(tools)));
     let state = room.connect("bad").await.unwrap();
     let mut registry = Registry::new();
     registry.serve(Arc::new(room.servers.clone()));
@@ -184,11 +189,14 @@ async fn hostile_names_are_left_out_or_made_harmless() {
 // proves P4
 async fn a_flood_of_changes_stops_nothing() {
     let flooding = |flood| McpScript { flood, ..McpScript::echo() };
-    let room = Room::of([
-        ("old", flooding(Flood::Count(50_000)).legacy()),
-        ("new", flooding(Flood::Count(50_000)).modern()),
-        ("endless", flooding(Flood::Endless)),
-    ]);
+    let room = Room::of(
+        Limits::Long,
+        [
+            ("old", flooding(Flood::Count(5_000)).legacy()),
+            ("new", flooding(Flood::Count(5_000)).modern()),
+            ("endless", flooding(Flood::Endless)),
+        ],
+    );
     for server in ["old", "new", "endless"] {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         for n in 0..10 {
@@ -204,8 +212,10 @@ async fn a_flood_of_changes_stops_nothing() {
 // proves P4
 async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
     let growing = McpScript::with([McpTool::new("grow", Deed::GrowsTools)]);
-    let room =
-        Room::of([("old", growing.clone().legacy()), ("new", growing.modern()), ("ever", listing(Listing::Grows))]);
+    let room = Room::of(
+        Limits::Long,
+        [("old", growing.clone().legacy()), ("new", growing.modern()), ("ever", listing(Listing::Grows))],
+    );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         assert_eq!(room.names(server), ["grow"]);
@@ -227,7 +237,7 @@ async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
 async fn a_description_that_changes_after_consent_is_told() {
     let changing = listing(Listing::Changes);
     let tools = [McpTool::new("grow", Deed::GrowsTools), McpTool::new("echo", Deed::Echo)];
-    let room = Room::with(McpScript { tools: tools.to_vec(), ..changing });
+    let room = Room::with(Limits::Long, McpScript { tools: tools.to_vec(), ..changing });
     room.connect("bad").await.unwrap();
     let before = room.tool("bad.echo").spec().description.clone();
     room.call("bad.grow", json!({})).await;

@@ -27,7 +27,10 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some("guard") => windlass_tools::guard::run(),
-        Some("fake") => run_mcp_fake(&McpScript::parse(&arguments.next().unwrap()).unwrap()),
+        Some("fake") => {
+            let script = std::fs::read_to_string(arguments.next().unwrap()).unwrap();
+            run_mcp_fake(&McpScript::parse(&script).unwrap())
+        }
         Some(_) | None => libtest_mimic::run(&Arguments::from_args(), trials()).exit_code(),
     }
 }

@@ -5,7 +5,7 @@ use windlass_mcp::NoticeKind;
 use windlass_testkit::mcp::{Deed, McpScript, McpTool, Noise};
 use windlass_vocab::OutcomeKind;
 
-use crate::room::Room;
+use crate::room::{Limits, Room};
 
 crate::trials! {
     noise_on_standard_output_is_told_and_survived,
@@ -25,7 +25,10 @@ async fn noise_on_standard_output_is_told_and_survived() {
         ("json", Noise::StrayJson),
         ("long", Noise::LongLines),
     ];
-    let room = Room::of(noises.map(|(server, noise)| (server, McpScript { noise: vec![noise], ..McpScript::echo() })));
+    let room = Room::of(
+        Limits::Long,
+        noises.map(|(server, noise)| (server, McpScript { noise: vec![noise], ..McpScript::echo() })),
+    );
     for (server, _) in noises {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         let outcome = room.call(&format!("{server}.echo"), json!({"n": 7})).await;
@@ -40,7 +43,7 @@ async fn noise_on_standard_output_is_told_and_survived() {
 async fn all_the_noise_at_once_is_survived_by_either_kind_of_server() {
     let noise = vec![Noise::LogLines, Noise::BlankLines, Noise::Bom, Noise::Crlf, Noise::BrokenUtf8, Noise::StrayJson];
     let noisy = McpScript { noise, ..McpScript::echo() };
-    let room = Room::of([("old", noisy.clone().legacy()), ("new", noisy.modern())]);
+    let room = Room::of(Limits::Long, [("old", noisy.clone().legacy()), ("new", noisy.modern())]);
     for server in ["old", "new"] {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         for n in 0..20 {
@@ -55,7 +58,7 @@ async fn all_the_noise_at_once_is_survived_by_either_kind_of_server() {
 // proves P4
 async fn a_flood_on_standard_error_stops_nothing() {
     let tools = [McpTool::new("complain", Deed::Complains(8 << 20)), McpTool::new("echo", Deed::Echo)];
-    let room = Room::with(McpScript { stderr_bytes: 8 << 20, ..McpScript::with(tools) });
+    let room = Room::with(Limits::Long, McpScript { stderr_bytes: 8 << 20, ..McpScript::with(tools) });
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.complain", json!({})).await.text, "complain heard {}");
     assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}");
@@ -64,7 +67,10 @@ async fn a_flood_on_standard_error_stops_nothing() {
 
 // proves P4, T5
 async fn broken_utf8_in_an_answer_is_an_answer_or_an_error() {
-    let room = Room::with(McpScript::with([McpTool::new("it", Deed::BrokenUtf8), McpTool::new("echo", Deed::Echo)]));
+    let room = Room::with(
+        Limits::Long,
+        McpScript::with([McpTool::new("it", Deed::BrokenUtf8), McpTool::new("echo", Deed::Echo)]),
+    );
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
     match outcome.kind {

@@ -2,21 +2,50 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use windlass_mcp::{Notice, NoticeKind, Options, Reach, ServerConfig, ServerName, ServerState, Servers, State};
 use windlass_testkit::mcp::{McpDiary, McpScript};
 use windlass_tools::{BoxFuture, CallContext, GuardProgram, SpilledResults, Tool, ToolServers as _};
 use windlass_vocab::{Answer, CallId, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
 
-/// How long a server of these tests may take to start, and a call of it.
-pub(crate) const STARTUP: Duration = Duration::from_secs(2);
-pub(crate) const CALL: Duration = Duration::from_millis(500);
+/// How long a server may take to start, and a call of it, where nobody waits for that limit: a loaded
+/// machine may be slow.
+pub(crate) const STARTUP: Duration = Duration::from_secs(15);
+pub(crate) const CALL: Duration = Duration::from_secs(10);
+/// The same where the limit is what a test waits for.
+pub(crate) const SHORT_STARTUP: Duration = Duration::from_millis(1_500);
+pub(crate) const SHORT_CALL: Duration = Duration::from_millis(700);
 /// What a loaded machine may need on top of any limit.
-pub(crate) const SLACK: Duration = Duration::from_secs(6);
+pub(crate) const SLACK: Duration = Duration::from_secs(10);
+
+/// Which limits a server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    /// Nobody waits for them.
+    Long,
+    /// It has so long to start.
+    Startup(Duration),
+    /// Its calls have so long.
+    Calls(Duration),
+}
+
+impl Limits {
+    /// A configuration with these limits.
+    pub(crate) fn of(self, config: ServerConfig) -> ServerConfig {
+        let (startup_timeout, call_timeout) = match self {
+            Self::Long => (STARTUP, CALL),
+            Self::Startup(limit) => (limit, CALL),
+            Self::Calls(limit) => (STARTUP, limit),
+        };
+        ServerConfig { startup_timeout, call_timeout, ..config }
+    }
+}
 
 /// Runs a test; one that hangs is ended and says so.
 pub(crate) fn on_a_runtime(test: impl Future<Output = ()>) {
@@ -28,27 +57,22 @@ pub(crate) fn on_a_runtime(test: impl Future<Output = ()>) {
 }
 
 pub(crate) struct Room {
-    dir: tempfile::TempDir,
+    dir: TempDir,
     pub(crate) servers: Servers,
     configs: BTreeMap<ServerName, ServerConfig>,
     notices: Arc<Mutex<Vec<Notice>>>,
     diaries: Vec<McpDiary>,
 }
 
-/// A server under a script, as a child process.
-pub(crate) fn stdio(script: &McpScript) -> ServerConfig {
-    let program = std::env::current_exe().unwrap();
-    short(ServerConfig::new(Reach::Stdio {
-        command: program.to_str().unwrap().to_owned(),
-        args: vec!["fake".to_owned(), script.to_json()],
-        env: BTreeMap::new(),
-        cwd: None,
-    }))
-}
-
-/// The same with the short limits of these tests.
-pub(crate) fn short(config: ServerConfig) -> ServerConfig {
-    ServerConfig { startup_timeout: STARTUP, call_timeout: CALL, ..config }
+/// A server under a script, as a child process that keeps its diary in a folder.
+fn stdio(folder: &Path, script: &McpScript) -> ServerConfig {
+    std::fs::create_dir_all(folder).unwrap();
+    let file = folder.join("script.json");
+    std::fs::write(&file, McpScript { diary: Some(folder.to_owned()), ..script.clone() }.to_json()).unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let command = text(&std::env::current_exe().unwrap());
+    let args = vec!["fake".to_owned(), text(&file)];
+    ServerConfig::new(Reach::Stdio { command, args, env: BTreeMap::new(), cwd: None })
 }
 
 pub(crate) fn name(text: &str) -> ServerName {
@@ -57,34 +81,40 @@ pub(crate) fn name(text: &str) -> ServerName {
 
 impl Room {
     /// A room with a healthy server, `good`, and one that misbehaves, `bad`.
-    pub(crate) fn with(script: McpScript) -> Self {
-        Self::of([("bad", script)])
+    pub(crate) fn with(limits: Limits, script: McpScript) -> Self {
+        Self::of(limits, [("bad", script)])
     }
 
     /// A room with a healthy server and these.
-    pub(crate) fn of<const N: usize>(scripts: [(&str, McpScript); N]) -> Self {
+    pub(crate) fn of<const N: usize>(limits: Limits, scripts: [(&str, McpScript); N]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let (mut configs, mut diaries) = (BTreeMap::new(), Vec::new());
-        for (server, script) in scripts.into_iter().chain([("good", McpScript::echo())]) {
-            let folder = dir.path().join(server);
-            diaries.push(McpDiary::at(&folder));
-            configs.insert(name(server), stdio(&McpScript { diary: Some(folder), ..script }));
-        }
-        Self::build(dir, configs, diaries)
+        let servers =
+            scripts.iter().map(|(server, script)| (*server, limits.of(stdio(&dir.path().join(server), script))));
+        let configs = servers.collect();
+        Self::build(dir, configs, |_| {})
     }
 
-    /// A room with a healthy server and this one.
+    /// A room with a healthy server and this one, `bad`.
     pub(crate) fn beside(config: ServerConfig) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = dir.path().join("good");
-        let diaries = vec![McpDiary::at(&folder)];
-        let good = stdio(&McpScript { diary: Some(folder), ..McpScript::echo() });
-        Self::build(dir, BTreeMap::from([(name("good"), good), (name("bad"), config)]), diaries)
+        Self::build(tempfile::tempdir().unwrap(), BTreeMap::from([("bad", config)]), |_| {})
     }
 
-    fn build(dir: tempfile::TempDir, configs: BTreeMap<ServerName, ServerConfig>, diaries: Vec<McpDiary>) -> Self {
+    /// A room whose servers may send no longer messages than this.
+    pub(crate) fn narrow(message_limit: usize, script: &McpScript) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Limits::Long.of(stdio(&dir.path().join("bad"), script));
+        Self::build(dir, BTreeMap::from([("bad", config)]), |options| options.message_limit = message_limit)
+    }
+
+    fn build(dir: TempDir, servers: BTreeMap<&str, ServerConfig>, change: impl FnOnce(&mut Options)) -> Self {
+        let good = Limits::Long.of(stdio(&dir.path().join("good"), &McpScript::echo()));
+        let diaries = servers.keys().chain([&"good"]).map(|server| McpDiary::at(&dir.path().join(server))).collect();
+        let configs: BTreeMap<_, _> =
+            servers.into_iter().chain([("good", good)]).map(|(server, config)| (name(server), config)).collect();
         let notices = Arc::new(Mutex::new(Vec::new()));
-        let servers = Servers::new(configs.clone(), options(&dir, &notices));
+        let mut options = options(&dir, &notices);
+        change(&mut options);
+        let servers = Servers::new(configs.clone(), options);
         Self { dir, servers, configs, notices, diaries }
     }
 
@@ -111,7 +141,8 @@ impl Room {
     pub(crate) async fn connect(&self, server: &str) -> Result<ServerState, String> {
         let begun = Instant::now();
         let state = self.servers.connect(&name(server)).await.map_err(|error| error.to_string());
-        assert!(begun.elapsed() < STARTUP + SLACK, "{server} took {:?}: {state:?}", begun.elapsed());
+        let limit = self.configs[&name(server)].startup_timeout;
+        assert!(begun.elapsed() < limit + SLACK, "{server} took {:?}: {state:?}", begun.elapsed());
         state
     }
 
@@ -144,7 +175,9 @@ impl Room {
     pub(crate) async fn call(&self, full: &str, arguments: Value) -> Outcome {
         let begun = Instant::now();
         let outcome = self.tool(full).run(context(&nobody()), arguments).await;
-        assert!(begun.elapsed() < CALL + STARTUP + SLACK, "{full} took {:?}: {outcome:?}", begun.elapsed());
+        let config = &self.configs[&name(full.split('.').next().unwrap())];
+        let limit = config.call_timeout + SLACK;
+        assert!(begun.elapsed() < limit, "{full} took {:?}: {:?}", begun.elapsed(), outcome.kind);
         outcome
     }
 
@@ -183,7 +216,7 @@ pub(crate) async fn assert_none_left(diaries: &[McpDiary]) {
     }
 }
 
-fn options(dir: &tempfile::TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> Options {
+fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> Options {
     let told = Arc::clone(notices);
     Options {
         memory: Some(dir.path().join("memory")),

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use windlass_mcp::{Reach, ServerConfig};
 use windlass_testkit::mcp::{Handshake, McpScript, Probe, REVISIONS};
+use windlass_tools::ToolServers as _;
 
-use crate::room::{Room, STARTUP, assert_none_left, short};
+use crate::room::{Limits, Room, SHORT_STARTUP, STARTUP, assert_none_left};
 
 crate::trials! {
     a_server_that_exits_before_the_handshake_is_unavailable_at_once,
@@ -27,7 +28,7 @@ fn greeting(handshake: Handshake) -> McpScript {
 
 // proves P2
 async fn a_server_that_exits_before_the_handshake_is_unavailable_at_once() {
-    let room = Room::with(greeting(Handshake::ExitsBefore));
+    let room = Room::with(Limits::Long, greeting(Handshake::ExitsBefore));
     let begun = Instant::now();
     let why = room.unavailable("bad").await;
     assert!(why.contains("it would not start"), "its last words are told: {why}");
@@ -38,7 +39,7 @@ async fn a_server_that_exits_before_the_handshake_is_unavailable_at_once() {
 // proves P2, P3
 async fn a_server_that_exits_after_the_handshake_is_unavailable() {
     for script in [greeting(Handshake::ExitsAfter).legacy(), greeting(Handshake::ExitsAfter).modern()] {
-        let room = Room::with(script);
+        let room = Room::with(Limits::Long, script);
         room.unavailable("bad").await;
         room.end().await;
     }
@@ -46,11 +47,14 @@ async fn a_server_that_exits_after_the_handshake_is_unavailable() {
 
 // proves P2
 async fn a_server_that_never_answers_is_given_up_at_its_limit() {
-    let room = Room::of([
-        ("old", greeting(Handshake::Never).legacy()),
-        ("silent", McpScript { probe: Probe::Ignores, ..greeting(Handshake::Never).legacy() }),
-        ("new", greeting(Handshake::Never).modern()),
-    ]);
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [
+            ("old", greeting(Handshake::Never).legacy()),
+            ("silent", McpScript { probe: Probe::Ignores, ..greeting(Handshake::Never).legacy() }),
+            ("new", greeting(Handshake::Never).modern()),
+        ],
+    );
     tokio::join!(room.unavailable("old"), room.unavailable("silent"), room.unavailable("new"));
     // Not even a failed start leaves a process.
     assert_none_left(&["old", "silent", "new"].map(|server| room.diary(server))).await;
@@ -60,7 +64,10 @@ async fn a_server_that_never_answers_is_given_up_at_its_limit() {
 // proves P2
 async fn a_server_that_refuses_or_talks_nonsense_is_unavailable() {
     for handshake in [Handshake::Refuses, Handshake::Nonsense] {
-        let room = Room::of([("old", greeting(handshake.clone()).legacy()), ("new", greeting(handshake).modern())]);
+        let room = Room::of(
+            Limits::Long,
+            [("old", greeting(handshake.clone()).legacy()), ("new", greeting(handshake).modern())],
+        );
         tokio::join!(room.unavailable("old"), room.unavailable("new"));
         room.end().await;
     }
@@ -70,7 +77,7 @@ async fn a_server_that_refuses_or_talks_nonsense_is_unavailable() {
 async fn a_server_of_an_unknown_revision_is_unavailable() {
     for claimed in ["1999-12-31", "2099-01-01", "latest", ""] {
         let script = greeting(Handshake::Claims(claimed.to_owned()));
-        let room = Room::of([("old", script.clone().legacy()), ("new", script.modern())]);
+        let room = Room::of(Limits::Long, [("old", script.clone().legacy()), ("new", script.modern())]);
         let (old, _) = tokio::join!(room.unavailable("old"), room.unavailable("new"));
         assert!(old.contains(claimed), "{old}");
         room.end().await;
@@ -85,7 +92,7 @@ async fn a_program_that_does_not_exist_is_unavailable_at_once() {
         env: std::collections::BTreeMap::new(),
         cwd: None,
     };
-    let room = Room::beside(short(ServerConfig::new(reach)));
+    let room = Room::beside(Limits::Long.of(ServerConfig::new(reach)));
     let begun = Instant::now();
     let why = room.unavailable("bad").await;
     assert!(why.contains("no-such-program-anywhere"), "{why}");
@@ -95,7 +102,7 @@ async fn a_program_that_does_not_exist_is_unavailable_at_once() {
 
 // proves P1
 async fn every_revision_is_spoken() {
-    let room = Room::of(REVISIONS.map(|revision| (revision, McpScript::echo().speaking(&[revision]))));
+    let room = Room::of(Limits::Long, REVISIONS.map(|revision| (revision, McpScript::echo().speaking(&[revision]))));
     for revision in REVISIONS {
         let state = room.connect(revision).await.unwrap();
         assert_eq!(state.revision.as_deref(), Some(revision));
@@ -108,8 +115,11 @@ async fn every_revision_is_spoken() {
 // proves P1
 async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
     let with = |probe| McpScript { probe, ..McpScript::echo().legacy() };
-    let mut room =
-        Room::of([("refuses", with(Probe::Refuses)), ("ignores", with(Probe::Ignores)), ("dies", with(Probe::Dies))]);
+    let mut room = Room::of(
+        Limits::Long,
+        [("refuses", with(Probe::Refuses)), ("ignores", with(Probe::Ignores)), ("dies", with(Probe::Dies))],
+    );
+    room.servers.wake();
     for server in ["refuses", "ignores", "dies"] {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}");
@@ -125,13 +135,17 @@ async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
 // proves P1
 async fn a_server_may_take_its_time_to_start() {
     // Slower than the probe is waited for alone, by either kind of server.
-    let slow = |script: McpScript| McpScript { starts_after_ms: 1_200, ..script };
-    let room = Room::of([
-        ("refuses", slow(McpScript::echo().legacy())),
-        ("ignores", slow(McpScript { probe: Probe::Ignores, ..McpScript::echo().legacy() })),
-        ("new", slow(McpScript::echo().modern())),
-        ("both", slow(McpScript::echo())),
-    ]);
+    let slow = |script: McpScript| McpScript { starts_after_ms: 1_500, ..script };
+    let room = Room::of(
+        Limits::Startup(Duration::from_secs(6)),
+        [
+            ("refuses", slow(McpScript::echo().legacy())),
+            ("ignores", slow(McpScript { probe: Probe::Ignores, ..McpScript::echo().legacy() })),
+            ("new", slow(McpScript::echo().modern())),
+            ("both", slow(McpScript::echo())),
+        ],
+    );
+    room.servers.wake();
     for server in ["refuses", "ignores", "new", "both"] {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}", "{server}");
@@ -141,12 +155,14 @@ async fn a_server_may_take_its_time_to_start() {
 
 // proves P2
 async fn one_that_hangs_holds_up_nobody() {
-    use windlass_tools::ToolServers as _;
-    let room = Room::of([
-        ("hung", greeting(Handshake::Never)),
-        ("gone", greeting(Handshake::ExitsBefore)),
-        ("slow", McpScript { starts_after_ms: 60_000, ..McpScript::echo() }),
-    ]);
+    let room = Room::of(
+        Limits::Startup(SHORT_STARTUP),
+        [
+            ("hung", greeting(Handshake::Never)),
+            ("gone", greeting(Handshake::ExitsBefore)),
+            ("slow", McpScript { starts_after_ms: 60_000, ..McpScript::echo() }),
+        ],
+    );
     let begun = Instant::now();
     room.servers.wake();
     assert!(begun.elapsed() < Duration::from_millis(200), "waking takes no time: {:?}", begun.elapsed());

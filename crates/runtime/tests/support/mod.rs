@@ -2,6 +2,8 @@
 //! before or after the effect of any tool call.
 #![allow(dead_code, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod undoing;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +41,8 @@ pub(crate) enum Point {
     Append(Side, u64),
     Model(u64),
     Tool(Side, u64),
+    /// Before the n-th change an undo makes to files.
+    Restore(u64),
 }
 
 /// Counts what happens in one process, and ends it at its point.
@@ -48,7 +52,8 @@ pub(crate) struct Bomb {
     pub(crate) appends: AtomicU64,
     pub(crate) models: AtomicU64,
     pub(crate) tools: AtomicU64,
-    went_off: Notify,
+    pub(crate) restores: AtomicU64,
+    pub(crate) went_off: Notify,
 }
 
 impl Bomb {
@@ -56,12 +61,12 @@ impl Bomb {
         Arc::new(Self { target, ..Self::default() })
     }
 
-    fn is(&self, point: Point) -> bool {
+    pub(crate) fn is(&self, point: Point) -> bool {
         self.target == Some(point)
     }
 
     /// Ends the process: nothing that called this goes on.
-    async fn blow(&self) -> ! {
+    pub(crate) async fn blow(&self) -> ! {
         self.went_off.notify_one();
         std::future::pending::<()>().await;
         unreachable!("nothing goes on after the end")
@@ -323,6 +328,7 @@ impl World {
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
             guard_locks: None,
+            workspace: None,
         })
     }
 
@@ -415,7 +421,7 @@ impl World {
 }
 
 /// The memory store's futures are ready at once.
-fn futures_now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     use futures_util::FutureExt as _;
     future.now_or_never().expect("ready at once")
 }

@@ -1,17 +1,18 @@
 //! Records to fill journals with: one of every kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested,
-    CallSettled, CallStarted, CancelAsked, Compacted, CompactionMethod, ContextPinned, Cut, Dialect, EffectClass,
-    Elicitation, EndReason, EndsBy, Failure, FailureClass, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken,
-    MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged,
-    OutcomeKind, Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview,
-    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap,
-    Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
-    Spill, Steering, StopBy, StopReason, StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode,
-    TurnStarted, UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
+    CallSettled, CallStarted, CancelAsked, Change, Changes, Compacted, CompactionMethod, ContextPinned, Coverage, Cut,
+    Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged, Grant, Guard,
+    Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, NanoMoney,
+    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part, PinnedContext, PlanChanged, PlanItem,
+    PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
+    Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged,
+    SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle,
+    ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
+    UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -92,6 +93,8 @@ pub fn call_requested(session: SessionId, index: u32) -> Record {
         repeatable: false,
         verdict: Verdict::Ask,
         preview: Some(preview()),
+        snapshot: SnapshotKind::None,
+        because: None,
     }
     .into()
 }
@@ -199,6 +202,7 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
     ];
     batches.extend(second_half(&turn));
     batches.push(vec![run(run_ended(EndReason::Cancelled))]);
+    batches.extend(undone_again());
     batches.push(vec![
         Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()) }),
         Entry::new(unknown()),
@@ -227,6 +231,49 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
         vec![turn(call_finished(0, "# Notes\n- buy tea\r\n", None)), turn(PlanChanged { items }.into())],
         vec![turn(nudge.into()), turn(withheld.into()), turn(compacted.into())],
         vec![turn(CancelAsked { by: StopBy::Person }.into())],
+    ]
+}
+
+/// A call that changed files, and how they were put back.
+fn undone_again() -> Vec<Vec<Entry>> {
+    let file = |mode| FileState::File { blob: Hash([7; 32]), mode };
+    let was = [
+        ("new", FileState::Absent),
+        ("new/notes.md", FileState::Absent),
+        ("old.md", file(0o644)),
+        ("link", FileState::Link { target: "old.md".into() }),
+        ("disk.img", FileState::Unkept { size: 9_000_000_000, modified: 1_794_711_599_999_000_000, inode: 12 }),
+    ];
+    let files: BTreeMap<String, FileState> = was.into_iter().map(|(path, state)| (path.to_owned(), state)).collect();
+    let coverage = Coverage::Partial { left_out: "git's own: .git".into() };
+    let changes = Changes::from([
+        ("new".into(), Change { was: FileState::Absent, now: FileState::Folder { mode: 0o755, inode: Some(4) } }),
+        ("old.md".into(), Change { was: file(0o644), now: FileState::Absent }),
+    ]);
+    let back = changes.iter().map(|(path, change)| (path.clone(), change.reversed())).collect();
+    let nothing = FilesChanged { call: call(1), changes: Changes::new(), unseen: Some("not all were listed".into()) };
+    vec![
+        vec![Entry::new(SnapshotTaken { call: call(0), coverage, since: None, files })],
+        vec![Entry::new(FilesChanged { call: call(0), changes, unseen: None })],
+        vec![Entry::new(SnapshotTaken {
+            call: call(1),
+            coverage: Coverage::None { why: "there is no workspace".into() },
+            since: Some(call(0)),
+            files: BTreeMap::new(),
+        })],
+        vec![Entry::new(nothing)],
+        vec![Entry::new(UndoStarted {
+            undo: UndoId(1),
+            of: Undoable::Call(call(0)),
+            tool: Some("local.move_file".into()),
+            changes: back,
+            unable: BTreeMap::from([("disk.img".into(), "its content was not kept".into())]),
+        })],
+        vec![Entry::new(Undone {
+            undo: UndoId(1),
+            left_alone: BTreeMap::from([("new".into(), "other things are in it by now".into())]),
+            told: "[The person undid what call 1.1.0 did to files.]".into(),
+        })],
     ]
 }
 

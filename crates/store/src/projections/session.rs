@@ -138,6 +138,10 @@ impl SessionFold {
             | Record::PlanChanged(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::Unknown(_) => false,
         }
     }
@@ -194,6 +198,10 @@ impl SessionFold {
             | Record::PlanChanged(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::Undone(_)
             | Record::Unknown(_) => return,
         }
         // What a fork took over is older than the fork.

@@ -62,13 +62,14 @@ impl Conversation {
                 self.held.push(scene.echo());
                 Vec::new()
             }
-            Deed::Big(bytes) => vec![scene.text(&"x".repeat(*bytes), &json!({}))],
+            Deed::Big(bytes) => vec![Act::Line { about: id.clone(), bytes: big(id, *bytes) }],
             Deed::Deep(levels) => vec![Act::Line { about: id.clone(), bytes: deep(id, *levels) }],
             Deed::BrokenUtf8 => vec![Act::Line { about: id.clone(), bytes: broken(id) }],
             Deed::AsksBack(what) => vec![self.ask_back(*what, scene)],
             Deed::Elicits(wish) => vec![self.elicit(wish, None, scene)],
             Deed::ElicitsForEver(wish) => vec![self.elicit(wish, Some(wish.clone()), scene)],
-            Deed::Progresses(times) => scene.progress(*times),
+            // After a while, as one that has something to do.
+            Deed::Progresses(times) => vec![Act::After { ms: 100, acts: scene.progress(*times) }],
             Deed::GrowsTools => {
                 self.grown += 1;
                 self.list_changed(scene.era).into_iter().chain([scene.echo()]).collect()
@@ -187,6 +188,12 @@ impl Wish {
             }
         }
     }
+}
+
+/// An answer of so many bytes of text.
+fn big(id: &Id, bytes: usize) -> Vec<u8> {
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":""#);
+    [head.as_bytes(), &vec![b'x'; bytes], br#""}]}}"#].concat()
 }
 
 /// An answer that nests deeper than a parser would go by itself.

@@ -177,11 +177,11 @@ fn write(bytes: &[u8]) -> io::Result<()> {
 }
 
 fn complain(bytes: u64) -> io::Result<()> {
-    let line = [b"the fake server complains ".repeat(4), b"\n".to_vec()].concat();
+    let block = b"the fake server complains about this and that\n".repeat(1_000);
     let (mut err, mut left) = (io::stderr().lock(), usize::try_from(bytes).unwrap_or(usize::MAX));
     while left > 0 {
-        let now = left.min(line.len());
-        err.write_all(&line[..now])?;
+        let now = left.min(block.len());
+        err.write_all(&block[..now])?;
         left -= now;
     }
     Ok(())

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown, spec};
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
+use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
 
 const LARGEST: u64 = 32 << 20;
 
@@ -62,6 +62,14 @@ impl Tool for EditFile {
         let edit: Edit = read(arguments.clone())?;
         let apply = |text: &str| edit.fitted(text).apply(text).ok();
         shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
+    }
+
+    fn keeps(&self) -> SnapshotKind {
+        SnapshotKind::Paths
+    }
+
+    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+        arguments.get("path").and_then(Value::as_str).map(|path| Touch::Content(path.to_owned())).into_iter().collect()
     }
 
     fn stop_grace(&self) -> Duration {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use rustix::fs::RenameFlags;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::shown::{self, Replaces};
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
 use crate::workspace::{Place, sync_folder};
-use crate::{BoxFuture, CallContext, Subject, Tool, Verification, Workspace};
+use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
 
 #[derive(Deserialize)]
 struct Move {
@@ -57,6 +57,15 @@ impl Tool for MoveFile {
         let Move { from, to, overwrite } = read(arguments.clone())?;
         let replaces = if overwrite { Replaces::Yes } else { Replaces::No };
         shown::moved(&self.workspace, &from, &to, replaces)
+    }
+
+    fn keeps(&self) -> SnapshotKind {
+        SnapshotKind::Paths
+    }
+
+    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+        let path = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
+        path("from").map(Touch::Moved).into_iter().chain(path("to").map(Touch::Entry)).collect()
     }
 
     fn stop_grace(&self) -> Duration {

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_vocab::{EffectClass, Outcome, OutcomeKind, Preview, ToolSpec};
+use windlass_vocab::{EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
 use super::command_output::{CommandOutput, Decoder};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
@@ -139,6 +139,10 @@ impl Tool for RunCommand {
 
     fn timeout(&self) -> Option<Duration> {
         Some(self.commands.timeout_ceiling)
+    }
+
+    fn keeps(&self) -> SnapshotKind {
+        SnapshotKind::Workspace
     }
 
     fn stop_grace(&self) -> Duration {

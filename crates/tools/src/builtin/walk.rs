@@ -77,7 +77,7 @@ fn descend(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     File,
     Folder,
 }
@@ -97,14 +97,14 @@ fn entries(folder: &Dir) -> Vec<(OsString, Kind)> {
     found
 }
 
-fn is_ignored(ignores: &[Gitignore], path: &Path, kind: Kind) -> bool {
+pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: Kind) -> bool {
     let said =
         ignores.iter().rev().map(|ignore| ignore.matched(path, kind == Kind::Folder)).find(|said| !said.is_none());
     said.is_some_and(|said| said.is_ignore())
 }
 
 /// The folder's `.gitignore`, if it has a sound one.
-fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
+pub(crate) fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
     let is_file = folder.symlink_metadata(".gitignore").is_ok_and(|metadata| metadata.is_file());
     let file = is_file.then(|| folder.open_with(".gitignore", &reading()).ok()).flatten()?;
     let mut text = String::new();

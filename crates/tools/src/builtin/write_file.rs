@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec};
+use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, shown, spec};
 use crate::cut::thousands;
-use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Workspace};
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -50,6 +50,14 @@ impl Tool for WriteFile {
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let Arguments { path, content } = read(arguments.clone())?;
         shown::written(&self.workspace, &path, &content)
+    }
+
+    fn keeps(&self) -> SnapshotKind {
+        SnapshotKind::Paths
+    }
+
+    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+        arguments.get("path").and_then(Value::as_str).map(|path| Touch::Content(path.to_owned())).into_iter().collect()
     }
 
     fn stop_grace(&self) -> Duration {

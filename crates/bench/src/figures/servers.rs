@@ -1,0 +1,114 @@
+//! Many MCP servers, each taking its time to start: how long a run's first request waits for them (it
+//! should not), and how long it takes until all are there (as long as the slowest).
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use serde_json::{Map, Value, json};
+use windlass::mcp::{Servers, State};
+use windlass::tools::ToolServers as _;
+use windlass_testkit::mcp::{Deed, McpScript, McpTool};
+
+use super::Setup;
+use super::cold::{FirstRequest as _, windlass_run};
+use crate::child::alone;
+use crate::pace::{Compared, median};
+use crate::peers::{configured, options};
+use crate::table::Line;
+
+const SERVERS: usize = 13;
+const TOOLS: usize = 67;
+/// The slowest to start; the others are spread evenly below it.
+const SLOWEST_MS: u64 = 1_000;
+
+/// Far below what waiting for the first server would take, above what starting thirteen processes does.
+const FIRST_LIMIT: f64 = 1.5;
+const ALL_LIMIT: f64 = 1.5;
+
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+    let mut lines = first_requests(setup)?;
+    lines.push(Line::compared("13 servers of 67 tools connected, against the slowest", ALL_LIMIT, &connected(setup)?));
+    Ok(lines)
+}
+
+/// Half of them speak the newest revision, half the one before.
+fn script(index: usize) -> (String, McpScript) {
+    let tools = TOOLS / SERVERS + usize::from(index < TOOLS % SERVERS);
+    let tools = (0..tools).map(|number| McpTool::new(&format!("tool_{number}"), Deed::Echo));
+    let script = McpScript::with(tools);
+    let script = if index.is_multiple_of(2) { script.modern() } else { script.legacy() };
+    let starts_after_ms = SLOWEST_MS * (index as u64 + 1) / SERVERS as u64;
+    (format!("server-{index}"), McpScript { starts_after_ms, ..script })
+}
+
+/// The first request of a run: without servers, with servers never seen, and with servers remembered.
+fn first_requests(setup: &Setup) -> Result<Vec<Line>> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let base_url = format!("http://{}/v1", listener.local_addr()?);
+    let known = tempfile::tempdir_in(&setup.programs.folder)?;
+    let file = known.path().join("servers.json");
+    std::fs::write(&file, file_of_servers(setup).to_string())?;
+    let with_servers = |dir: &Path| {
+        let mut command = windlass_run(setup, &base_url, dir);
+        command.arg("--mcp-config").arg(&file);
+        command
+    };
+    let (mut without, mut unseen, mut remembered) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=setup.rounds(15) {
+        let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+        let bare = windlass_run(setup, &base_url, dir.path()).wait_for(&listener)?;
+        let dir = tempfile::tempdir_in(&setup.programs.folder)?;
+        let first = with_servers(dir.path()).wait_for(&listener)?;
+        let again = with_servers(known.path()).wait_for(&listener)?;
+        if round > 0 {
+            without.push(bare);
+            unseen.push(first);
+            remembered.push(again);
+        }
+    }
+    let floor = median(&mut without);
+    let line = |which: &str, times: &mut [Duration]| {
+        let figure = format!("the first request with 13 servers {which}, against none");
+        Line::compared(&figure, FIRST_LIMIT, &Compared { floor, ours: median(times) })
+    };
+    Ok(vec![line("never seen", &mut unseen), line("seen before", &mut remembered)])
+}
+
+fn file_of_servers(setup: &Setup) -> Value {
+    let entry = |(name, script): (String, McpScript)| {
+        (name, json!({"command": setup.programs.mcp_fake, "args": [script.to_json()]}))
+    };
+    json!({"mcpServers": (0..SERVERS).map(script).map(entry).collect::<Map<_, _>>()})
+}
+
+/// From being woken to the last that is there: the slowest alone, and all.
+fn connected(setup: &Setup) -> Result<Compared> {
+    let (mut floors, mut ours) = (Vec::new(), Vec::new());
+    alone()?.block_on(async {
+        for round in 0..=setup.rounds(5) {
+            let (slowest, all) = (all_there(setup, SERVERS - 1..SERVERS).await?, all_there(setup, 0..SERVERS).await?);
+            if round > 0 {
+                floors.push(slowest);
+                ours.push(all);
+            }
+        }
+        Ok(Compared { floor: median(&mut floors), ours: median(&mut ours) })
+    })
+}
+
+/// Letting them go is no part of it.
+async fn all_there(setup: &Setup, which: Range<usize>) -> Result<Duration> {
+    let servers = Servers::new(configured(setup, which.clone().map(script))?, options(setup));
+    let begun = Instant::now();
+    servers.wake();
+    servers.settled(servers.awaited()).await;
+    let took = begun.elapsed();
+    let states = servers.states();
+    servers.shutdown().await;
+    ensure!(states.iter().all(|state| state.state == State::Connected), "not all are there: {states:?}");
+    let tools: usize = states.iter().map(|state| state.tools.len()).sum();
+    ensure!(which.len() < SERVERS || tools == TOOLS, "there are {tools} tools, not {TOOLS}");
+    Ok(took)
+}

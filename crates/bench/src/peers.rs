@@ -1,0 +1,46 @@
+//! Fake MCP servers as figures configure them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use windlass::GUARD_ARGUMENT;
+use windlass::mcp::{Options, Reach, ServerConfig, ServerName};
+use windlass::tools::{BoxFuture, GuardProgram, SpilledResults};
+use windlass::vocab::CallId;
+use windlass_testkit::mcp::McpScript;
+
+use crate::figures::Setup;
+
+/// Servers that play these scripts, by name.
+pub fn configured(
+    setup: &Setup,
+    scripts: impl IntoIterator<Item = (String, McpScript)>,
+) -> Result<BTreeMap<ServerName, ServerConfig>> {
+    let server = |(name, script): (String, McpScript)| {
+        let reach = Reach::Stdio {
+            command: setup.programs.mcp_fake.display().to_string(),
+            args: vec![script.to_json()],
+            env: BTreeMap::new(),
+            cwd: None,
+        };
+        Ok((name.parse()?, ServerConfig::new(reach)))
+    };
+    scripts.into_iter().map(server).collect()
+}
+
+/// What they share: the guard is Windlass itself, as everywhere, and nothing is remembered.
+#[must_use]
+pub fn options(setup: &Setup) -> Options {
+    let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };
+    Options { guard: Some(guard), ..Options::default() }
+}
+
+/// For calls that read no earlier results.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSpill;
+
+impl SpilledResults for NoSpill {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}

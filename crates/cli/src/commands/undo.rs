@@ -1,0 +1,86 @@
+//! `windlass undo`: puts files back as they were before a call. Needs no model, and nobody's approval: the
+//! person asks for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use windlass::machine::Force;
+use windlass::runtime::{self, Earnest, UndoError, UndoFiles, UndoRequest};
+use windlass::tools::{Secrets, Workspace};
+
+use super::streams::{print, tell};
+use super::{CommandError, Done, agent, block_on, job, session};
+use crate::args::UndoArgs;
+use crate::exit::Exit;
+use crate::output::{quoted, undone};
+use crate::settings::{Env, Flags, Place};
+use crate::{crash, secrets};
+
+pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: Env) -> Done {
+    let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
+    let place = job::place(flags.clone(), env.clone())?;
+    block_on(async {
+        let store = agent::open_store(&place)?;
+        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let key = quoted(&row.key);
+        if session::is_open(&row) {
+            return Err(run_open(&key));
+        }
+        let place = session::at_home(place, &row, args.workspace.as_deref())?;
+        let files = UndoFiles {
+            store,
+            workspace: Arc::new(workspace(&place)?),
+            secrets: Arc::new(known_secrets(flags, &place, env)),
+        };
+        let request = UndoRequest {
+            of: args.call,
+            force: if args.force { Force::Yes } else { Force::No },
+            earnest: if args.dry_run { Earnest::Rehearse } else { Earnest::Do },
+        };
+        let clock = crash::clock();
+        let report = match runtime::undo(&files, row.session, request, clock.as_ref()).await {
+            Ok(report) => report,
+            Err(UndoError::Store(error)) => return Err(error.into()),
+            Err(UndoError::RunOpen) => return Err(run_open(&key)),
+            Err(refused) => return Err(CommandError::new(exit(&refused), undone::refused(&refused, "--force"))),
+        };
+        print(&undone::restored(&report))?;
+        tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}")).trim_end());
+        Ok(Exit::Done)
+    })
+}
+
+fn run_open(key: &str) -> CommandError {
+    let text = format!(
+        "a run of session `{key}` is not over and may still change files: finish it with `windlass resume {key}` \
+         (Ctrl-C stops it there), then undo"
+    );
+    CommandError::new(Exit::Usage, text)
+}
+
+fn exit(error: &UndoError) -> Exit {
+    match error {
+        UndoError::Conflicts(_) => Exit::Failed,
+        UndoError::Newer | UndoError::Store(_) | UndoError::Closed(_) => Exit::Store,
+        UndoError::RunOpen
+        | UndoError::NoWorkspace
+        | UndoError::Nothing
+        | UndoError::NoSuch(_)
+        | UndoError::TakenBack { .. } => Exit::Usage,
+    }
+}
+
+/// The session's folder, without the one sessions are kept in.
+fn workspace(place: &Place) -> Result<Workspace, CommandError> {
+    let opened = Workspace::open(&place.workspace).and_then(|folder| folder.without(&place.data_dir.value));
+    let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
+    Ok(crash::with_restore_failpoint(workspace))
+}
+
+/// Settings that can't be read are no reason to keep somebody from their files.
+fn known_secrets(flags: Flags, place: &Place, env: Env) -> Secrets {
+    let flags = Flags { workspace: Some(place.workspace.clone()), ..flags };
+    let settings = job::gather(flags, env.clone()).ok().and_then(|sources| sources.resolve().ok());
+    let known = secrets::known(&env, settings.as_ref().and_then(|settings| settings.api_key()));
+    Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
+}

@@ -1,0 +1,128 @@
+//! What an undo did, or why it did nothing, in words.
+
+use windlass::machine::Obstacle;
+use windlass::runtime::{UndoConflict, UndoError, UndoReport};
+use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
+
+use super::{harmless_line, harmless_lines};
+
+/// A line for every path that was, or would be, put back.
+pub(crate) fn restored(report: &UndoReport) -> String {
+    report.restored.iter().filter_map(|(path, change)| line(report, path, change)).collect()
+}
+
+fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
+    let source = |other: &Change| !other.now.exists() && other.was.is_same_thing(&change.now);
+    let target = |other: &Change| other.now.is_same_thing(&change.was);
+    if !change.now.exists() && report.restored.values().any(target) {
+        // Told where it is moved to.
+        return None;
+    }
+    let moved = report.restored.iter().find(|(_, other)| source(other)).map(|(path, _)| path);
+    let what = match (report.undo.is_some(), change.now.exists()) {
+        (true, true) if moved.is_some() => "moved back",
+        (true, true) => "restored",
+        (true, false) => "removed",
+        (false, true) if moved.is_some() => "would move back",
+        (false, true) => "would restore",
+        (false, false) => "would remove",
+    };
+    let from = moved.map(|path| format!(" from {path}")).unwrap_or_default();
+    Some(harmless_line(&format!("{what} {}{from}", shown(path, change))) + "\n")
+}
+
+fn shown(path: &str, change: &Change) -> String {
+    let is_folder = if change.now.exists() { change.now.is_folder() } else { change.was.is_folder() };
+    let link = match &change.now {
+        FileState::Link { target } => format!(" -> {target}"),
+        FileState::Absent | FileState::File { .. } | FileState::Folder { .. } | FileState::Unkept { .. } => {
+            String::new()
+        }
+    };
+    format!("{path}{}{link}", if is_folder { "/" } else { "" })
+}
+
+/// What was undone, what was not, and how to have it back.
+pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -> String {
+    let what = named(report.of, report.tool.as_ref());
+    let mut lines = Vec::new();
+    lines.push(match (report.undo, report.restored.is_empty()) {
+        (_, true) => format!("no file had to be changed for {what}: all are as they were already"),
+        (Some(_), false) => match report.of {
+            Undoable::Call(_) => format!("undid {what}"),
+            Undoable::Undo(_) => format!("brought back what {what} took back"),
+        },
+        (None, false) => format!("this would undo {what}; nothing was changed"),
+    });
+    for (path, why) in &report.left_alone {
+        lines.push(format!("left as it is: {path}: {why}"));
+    }
+    match &report.coverage {
+        Coverage::Full => {}
+        Coverage::Partial { left_out } => lines.push(format!("not covered: {left_out}")),
+        Coverage::None { why } => lines.push(format!("nothing was kept before it: {why}")),
+    }
+    lines.extend(report.unseen.iter().map(|unseen| format!("may have changed more: {unseen}")));
+    if let [first, ..] = report.uncovered.as_slice() {
+        let tools: Vec<String> = report.uncovered.iter().map(|(call, tool)| format!("{tool} ({call})")).collect();
+        let which = if report.uncovered.len() > 5 {
+            format!("{} calls since {}", report.uncovered.len(), first.0)
+        } else {
+            tools.join(", ")
+        };
+        lines.push(format!("can't be undone: {which}"));
+    }
+    if let Some(undo) = report.undo {
+        let again = again(&undo.to_string());
+        lines.push(match report.of {
+            Undoable::Call(_) => format!("this is undo {undo}; bring it back with: {again}"),
+            Undoable::Undo(_) => format!("this is undo {undo}; take it back again with: {again}"),
+        });
+    }
+    harmless_lines(&(lines.join("\n") + "\n"))
+}
+
+fn named(of: Undoable, tool: Option<&ToolName>) -> String {
+    match (of, tool) {
+        (Undoable::Call(call), Some(tool)) => format!("call {call}, {}", tool.bare()),
+        (Undoable::Call(call), None) => format!("call {call}"),
+        (Undoable::Undo(undo), Some(tool)) => format!("undo {undo} of {}", tool.bare()),
+        (Undoable::Undo(undo), None) => format!("undo {undo}"),
+    }
+}
+
+/// Why nothing was undone.
+pub(crate) fn refused(error: &UndoError, force: &str) -> String {
+    let UndoError::Conflicts(conflicts) = error else { return error.to_string() };
+    let mut text = "nothing was undone:\n".to_owned();
+    for conflict in conflicts.iter().take(SHOWN) {
+        text.push_str(&told(conflict));
+    }
+    if conflicts.len() > SHOWN {
+        text.push_str(&format!("and {} more files\n", conflicts.len() - SHOWN));
+    }
+    text.push_str(&format!("{force} puts them back all the same"));
+    if !conflicts.iter().any(|conflict| conflict.conflict.obstacle == Obstacle::WouldBeLost) {
+        text.push_str(", and that can be undone");
+    }
+    harmless_lines(&text)
+}
+
+/// Conflicts that are shown with their differences.
+const SHOWN: usize = 10;
+
+fn told(shown: &UndoConflict) -> String {
+    let path = &shown.conflict.path;
+    let why = match (shown.conflict.obstacle, shown.since) {
+        (Obstacle::ChangedSince, Some(of @ Undoable::Call(_))) => {
+            format!("was changed since by call {of}; undo that first")
+        }
+        (Obstacle::ChangedSince, Some(of @ Undoable::Undo(_))) => {
+            format!("was changed since by undo {of}; undo that first")
+        }
+        (Obstacle::ChangedSince, None) => "was changed since".to_owned(),
+        (Obstacle::LeftUnknown, _) => "the call was cut short, so nobody knows who made it what it is".to_owned(),
+        (Obstacle::WouldBeLost, _) => "is too large to keep, so it could not be brought back".to_owned(),
+    };
+    format!("{path}: {why}. Putting it back means:\n{}", shown.diff)
+}

@@ -1,0 +1,160 @@
+//! `windlass undo` and `windlass audit`, as a person and a script see them.
+
+use serde_json::{Value, json};
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, interrupt, ran};
+
+fn edit() -> Step {
+    Step::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
+}
+
+/// A bench whose run edited a file, moved one over another and ran a command.
+fn worked() -> Bench {
+    let bench = Bench::new(Script::of([
+        edit(),
+        Step::call("run_command", json!({"command": "echo x > made; rm gone; mkdir -p dir; echo y > dir/y"})),
+        Step::say("Done."),
+    ]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    std::fs::write(bench.workspace().join("gone"), "here\n").expect("a file");
+    let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
+    bench
+}
+
+// proves T9
+#[test]
+fn undo_takes_back_call_after_call_and_says_how_to_have_it_back() {
+    let bench = worked();
+    let rehearsed = bench.run(&["undo", "s", "--dry-run"]);
+    assert_eq!((rehearsed.code, bench.read("made").is_some()), (0, true), "{}", rehearsed.stderr);
+    assert!(rehearsed.stdout.contains("would remove made\n") && rehearsed.stderr.contains("nothing was changed"));
+    let undone = bench.run(&["undo"]);
+    assert_eq!(undone.stdout, "removed dir/\nremoved dir/y\nrestored gone\nremoved made\n", "{}", undone.stderr);
+    assert!(undone.stderr.contains("undid call 1.2.0, run_command"), "{}", undone.stderr);
+    assert!(undone.stderr.contains("windlass undo s --call u1"), "{}", undone.stderr);
+    assert_eq!((bench.read("gone").as_deref(), bench.read("made")), (Some("here\n"), None));
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "restored a.txt\n"), "{}", undone.stderr);
+    assert_eq!(bench.run(&["undo", "s"]).code, 2, "there is nothing left");
+    let again = bench.run(&["undo", "s", "--call", "1.1.0"]);
+    assert!(again.code == 2 && again.stderr.contains("undone already, by u2"), "{}", again.stderr);
+    let redone = bench.run(&["undo", "s", "--call", "u1"]);
+    assert_eq!((redone.code, bench.read("made").as_deref()), (0, Some("x\n")), "{}", redone.stderr);
+    assert!(redone.stderr.contains("brought back what undo u1 of run_command took back"), "{}", redone.stderr);
+    bench.assert_whole("undone");
+    assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+}
+
+// proves T9
+#[test]
+fn a_file_changed_since_is_shown_and_left_alone_unless_forced() {
+    let bench = worked();
+    std::fs::write(bench.workspace().join("made"), "mine\n").expect("a file");
+    let refused = bench.run(&["undo", "s"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing was undone") && refused.stderr.contains("-mine"), "{}", refused.stderr);
+    assert_eq!((bench.read("gone"), bench.read("made").as_deref()), (None, Some("mine\n")), "nothing was touched");
+    let forced = bench.run(&["undo", "s", "--force"]);
+    assert_eq!((forced.code, bench.read("made")), (0, None), "{}", forced.stderr);
+    assert_eq!(bench.run(&["undo", "s", "--call", "u1"]).code, 0);
+    assert_eq!(bench.read("made").as_deref(), Some("mine\n"), "what was forced away is brought back");
+}
+
+// proves T9: the model hears of it with the next message
+#[test]
+fn the_next_run_tells_the_model_what_was_undone() {
+    let bench = worked();
+    assert_eq!(bench.run(&["undo", "s"]).code, 0);
+    bench.run(&["run", "what now?", "--session", "s", "--mode", "bypass"]);
+    let said = bench.last_request("user").join("\n");
+    assert!(said.contains("undid what call 1.2.0 (run_command) did to files"), "{said}");
+}
+
+// proves T9, L8
+#[test]
+fn what_a_stopped_command_did_can_be_undone() {
+    let command = json!({"command": "echo x > made; touch started; sleep 300", "timeout_seconds": 200});
+    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Never.")]));
+    let mut child = bench.spawn(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    bench.wait_for_file("started", &mut child);
+    interrupt(&child);
+    assert_eq!(ran(child).code, 4);
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!(undone.stdout, "removed made\nremoved started\n", "{}", undone.stderr);
+    assert_eq!(bench.read("made"), None);
+}
+
+// proves T9
+#[test]
+fn an_undo_is_refused_while_a_run_is_open_and_says_what_to_do() {
+    let bench = Bench::new(Script::of([edit(), Step::say("Done.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:5")]);
+    assert_eq!(died.code, -9, "{}", died.stderr);
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.code == 2 && refused.stderr.contains("windlass resume s"), "{}", refused.stderr);
+    assert_eq!(bench.run(&["resume", "s"]).code, 0);
+    assert_eq!(bench.run(&["undo", "s"]).stdout, "restored a.txt\n");
+}
+
+// proves T9: Windlass's own data is never part of it
+#[test]
+fn a_data_folder_inside_the_workspace_is_left_alone() {
+    let bench =
+        Bench::new(Script::of([Step::call("run_command", json!({"command": "echo x > made"})), Step::say("Done.")]));
+    let data = bench.workspace().join("data");
+    let line = |arguments: &[&str]| ran(bench.command_on(&data, arguments).spawn().expect("the binary starts"));
+    assert_eq!(line(&["run", "go", "--session", "s", "--mode", "bypass"]).code, 0);
+    let undone = line(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "removed made\n"), "{}", undone.stderr);
+    assert_eq!(line(&["sessions", "verify", "s"]).code, 0);
+}
+
+// proves T11
+#[test]
+fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions() {
+    let bench = Bench::new(Script::of([
+        edit(),
+        Step::call("run_command", json!({"command": "echo secret-words"})),
+        Step::call("run_command", json!({"command": "rm a.txt"})),
+        Step::call("no_such", json!({})),
+        Step::say("Done."),
+    ]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    let rules = ["--allow", "run_command(echo *)", "--deny", "run_command(rm *)"];
+    let ran = bench.run(&[&["run", "go", "--session", "s"][..], &rules].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(bench.run(&["undo", "s"]).code, 0);
+    let lines = |arguments: &[&str]| -> Vec<Value> {
+        let audited = bench.run(&[&["audit", "--json"][..], arguments].concat());
+        assert_eq!(audited.code, 0, "{}", audited.stderr);
+        assert!(!audited.stdout.contains("secret-words") && !audited.stdout.contains("a.txt"), "{}", audited.stdout);
+        audited.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let all = lines(&[]);
+    let told: Vec<_> =
+        all.iter().map(|line| (line["tool"].as_str(), line["verdict"].as_str(), line["outcome"].as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (Some("local.edit_file"), Some("allow"), Some("ok")),
+            (Some("local.run_command"), Some("allow"), Some("ok")),
+            (Some("local.run_command"), Some("deny"), Some("denied")),
+            (Some("no_such"), Some("unknown"), Some("unknown")),
+        ]
+    );
+    assert_eq!(all[0]["because"], json!({"by": "mode", "mode": "default"}));
+    assert_eq!(all[1]["because"], json!({"by": "rule", "rule": "run_command(echo *)"}));
+    assert_eq!(all[2]["because"], json!({"by": "rule", "rule": "run_command(rm *)"}));
+    assert_eq!((&all[0]["undone"], all[0]["owner"].as_str()), (&json!(1), Some("local")));
+    assert_eq!(lines(&["--tool", "run_*"]).len(), 2);
+    assert_eq!(lines(&["--since", "2100-01-01"]).len(), 0);
+    let shown = bench.run(&["audit", "--session", "s"]);
+    assert!(shown.stdout.contains("denied by run_command(rm *)"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("ok, undone by u1"), "{}", shown.stdout);
+    assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
+    assert_eq!(lines(&[]), all, "they outlive their session");
+    assert_eq!(bench.run(&["audit", "--session", "s"]).stdout, shown.stdout);
+}

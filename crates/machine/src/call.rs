@@ -1,0 +1,101 @@
+//! A call of the turn under way: how far it is, and what it waits for.
+
+use std::sync::Arc;
+
+use windlass_vocab::{Answer, CallPaused, CallRequested, Json, OutcomeKind, QuestionAsked, QuestionKind, Resumption};
+
+use crate::undo::Kept;
+
+/// A call of the turn under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What was asked for.
+    pub request: Arc<CallRequested>,
+    /// Arguments a person put in place of the model's.
+    pub edited: Option<Json>,
+    /// How far it is.
+    pub state: CallState,
+    /// A question it asks while it runs.
+    pub asks: Option<Arc<QuestionAsked>>,
+    /// Where it was given up for now, and what the person has answered since.
+    pub pause: Option<Arc<Paused>>,
+    /// Whether the files it may change are kept.
+    pub kept: Kept,
+}
+
+/// A call that was given up for now until the person has answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paused {
+    /// What its tool said.
+    pub at: CallPaused,
+    /// The answers so far, by the keys of what was asked.
+    pub answers: Vec<(String, Answer)>,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallState {
+    /// Needs a person's approval, which is asked for when its turn comes.
+    Held,
+    /// May run when its turn comes.
+    Ready,
+    /// A person is asked, for approval or settlement.
+    Asking(Arc<QuestionAsked>),
+    /// May have started.
+    Started,
+    /// Was given up for now; the person is asked, and then it is run again.
+    Paused,
+    /// The tool is asked whether it took place.
+    Verifying,
+    /// Has its result.
+    Finished(OutcomeKind),
+}
+
+impl Call {
+    /// Whether it has its result.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self.state, CallState::Finished(_))
+    }
+
+    /// The question about it that waits for an answer.
+    #[must_use]
+    pub fn question(&self) -> Option<&Arc<QuestionAsked>> {
+        match &self.state {
+            CallState::Asking(asked) => Some(asked),
+            CallState::Started => self.asks.as_ref(),
+            CallState::Held | CallState::Ready | CallState::Paused | CallState::Verifying | CallState::Finished(_) => {
+                None
+            }
+        }
+    }
+
+    /// What it is run again with, after a pause.
+    #[must_use]
+    pub fn resumption(&self) -> Option<Resumption> {
+        let paused = self.pause.as_ref()?;
+        Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
+    }
+
+    pub(crate) fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
+        match (&asked.kind, &self.state) {
+            (QuestionKind::Elicitation { .. }, CallState::Started) => self.asks = None,
+            (QuestionKind::Elicitation { .. }, _) => {
+                if let (Some(paused), Some(elicitation)) = (&mut self.pause, &asked.elicitation) {
+                    Arc::make_mut(paused).answers.push((elicitation.key.clone(), answer.clone()));
+                }
+                self.state = CallState::Paused;
+            }
+            (
+                QuestionKind::Approval { .. }
+                | QuestionKind::Settlement { .. }
+                | QuestionKind::Cycle
+                | QuestionKind::Stuck,
+                _,
+            ) => {
+                self.state = CallState::Ready;
+                self.edited = answer.arguments.clone().or(self.edited.take());
+            }
+        }
+    }
+}

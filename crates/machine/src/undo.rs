@@ -1,0 +1,96 @@
+//! Keeping files before a call changes them, and putting them back (T9).
+//!
+//! A started call that keeps files owes its snapshot first; only when that is recorded is the call owed.
+//! So a call without its snapshot has certainly not run. An undo is two records: `UndoStarted`, with what
+//! stood there before it, and `Undone`. In between the restoring is owed, whoever opens the session.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use windlass_vocab::{
+    Change, Changes, FileState, FilesChanged, SnapshotTaken, ToolName, UndoId, UndoStarted, Undoable, Undone,
+};
+
+use crate::draft::Draft;
+use crate::texts;
+
+/// Whether the files a call may change are kept, so that it can be undone (T9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// There are none.
+    NotNeeded,
+    /// Not yet: the call must not run.
+    Missing,
+    /// They are.
+    Taken,
+}
+
+/// An undo that may begin: what would be put back was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoAsked {
+    /// What is undone.
+    pub of: Undoable,
+    /// The tool whose call it is.
+    pub tool: Option<ToolName>,
+    /// What each path is, and what it will be.
+    pub changes: Changes,
+    /// What can't be put back, and why.
+    pub unable: BTreeMap<String, String>,
+}
+
+/// Changes as they are recorded: which folder it is matters only where one was moved.
+pub(crate) fn settled(mut changes: Changes) -> Changes {
+    let inodes = |pick: fn(&Change) -> &FileState| -> BTreeSet<u64> {
+        changes.values().filter_map(|change| pick(change).inode()).collect()
+    };
+    let moved: BTreeSet<u64> =
+        inodes(|change| &change.was).intersection(&inodes(|change| &change.now)).copied().collect();
+    for change in changes.values_mut() {
+        for state in [&mut change.was, &mut change.now] {
+            if let FileState::Folder { inode, .. } = state {
+                *inode = inode.filter(|inode| moved.contains(inode));
+            }
+        }
+    }
+    changes
+}
+
+impl Draft<'_> {
+    /// The files are kept, so the call may run now.
+    pub(crate) fn snapshot_taken(&mut self, taken: SnapshotTaken) {
+        let calls = self.run().map(crate::Run::calls).unwrap_or_default();
+        let awaits = calls.iter().any(|call| call.request.call == taken.call && call.kept == Kept::Missing);
+        if awaits {
+            self.push(taken);
+        }
+    }
+
+    /// What a call changed that was stopped before it could say so.
+    pub(crate) fn files_changed(&mut self, changed: FilesChanged) {
+        self.push(FilesChanged { changes: settled(changed.changes), ..changed });
+    }
+
+    /// Begins to put files back; nothing else may be under way.
+    pub(crate) fn undo(&mut self, asked: UndoAsked) {
+        if self.control.opened.is_none() || self.run().is_some() || self.control.undo.is_some() {
+            return;
+        }
+        let UndoAsked { of, tool, changes, unable } = asked;
+        let undo = UndoId(self.control.undos + 1);
+        self.push(UndoStarted { undo, of, tool, changes: settled(changes), unable });
+    }
+
+    /// The files are put back, but for those somebody else changed meanwhile.
+    pub(crate) fn restored(&mut self, undo: UndoId, left_alone: BTreeMap<String, String>) {
+        let Some(started) = self.control.undo.clone().filter(|started| started.undo == undo) else { return };
+        let told = texts::undone(&started, &left_alone);
+        self.push(Undone { undo, left_alone, told });
+    }
+
+    /// In a fork the files are left alone, so an undo that was under way is its origin's.
+    pub(crate) fn leave_undo_to_origin(&mut self) {
+        if let Some(started) = self.control.undo.clone() {
+            let left = started.changes.keys().map(|path| (path.clone(), texts::UNDO_LEFT_TO_ORIGIN.to_owned()));
+            self.restored(started.undo, left.collect());
+        }
+    }
+}

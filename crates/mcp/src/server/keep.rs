@@ -1,0 +1,158 @@
+//! Whoever looks after a server: from being woken to being given up (P2, P3).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{Server, Standing};
+use crate::connect::Unreached;
+use crate::connection::Connection;
+use crate::listing::{self, Listing};
+use crate::notice::NoticeKind;
+
+/// How often a server that died is started again, and how long before the first time.
+const RESTARTS: u32 = 3;
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A server that lived so long may die afresh.
+const STEADY: Duration = Duration::from_secs(60);
+/// How long changes of a listing are gathered before it is asked for again.
+const GATHER: Duration = Duration::from_millis(250);
+/// How long between two such questions, however often the server says that it has changed.
+const BETWEEN: Duration = Duration::from_secs(5);
+
+/// How a time of being connected ended.
+enum Parting {
+    Gone,
+    Stopped,
+}
+
+impl Server {
+    /// The life of a server, from being woken to being given up.
+    pub(super) async fn keep(self: Arc<Self>) {
+        let mut deaths = 0;
+        loop {
+            let stop = self.stop.clone();
+            let reached = tokio::select! {
+                reached = self.reach_logging_in() => reached,
+                () = stop.cancelled() => return self.set(Standing::Closed),
+            };
+            let reason = match reached {
+                Ok((connection, listing)) => {
+                    let since = Instant::now();
+                    self.lock().last_error = None;
+                    self.take_in(&connection, listing);
+                    self.set(Standing::Connected(Arc::new(connection)));
+                    match self.attend().await {
+                        Parting::Stopped => return self.set(Standing::Closed),
+                        Parting::Gone => {}
+                    }
+                    if since.elapsed() >= STEADY {
+                        deaths = 0;
+                    }
+                    self.lock().last_error.clone().unwrap_or_default()
+                }
+                Err(Unreached::NeedsAuth { challenge }) => return self.needs_auth(challenge),
+                Err(Unreached::Failed(reason)) if deaths == 0 => return self.give_up(&reason),
+                Err(Unreached::Failed(reason)) => reason,
+            };
+            if deaths == RESTARTS {
+                return self.give_up(&reason);
+            }
+            deaths += 1;
+            self.restart_later(&reason, deaths).await;
+        }
+    }
+
+    async fn restart_later(&self, reason: &str, attempt: u32) {
+        let reason = self.options.secrets.scrub(reason).into_owned();
+        self.lock().last_error = Some(reason.clone());
+        self.set(Standing::Restarting);
+        self.tell(NoticeKind::Restarting { reason, attempt });
+        let wait = FIRST_WAIT * 2u32.pow(attempt - 1);
+        tokio::select! {
+            () = sleep(wait) => {}
+            () = self.stop.cancelled() => {}
+        }
+    }
+
+    fn give_up(&self, reason: &str) {
+        let reason = self.options.secrets.scrub(reason).into_owned();
+        self.lock().last_error = Some(reason.clone());
+        self.set(Standing::Failed);
+        self.tell(NoticeKind::Unavailable { reason });
+    }
+
+    fn needs_auth(&self, challenge: Option<String>) {
+        self.lock().last_error = Some(self.wants_login());
+        self.set(Standing::NeedsAuth { challenge });
+        self.tell(NoticeKind::NeedsAuth);
+    }
+
+    /// Stays with a connected server until it is gone or Windlass is.
+    async fn attend(self: &Arc<Self>) -> Parting {
+        let mut refreshed: Option<Instant> = None;
+        loop {
+            // A login in mid-call may have put another connection in its place.
+            let Standing::Connected(connection) = self.standing() else {
+                self.settled().await;
+                if self.stop.is_cancelled() || !matches!(self.standing(), Standing::Connected(_)) {
+                    return Parting::Stopped;
+                }
+                continue;
+            };
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => {
+                    connection.close().await;
+                    return Parting::Stopped;
+                }
+                () = connection.gone.cancelled() => {
+                    if matches!(self.standing(), Standing::Connected(other) if Arc::ptr_eq(&other, &connection)) {
+                        self.lock().last_error = Some(connection.why_gone());
+                        connection.close().await;
+                        return Parting::Gone;
+                    }
+                }
+                () = connection.changed.notified() => {
+                    let earliest = refreshed.map_or_else(Instant::now, |at| at + BETWEEN);
+                    let wait = GATHER.max(earliest.saturating_duration_since(Instant::now()));
+                    tokio::select! {
+                        () = sleep(wait) => self.refresh(&connection).await,
+                        () = connection.gone.cancelled() => {}
+                        () = self.stop.cancelled() => {}
+                    }
+                    refreshed = Some(Instant::now());
+                }
+            }
+        }
+    }
+
+    /// Asks for the tools again, because the server said that they changed.
+    async fn refresh(self: &Arc<Self>, connection: &Connection) {
+        // If it does not answer, it goes on with what it had; if it is gone, that shows elsewhere.
+        if let Ok(Ok(listing)) = timeout(self.config.startup_timeout, listing::list(&connection.peer)).await {
+            self.take_in(connection, listing);
+        }
+    }
+
+    /// Takes a listing in, tells of what is wrong with it, and remembers it.
+    pub(super) fn take_in(self: &Arc<Self>, connection: &Connection, listing: Listing) {
+        for notice in listing.notices {
+            self.tell_scrubbed(notice);
+        }
+        let mut memory = self.lock_memory();
+        let version = Some(connection.info.server_info.as_ref().map_or_else(String::new, |info| info.version.clone()));
+        // A new version may speak a newer revision: it is found out the next time.
+        let updated = memory.version.is_some() && memory.version != version;
+        memory.handshake = (!updated).then(|| connection.era.into());
+        memory.version = version;
+        memory.revision = Some(connection.revision().to_owned());
+        let before: Vec<String> = memory.changed().map(|tool| tool.name.clone()).collect();
+        memory.learn(&listing.tools);
+        for tool in memory.changed().filter(|tool| !before.contains(&tool.name)) {
+            self.tell(NoticeKind::ToolChanged { tool: tool.name.clone() });
+        }
+        self.remember(memory);
+    }
+}

@@ -1,0 +1,115 @@
+//! Authority over a server: got from a person, when it wants one (P1).
+
+use std::sync::Arc;
+
+use super::{Server, Standing};
+use crate::config::Reach;
+use crate::connect::{Attempt, Unreached};
+use crate::connection::Connection;
+use crate::handshake::Era;
+use crate::http::login::{LoginError, login};
+use crate::http::tokens::Tokens;
+use crate::listing::Listing;
+use crate::options::ShowUrl;
+
+/// How often a person is sent to log in before a server is given up: what is asked of them may change
+/// between two requests, and whom they log in with.
+const LOGINS: usize = 2;
+
+impl Server {
+    /// Reaches it, logging in on the way if a person watches.
+    pub(super) async fn reach_logging_in(self: &Arc<Self>) -> Result<(Connection, Listing), Unreached> {
+        let era = self.lock().memory.handshake.map(Era::from);
+        let mut reached = self.reach_once(era).await;
+        for _ in 0..LOGINS {
+            let (Err(Unreached::NeedsAuth { challenge }), Some(show), Some(tokens)) =
+                (&reached, &self.options.log_in, &self.tokens)
+            else {
+                break;
+            };
+            self.authorize(tokens, challenge.as_deref(), show)
+                .await
+                .map_err(|error| Unreached::Failed(format!("could not be logged in to: {error}")))?;
+            reached = self.reach_once(era).await;
+        }
+        reached
+    }
+
+    async fn reach_once(self: &Arc<Self>, era: Option<Era>) -> Result<(Connection, Listing), Unreached> {
+        self.attempt(era).reach().await
+    }
+
+    /// Logs in, and reaches it with what that brought.
+    pub(crate) async fn login(self: &Arc<Self>, show: &ShowUrl) -> Result<(), LoginError> {
+        let Some(tokens) = &self.tokens else {
+            return Err(LoginError::NotHttp);
+        };
+        let challenge = match self.standing() {
+            Standing::NeedsAuth { challenge } => challenge,
+            _ => None,
+        };
+        let challenge = match challenge {
+            Some(challenge) => Some(challenge),
+            None => match self.attempt(None).reach().await {
+                Err(Unreached::NeedsAuth { challenge }) => challenge,
+                Err(Unreached::Failed(_)) | Ok(_) => None,
+            },
+        };
+        self.authorize(tokens, challenge.as_deref(), show).await
+    }
+
+    async fn authorize(&self, tokens: &Tokens, challenge: Option<&str>, show: &ShowUrl) -> Result<(), LoginError> {
+        match self.config.expanded(&self.name, &*self.options.variables)? {
+            Reach::Stdio { .. } => Err(LoginError::NotHttp),
+            Reach::Http { url, oauth, .. } => {
+                let shown = |address: &str| show(&self.name, address);
+                login(&self.clients, &url, &oauth, tokens, challenge, &shown).await
+            }
+        }
+    }
+
+    /// A call was told that more authority is needed: gets it, if a person watches, and reaches the
+    /// server anew.
+    pub(crate) async fn step_up(self: &Arc<Self>, challenge: Option<&str>) -> Result<(), String> {
+        let (Some(show), Some(tokens)) = (&self.options.log_in, &self.tokens) else {
+            return Err(self.wants_login());
+        };
+        self.authorize(tokens, challenge, show).await.map_err(|error| error.to_string())?;
+        if let Standing::Connected(connection) = self.standing() {
+            self.set(Standing::Connecting);
+            let (fresh, listing) = match self.reach_once(None).await {
+                Ok(reached) => reached,
+                Err(unreached) => {
+                    self.set(Standing::Connected(connection));
+                    return Err(self.sentence(&unreached));
+                }
+            };
+            self.take_in(&fresh, listing);
+            self.set(Standing::Connected(Arc::new(fresh)));
+            connection.close().await;
+        }
+        Ok(())
+    }
+
+    /// Forgets the tokens.
+    pub(crate) fn logout(&self) -> std::io::Result<()> {
+        self.tokens.as_ref().map_or(Ok(()), Tokens::forget)
+    }
+
+    fn attempt(self: &Arc<Self>, era: Option<Era>) -> Attempt<'_> {
+        let server = Arc::downgrade(self);
+        Attempt {
+            server: &self.name,
+            config: &self.config,
+            options: &self.options,
+            clients: &self.clients,
+            tokens: self.tokens.as_ref(),
+            era,
+            tell: Arc::new(move |what| {
+                if let Some(server) = server.upgrade() {
+                    server.tell_scrubbed(what);
+                }
+            }),
+        }
+    }
+}

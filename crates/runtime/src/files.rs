@@ -1,0 +1,93 @@
+//! What a driver does about files: keeps them before a call, says what a stopped call left, puts them
+//! back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_machine::{Effect, Fact};
+use windlass_provider::BoxFuture;
+use windlass_store::{Batch, StoreError};
+use windlass_vocab::UndoStarted;
+
+use crate::call::Ended;
+use crate::driver::{Done, Driver};
+use crate::undo::{Earnest, Planned, UndoError, UndoFiles, UndoReport, UndoRequest};
+
+impl Driver {
+    /// The future of an effect that is about files.
+    pub(crate) fn file_effect(&mut self, effect: &Effect) -> Option<BoxFuture<'static, Done>> {
+        match effect {
+            Effect::TakeSnapshot { request, edited } => {
+                let offer = self.offer();
+                let taken = self.underway.keeper.take(&self.outside, &offer, request, edited.as_ref());
+                Some(Box::pin(async move { Done::Call(taken.await) }))
+            }
+            Effect::Restore(started) => Some(self.restoring(Arc::clone(started))),
+            Effect::Receive
+            | Effect::Pin(_)
+            | Effect::CallModel { .. }
+            | Effect::HandBack(_)
+            | Effect::RunCall { .. }
+            | Effect::VerifyCall { .. }
+            | Effect::Ask(_) => None,
+        }
+    }
+
+    fn undo_files(&self) -> Option<UndoFiles> {
+        let workspace = self.outside.workspace.clone()?;
+        Some(UndoFiles {
+            store: Arc::clone(&self.outside.store),
+            workspace,
+            secrets: Arc::clone(&self.outside.secrets),
+        })
+    }
+
+    /// An undo that another process began and did not finish.
+    fn restoring(&self, started: Arc<UndoStarted>) -> BoxFuture<'static, Done> {
+        let (files, session) = (self.undo_files(), self.state.session);
+        Box::pin(async move {
+            let nowhere = |why: &str| started.changes.keys().map(|path| (path.clone(), why.to_owned())).collect();
+            let left_alone: BTreeMap<String, String> = match files {
+                Some(files) => {
+                    files.restore(session, &started).await.unwrap_or_else(|error| nowhere(&error.to_string()))
+                }
+                None => nowhere("there is no workspace"),
+            };
+            Done::Call(Ended { fact: Fact::Restored { undo: started.undo, left_alone }, blobs: Vec::new() })
+        })
+    }
+
+    /// A call that was told to stop has ended: its result is known already, but not what it did to files.
+    pub(crate) async fn left_behind(&mut self, done: Option<Done>) -> Result<(), StoreError> {
+        if let Some(Done::Call(Ended { fact: Fact::CallDone { finished, .. }, .. })) = done
+            && let Some(files) = finished.files
+        {
+            self.step(Fact::FilesChanged(files)).await?;
+        }
+        Ok(())
+    }
+
+    /// Undoes something now. The error inside is for whoever asked; the one outside ends the driver.
+    pub(crate) async fn undo(&mut self, request: UndoRequest) -> Result<Result<UndoReport, UndoError>, StoreError> {
+        if self.state.control.run.is_some() || self.state.control.undo.is_some() {
+            return Ok(Err(UndoError::RunOpen));
+        }
+        let Some(files) = self.undo_files() else { return Ok(Err(UndoError::NoWorkspace)) };
+        let Planned { asked, blobs, mut report } = match files.plan(self.state.session, request).await {
+            Err(UndoError::Store(error)) => return Err(error),
+            Err(refused) => return Ok(Err(refused)),
+            Ok(planned) => planned,
+        };
+        if request.earnest == Earnest::Rehearse {
+            return Ok(Ok(report));
+        }
+        self.step_with(Fact::Undo(Box::new(asked)), Batch { blobs, ..Batch::default() }).await?;
+        let Some(started) = self.state.control.undo.clone() else { return Ok(Err(UndoError::RunOpen)) };
+        let left_alone = files.restore(self.state.session, &started).await?;
+        let undo = started.undo;
+        self.step(Fact::Restored { undo, left_alone: left_alone.clone() }).await?;
+        report.undo = Some(undo);
+        report.finished(left_alone);
+        Ok(Ok(report))
+    }
+}

@@ -1,0 +1,142 @@
+//! Keeping files around a call (T9): before it, so that it can be undone, and after it, to know what it
+//! changed. What was kept is remembered here while the call runs; after a crash it is read from the journal.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_machine::{Fact, files_before};
+use windlass_tools::{Bounds, BoxFuture, Checkpoint, Checkpoints, Offer, Workspace};
+use windlass_vocab::{
+    CallId, CallRequested, Change, Changes, Coverage, FileState, FilesChanged, Json, SessionId, SnapshotKind,
+    SnapshotTaken,
+};
+
+use crate::call::Ended;
+use crate::outside::Outside;
+
+/// How files were.
+type Files = BTreeMap<String, FileState>;
+
+/// What one driver keeps files with.
+#[derive(Clone, Default)]
+pub(crate) struct Keeper {
+    checkpoints: Arc<Mutex<Checkpoints>>,
+    before: Arc<Mutex<HashMap<CallId, Files>>>,
+}
+
+impl Keeper {
+    fn checkpoints(&self) -> MutexGuard<'_, Checkpoints> {
+        self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn before(&self) -> MutexGuard<'_, HashMap<CallId, Files>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what a call may change.
+    pub(crate) fn take(
+        &self,
+        outside: &Arc<Outside>,
+        offer: &Offer,
+        request: &CallRequested,
+        edited: Option<&Json>,
+    ) -> BoxFuture<'static, Ended> {
+        let (keeper, outside, call, kind) = (self.clone(), Arc::clone(outside), request.call, request.snapshot);
+        let arguments = edited.unwrap_or(&request.arguments);
+        let touches = request.tool.as_ref().map(|tool| offer.touches(tool, arguments)).unwrap_or_default();
+        Box::pin(async move {
+            let Some(workspace) = outside.workspace.clone() else {
+                return not_kept(call, "there is no workspace");
+            };
+            let taken = tokio::task::spawn_blocking(move || match kind {
+                SnapshotKind::None | SnapshotKind::Paths => {
+                    let looked = workspace.keep(&touches, &outside.secrets);
+                    keeper.checkpoints().others(&looked.files);
+                    keeper.before().insert(call, looked.files.clone());
+                    let (coverage, files) = (looked.coverage, looked.files);
+                    Checkpoint {
+                        taken: SnapshotTaken { call, coverage, since: None, files },
+                        contents: looked.contents,
+                    }
+                }
+                SnapshotKind::Workspace => {
+                    keeper.checkpoints().before(&workspace, call, Bounds::WORKSPACE, &outside.secrets)
+                }
+            });
+            match taken.await {
+                Ok(Checkpoint { taken, contents }) => Ended { fact: Fact::Snapshot(taken), blobs: contents },
+                Err(error) => not_kept(call, &error.to_string()),
+            }
+        })
+    }
+
+    /// What a call whose files were kept has changed.
+    pub(crate) async fn changed(
+        &self,
+        outside: &Arc<Outside>,
+        session: SessionId,
+        call: CallId,
+        kind: SnapshotKind,
+    ) -> Option<FilesChanged> {
+        let workspace = outside.workspace.clone().filter(|_| !kind.is_none())?;
+        if let Err(why) = self.recall(outside, session, call, kind).await {
+            return Some(FilesChanged { call, changes: Changes::new(), unseen: Some(why) });
+        }
+        let (keeper, secrets) = (self.clone(), Arc::clone(&outside.secrets));
+        let looked = tokio::task::spawn_blocking(move || match kind {
+            SnapshotKind::None | SnapshotKind::Paths => {
+                let before = keeper.before().remove(&call).unwrap_or_default();
+                keeper.checkpoints().others(&before);
+                FilesChanged { call, changes: changes(&workspace, before, &secrets), unseen: None }
+            }
+            SnapshotKind::Workspace => keeper.checkpoints().after(&workspace, call, Bounds::WORKSPACE, &secrets),
+        });
+        let lost = |error: tokio::task::JoinError| FilesChanged {
+            call,
+            changes: Changes::new(),
+            unseen: Some(error.to_string()),
+        };
+        Some(looked.await.unwrap_or_else(lost))
+    }
+
+    /// Makes sure that what was kept is at hand.
+    async fn recall(
+        &self,
+        outside: &Outside,
+        session: SessionId,
+        call: CallId,
+        kind: SnapshotKind,
+    ) -> Result<(), String> {
+        let at_hand = match kind {
+            SnapshotKind::None => true,
+            SnapshotKind::Paths => self.before().contains_key(&call),
+            SnapshotKind::Workspace => self.checkpoints().is_open(call),
+        };
+        if at_hand {
+            return Ok(());
+        }
+        let journal = outside.store.read(session, 0).await.map_err(|error| error.to_string())?;
+        let files = files_before(journal.iter().map(|envelope| &envelope.record), call);
+        match kind {
+            SnapshotKind::Workspace => self.checkpoints().adopt(call, files),
+            SnapshotKind::None | SnapshotKind::Paths => drop(self.before().insert(call, files)),
+        }
+        Ok(())
+    }
+}
+
+/// A call that nothing could be kept before. It runs all the same, and can't be undone.
+fn not_kept(call: CallId, why: &str) -> Ended {
+    let coverage = Coverage::None { why: why.to_owned() };
+    let taken = SnapshotTaken { call, coverage, since: None, files: Files::new() };
+    Ended { fact: Fact::Snapshot(taken), blobs: Vec::new() }
+}
+
+fn changes(workspace: &Workspace, before: Files, secrets: &windlass_tools::Secrets) -> Changes {
+    let after = workspace.look_at(before.keys().map(String::as_str), Bounds::PATHS, secrets).files;
+    let change = |(path, was): (String, FileState)| {
+        let now = after.get(&path).cloned().unwrap_or(FileState::Absent);
+        (!was.is_like(&now)).then_some((path, Change { was, now }))
+    };
+    before.into_iter().filter_map(change).collect()
+}

@@ -1,0 +1,361 @@
+//! Undo (T9): what a call did to files is taken back, and an undo is taken back the same way.
+//!
+//! The protocol: the journal says what the deed changed; every path is looked at, and if one is not as
+//! the deed left it nothing is touched at all. Otherwise `UndoStarted` is stored, with what stands there
+//! now; then the files are put back one by one; then `Undone` is stored. A crash in between is made good
+//! when the session is next opened, or next undone.
+//!
+//! A live session undoes through its driver; [`undo`] does it without one, so that nobody needs a model
+//! to have their files back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use windlass_machine::{Conflict, Deed, Fact, Force, Input, Ledger, Obstacle, Plan, State, UndoAsked, apply, decide};
+use windlass_store::{Batch, Store, StoreError, Writer};
+use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
+use windlass_vocab::{
+    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, SessionId, ToolName, UndoId, UndoStarted, Undoable,
+};
+
+use crate::clock::Clock;
+use crate::place::placed;
+use crate::runtime::{known, nonce, taken};
+use crate::scrub::scrub;
+use crate::session::SessionClosed;
+
+/// Whether it is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Earnest {
+    /// It is done.
+    #[default]
+    Do,
+    /// It is only said what would be done.
+    Rehearse,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UndoRequest {
+    /// What to undo; the last call not yet undone that changed files, unless said.
+    pub of: Option<Undoable>,
+    /// Whether to replace what somebody changed since.
+    pub force: Force,
+    /// Whether it is meant.
+    pub earnest: Earnest,
+}
+
+/// What an undo did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoReport {
+    /// What it undid.
+    pub of: Undoable,
+    /// The tool whose call it is.
+    pub tool: Option<ToolName>,
+    /// Its own name; none for a rehearsal.
+    pub undo: Option<UndoId>,
+    /// What became of each path.
+    pub restored: Changes,
+    /// Paths that were left as they are, and why.
+    pub left_alone: BTreeMap<String, String>,
+    /// How much of what the call may have changed was kept.
+    pub coverage: Coverage,
+    /// What else it may have changed, unseen.
+    pub unseen: Option<String>,
+    /// Later calls that can't be undone.
+    pub uncovered: Vec<(CallId, ToolName)>,
+}
+
+/// A path that is not as the call left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoConflict {
+    /// What stands in the way.
+    pub conflict: Conflict,
+    /// The later call or undo that made it what it is, where one did.
+    pub since: Option<Undoable>,
+    /// What putting it back would change, for people.
+    pub diff: String,
+}
+
+/// Why nothing was undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// The session's driver is gone.
+    #[error(transparent)]
+    Closed(#[from] SessionClosed),
+    /// The store says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run works on the files.
+    #[error("a run of this session is not over: stop it or let it finish, then undo")]
+    RunOpen,
+    /// There are no files here.
+    #[error("this session has no workspace, so there are no files to put back")]
+    NoWorkspace,
+    /// The journal can't be written here.
+    #[error("this session was written by a newer version of Windlass: undo with that version")]
+    Newer,
+    /// No call changed a file.
+    #[error("there is nothing to undo: no call of this session changed a file that is not undone already")]
+    Nothing,
+    /// No such deed.
+    #[error(
+        "{0} changed no files that are known, so there is nothing to undo; `windlass sessions show` lists the calls"
+    )]
+    NoSuch(Undoable),
+    /// It is undone already.
+    #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
+    TakenBack {
+        /// What.
+        of: Undoable,
+        /// By which undo.
+        by: UndoId,
+    },
+    /// Files were changed since.
+    #[error("{} of its files can't simply be put back, so none was", .0.len())]
+    Conflicts(Vec<UndoConflict>),
+}
+
+/// What undoing needs of the world.
+#[derive(Clone)]
+pub struct UndoFiles {
+    /// Where the journal is.
+    pub store: Arc<dyn Store>,
+    /// Where the files are.
+    pub workspace: Arc<Workspace>,
+    /// What must not be kept or shown.
+    pub secrets: Arc<Secrets>,
+}
+
+impl std::fmt::Debug for UndoFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UndoFiles").field("workspace", &self.workspace).finish_non_exhaustive()
+    }
+}
+
+/// An undo that may begin.
+pub(crate) struct Planned {
+    pub(crate) asked: UndoAsked,
+    pub(crate) blobs: Vec<Arc<[u8]>>,
+    pub(crate) report: UndoReport,
+}
+
+impl UndoFiles {
+    /// Looks at everything and says what would be done, or why it can't be.
+    pub(crate) async fn plan(&self, session: SessionId, request: UndoRequest) -> Result<Planned, UndoError> {
+        let journal = self.store.read(session, 0).await?;
+        let ledger = Ledger::fold(journal.iter().map(|envelope| &envelope.record));
+        let deed = wanted(&ledger, request.of)?;
+        let looked = self.look(deed).await;
+        let plan = deed.plan(&looked.files, request.force);
+        if !plan.conflicts.is_empty() {
+            return Err(UndoError::Conflicts(self.shown(&ledger, deed, &plan, &looked).await?));
+        }
+        let call = match deed.of {
+            Undoable::Call(call) => Some(call),
+            Undoable::Undo(_) => None,
+        };
+        let uncovered = ledger.uncovered_after(call).filter(|_| request.of.is_none()).cloned().collect();
+        let report = UndoReport {
+            of: deed.of,
+            tool: deed.tool.clone(),
+            undo: None,
+            restored: plan.changes.clone(),
+            left_alone: plan.unable.clone(),
+            coverage: deed.coverage.clone(),
+            unseen: deed.unseen.clone(),
+            uncovered,
+        };
+        let asked = UndoAsked { of: deed.of, tool: deed.tool.clone(), changes: plan.changes, unable: plan.unable };
+        Ok(Planned { asked, blobs: looked.contents, report })
+    }
+
+    async fn look(&self, deed: &Deed) -> Looked {
+        let paths: Vec<String> = deed.paths().cloned().collect();
+        let (workspace, secrets) = (Arc::clone(&self.workspace), Arc::clone(&self.secrets));
+        on_disk(move || workspace.look_at(paths.iter().map(String::as_str), Bounds::PATHS, &secrets)).await
+    }
+
+    /// Puts the files back; says which were left alone, and why.
+    pub(crate) async fn restore(
+        &self,
+        session: SessionId,
+        started: &UndoStarted,
+    ) -> Result<BTreeMap<String, String>, StoreError> {
+        let mut contents = HashMap::new();
+        for hash in started.changes.values().filter_map(|change| change.now.blob()) {
+            contents.extend(self.store.blob(hash).await?.map(|content| (hash, content)));
+        }
+        let (workspace, secrets) = (Arc::clone(&self.workspace), Arc::clone(&self.secrets));
+        let (changes, mark) = (started.changes.clone(), format!("{session}-{}", started.undo));
+        Ok(on_disk(move || workspace.restore(&changes, &contents, &secrets, &mark)).await)
+    }
+
+    async fn shown(
+        &self,
+        ledger: &Ledger,
+        deed: &Deed,
+        plan: &Plan,
+        looked: &Looked,
+    ) -> Result<Vec<UndoConflict>, StoreError> {
+        let here: HashMap<Hash, &Arc<[u8]>> =
+            looked.contents.iter().map(|content| (windlass_store::hash_of(content), content)).collect();
+        let mut shown = Vec::new();
+        for conflict in &plan.conflicts {
+            let now = conflict.now.blob().and_then(|hash| here.get(&hash).copied().cloned());
+            let then = match conflict.then.blob() {
+                Some(hash) => self.store.blob(hash).await?,
+                None => None,
+            };
+            let diff = difference(conflict, now.as_deref(), then.as_deref());
+            let since = match conflict.obstacle {
+                Obstacle::ChangedSince => ledger.changed_since(deed.of, &conflict.path, &conflict.now),
+                Obstacle::LeftUnknown | Obstacle::WouldBeLost => None,
+            };
+            let diff = self.secrets.scrub(&diff).into_owned();
+            shown.push(UndoConflict { conflict: conflict.clone(), since, diff });
+        }
+        Ok(shown)
+    }
+}
+
+/// The deed that is meant, if it can be undone.
+fn wanted(ledger: &Ledger, of: Option<Undoable>) -> Result<&Deed, UndoError> {
+    let Some(of) = of else { return ledger.last().ok_or(UndoError::Nothing) };
+    let deed = ledger.find(of).ok_or(UndoError::NoSuch(of))?;
+    match deed.taken_back {
+        Some(by) => Err(UndoError::TakenBack { of, by }),
+        None => Ok(deed),
+    }
+}
+
+/// What putting a path back would change: the difference of two texts, or the two states in words.
+fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> String {
+    let is_text = |state: &FileState| matches!(state, FileState::File { .. } | FileState::Absent);
+    let path = &conflict.path;
+    if is_text(&conflict.now) && is_text(&conflict.then) && (now != then) {
+        return diff::compare(now, then, path, diff::Limits::default());
+    }
+    format!("{path}: {} would become {}\n", described(&conflict.now), described(&conflict.then))
+}
+
+fn described(state: &FileState) -> String {
+    match state {
+        FileState::Absent => "nothing".to_owned(),
+        FileState::File { mode, .. } => format!("a file with mode {mode:o}"),
+        FileState::Link { target } => format!("a link to {target}"),
+        FileState::Folder { mode, .. } => format!("a folder with mode {mode:o}"),
+        FileState::Unkept { size, .. } => format!("something of {size} bytes whose content is not kept"),
+    }
+}
+
+/// Work that waits for the disk. A fault in it ends whoever asked for it: the journal must not say that
+/// it was done.
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only a runtime that is shutting down drops blocking work; nobody waits for an answer then.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// A journal that is written to without a driver.
+struct Pen<'a> {
+    files: &'a UndoFiles,
+    clock: &'a dyn Clock,
+    state: State,
+    writer: Writer,
+}
+
+impl Pen<'_> {
+    async fn step(&mut self, mut fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
+        scrub(&self.files.secrets, &mut fact);
+        let at = self.clock.now();
+        let records = decide(&self.state, Input { at, fact });
+        if records.is_empty() {
+            return Ok(());
+        }
+        let entries = placed(&self.state, records);
+        let sealed = self.writer.seal(Batch { at, entries, blobs, ..Batch::default() })?;
+        let envelopes = sealed.envelopes.clone();
+        self.files.store.append(sealed).await?;
+        envelopes.iter().for_each(|envelope| apply(&mut self.state, &envelope.record));
+        Ok(())
+    }
+
+    /// Puts back what an undo that was begun owes.
+    async fn finish(&mut self) -> Result<BTreeMap<String, String>, StoreError> {
+        let Some(started) = self.state.control.undo.clone() else { return Ok(BTreeMap::new()) };
+        let left_alone = self.files.restore(self.state.session, &started).await?;
+        self.step(Fact::Restored { undo: started.undo, left_alone: left_alone.clone() }, Vec::new()).await?;
+        Ok(left_alone)
+    }
+}
+
+/// Undoes in a session that is not live here. An undo that a crash cut short is finished first.
+pub async fn undo(
+    files: &UndoFiles,
+    session: SessionId,
+    request: UndoRequest,
+    clock: &dyn Clock,
+) -> Result<UndoReport, UndoError> {
+    let _lease = files.store.claim(session).await?;
+    let head = files.store.head(session).await?;
+    let journal = files.store.read(session, 0).await?;
+    journal.iter().try_for_each(known).map_err(|_| UndoError::Newer)?;
+    let state = State::fold(session, journal.iter().map(|envelope| &envelope.record));
+    if state.control.run.is_some() {
+        return Err(UndoError::RunOpen);
+    }
+    let mut pen = Pen { files, clock, state, writer: Writer::new(session, head, nonce()) };
+    let lease: LeaseTaken = taken(head.epoch + 1);
+    if let Some(started) = pen.state.control.undo.clone() {
+        let mut report = UndoReport::of(&started);
+        if request.earnest == Earnest::Rehearse {
+            return Ok(UndoReport { undo: None, ..report });
+        }
+        pen.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
+        report.finished(pen.finish().await?);
+        // Whoever asks again after a crash means the same, not one more.
+        if request.of.is_none_or(|of| of == started.of) {
+            return Ok(report);
+        }
+    }
+    let Planned { asked, blobs, mut report } = files.plan(session, request).await?;
+    if request.earnest == Earnest::Rehearse {
+        return Ok(report);
+    }
+    if pen.writer.head == head {
+        pen.step(Fact::LeaseTaken(lease), Vec::new()).await?;
+    }
+    pen.step(Fact::Undo(Box::new(asked)), blobs).await?;
+    report.undo = pen.state.control.undo.as_ref().map(|started| started.undo);
+    let left_alone = pen.finish().await?;
+    report.finished(left_alone);
+    Ok(report)
+}
+
+impl UndoReport {
+    /// Of an undo that somebody else began.
+    fn of(started: &UndoStarted) -> Self {
+        Self {
+            of: started.of,
+            tool: started.tool.clone(),
+            undo: Some(started.undo),
+            restored: started.changes.clone(),
+            left_alone: started.unable.clone(),
+            coverage: Coverage::Full,
+            unseen: None,
+            uncovered: Vec::new(),
+        }
+    }
+
+    /// Takes in what was left alone in the end.
+    pub(crate) fn finished(&mut self, left_alone: BTreeMap<String, String>) {
+        self.restored.retain(|path, _| !left_alone.contains_key(path));
+        self.left_alone.extend(left_alone);
+    }
+}

@@ -1,0 +1,269 @@
+//! Checkpoints of the workspace, around a command that may change anything in it.
+//!
+//! The whole workspace is looked at before and after, within bounds; what differs is what the command
+//! changed. A file that has the stamp it had (size, times, inode, mode) is not read again, and its content
+//! not stored again, in the same session. What can't be told for certain is not claimed: a path that the
+//! first look passed over is never taken for new.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use cap_std::fs::{Metadata, MetadataExt};
+use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, SnapshotTaken};
+
+use super::Bounds;
+use super::look::{Seen, TOO_LARGE, look_closer, mode, nanoseconds, unkept};
+use super::scan::{Found, Listing, Passed, scan};
+use crate::{Secrets, Workspace};
+
+/// File systems keep times in steps of up to this long; what changed within the last one may change again
+/// unseen.
+const STEP: Duration = Duration::from_secs(2);
+
+/// What tells a file from what it was, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    size: u64,
+    modified: i64,
+    changed: i64,
+    inode: u64,
+    mode: u32,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            size: metadata.len(),
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+            mode: mode(metadata),
+        }
+    }
+
+    /// Whether a later change would surely show.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let step = i64::try_from(STEP.as_nanos()).unwrap_or(i64::MAX);
+        i64::try_from(now.as_nanos()).is_ok_and(|now| self.changed.saturating_add(step) < now)
+    }
+}
+
+/// What is known of a file whose stamp is settled.
+#[derive(Clone, Debug)]
+struct Known {
+    stamp: Stamp,
+    state: FileState,
+    left_out: Option<&'static str>,
+}
+
+/// A look at the whole workspace that a command waits for, or runs after.
+#[derive(Clone, Debug)]
+struct View {
+    files: BTreeMap<String, FileState>,
+    passed: Passed,
+    /// Paths that other calls changed meanwhile.
+    theirs: BTreeSet<String>,
+    /// Contents that are stored with it.
+    contents: HashSet<Hash>,
+}
+
+/// Contents by their names.
+type Contents = Vec<(Hash, Arc<[u8]>)>;
+
+/// A checkpoint, to be recorded before its command runs.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// The record.
+    pub taken: SnapshotTaken,
+    /// The contents stored with it.
+    pub contents: Vec<Arc<[u8]>>,
+}
+
+/// The checkpoints of one session.
+#[derive(Debug, Default)]
+pub struct Checkpoints {
+    known: HashMap<String, Known>,
+    /// Contents the session has stored.
+    stored: HashSet<Hash>,
+    /// The newest that is surely recorded.
+    last: Option<(CallId, BTreeMap<String, FileState>)>,
+    open: HashMap<CallId, View>,
+}
+
+impl Checkpoints {
+    /// Looks at the workspace before the command `call`.
+    pub fn before(&mut self, workspace: &Workspace, call: CallId, bounds: Bounds, secrets: &Secrets) -> Checkpoint {
+        let mut look = Look {
+            checkpoints: self,
+            bounds,
+            left: bounds.total_bytes,
+            secrets,
+            keeps: Keeps::Contents,
+            now: SystemTime::now(),
+        };
+        let (mut view, contents) = look.at(workspace);
+        view.contents = contents.iter().map(|(hash, _)| *hash).collect();
+        let (since, files) = match &self.last {
+            Some((last, before)) => (Some(*last), difference(before, &view.files)),
+            None => (None, view.files.clone()),
+        };
+        let coverage = view.passed.left_out.coverage();
+        self.open.insert(call, view);
+        let contents = contents.into_iter().map(|(_, content)| content).collect();
+        Checkpoint { taken: SnapshotTaken { call, coverage, since, files }, contents }
+    }
+
+    /// Whether the checkpoint before `call` is at hand.
+    #[must_use]
+    pub fn is_open(&self, call: CallId) -> bool {
+        self.open.contains_key(&call)
+    }
+
+    /// A checkpoint that another process took. What it passed over is not known.
+    pub fn adopt(&mut self, call: CallId, files: BTreeMap<String, FileState>) {
+        let passed = Passed { listing: Listing::CutShort, ..Passed::default() };
+        self.open.entry(call).or_insert(View { files, passed, theirs: BTreeSet::new(), contents: HashSet::new() });
+    }
+
+    /// Says that another call changes these paths, so that no command that runs meanwhile is held to have.
+    pub fn others(&mut self, paths: &BTreeMap<String, FileState>) {
+        for view in self.open.values_mut() {
+            view.theirs.extend(paths.keys().cloned());
+        }
+    }
+
+    /// Looks at the workspace after the command `call`: what it changed.
+    pub fn after(&mut self, workspace: &Workspace, call: CallId, bounds: Bounds, secrets: &Secrets) -> FilesChanged {
+        let Some(before) = self.open.remove(&call) else {
+            return FilesChanged { call, changes: Changes::new(), unseen: Some("no checkpoint was taken".to_owned()) };
+        };
+        self.stored.extend(&before.contents);
+        let mut look =
+            Look { checkpoints: self, bounds, left: u64::MAX, secrets, keeps: Keeps::Nothing, now: SystemTime::now() };
+        let (after, _) = look.at(workspace);
+        let mut changes = Changes::new();
+        for (path, was) in before.files.iter().filter(|(path, _)| !before.theirs.contains(*path)) {
+            if is_untouched(workspace, path, was) {
+                continue;
+            }
+            // What is not listed any more may be ignored by now, or beyond the bounds.
+            let now = after
+                .files
+                .get(path)
+                .cloned()
+                .unwrap_or_else(|| workspace.look_plainly(path, bounds.file_bytes, secrets).state);
+            note(&mut changes, path, was, &now);
+        }
+        let is_new = |path: &&String| {
+            !before.files.contains_key(*path)
+                && !before.theirs.contains(*path)
+                && !before.passed.over(Path::new(path.as_str()))
+        };
+        let new: Vec<&String> = after.files.keys().filter(is_new).collect();
+        let unseen = match (before.passed.listing, after.passed.listing) {
+            (Listing::CutShort, _) if new.is_empty() => None,
+            (Listing::CutShort, _) => Some(format!("{} files may be new: not all were listed before", new.len())),
+            (Listing::Whole, Listing::CutShort) => Some("not all files could be listed after it".to_owned()),
+            (Listing::Whole, Listing::Whole) => None,
+        };
+        if before.passed.listing == Listing::Whole {
+            for path in new {
+                note(&mut changes, path, &FileState::Absent, &after.files[path]);
+            }
+        }
+        self.last = Some((call, before.files));
+        FilesChanged { call, changes, unseen }
+    }
+}
+
+/// Whether something that is not kept is still what it was.
+fn is_untouched(workspace: &Workspace, path: &str, was: &FileState) -> bool {
+    matches!(was, FileState::Unkept { .. })
+        && workspace.dir().symlink_metadata(path).is_ok_and(|metadata| unkept(&metadata) == *was)
+}
+
+fn note(changes: &mut Changes, path: &str, was: &FileState, now: &FileState) {
+    if !was.is_like(now) {
+        changes.insert(path.to_owned(), Change { was: was.clone(), now: now.clone() });
+    }
+}
+
+/// What is otherwise in `now`.
+fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileState>) -> BTreeMap<String, FileState> {
+    let other = now.iter().filter(|(path, state)| before.get(*path) != Some(*state));
+    let gone = before.keys().filter(|path| !now.contains_key(*path) && before[*path].exists());
+    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone())).collect();
+    files.extend(gone.map(|path| (path.clone(), FileState::Absent)));
+    files
+}
+
+/// Whether contents are wanted, or what they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Contents,
+    Nothing,
+}
+
+/// A look under way.
+struct Look<'a> {
+    checkpoints: &'a mut Checkpoints,
+    bounds: Bounds,
+    left: u64,
+    secrets: &'a Secrets,
+    keeps: Keeps,
+    now: SystemTime,
+}
+
+impl Look<'_> {
+    fn at(&mut self, workspace: &Workspace) -> (View, Contents) {
+        let (mut files, mut contents, mut unkept) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let names = self.bounds.names;
+        let mut passed = scan(workspace, names, &mut |found| {
+            let seen = self.see(&found);
+            if let (Some(content), Some(hash)) = (seen.content, seen.state.blob()) {
+                contents.push((hash, content));
+            }
+            unkept.extend(seen.left_out.map(|why| (why, found.path.clone())));
+            files.insert(found.path, seen.state);
+        });
+        for (why, path) in unkept {
+            passed.left_out.add(why, &path);
+        }
+        (View { files, passed, theirs: BTreeSet::new(), contents: HashSet::new() }, contents)
+    }
+
+    fn see(&mut self, found: &Found<'_>) -> Seen {
+        if found.metadata.is_dir() {
+            // Which folder it is matters only where folders are moved.
+            return Seen::plain(FileState::Folder { mode: mode(&found.metadata), inode: None });
+        }
+        let stamp = Stamp::of(&found.metadata);
+        if let Some(known) = self.checkpoints.known.get(&found.path).filter(|known| known.stamp == stamp) {
+            let stored = known.state.blob().is_none_or(|hash| self.checkpoints.stored.contains(&hash));
+            if stored || self.keeps == Keeps::Nothing {
+                self.left = self.left.saturating_sub(found.metadata.len());
+                return Seen { state: known.state.clone(), content: None, left_out: known.left_out };
+            }
+        }
+        let seen = self.read(found);
+        if stamp.is_settled(self.now) {
+            let known = Known { stamp, state: seen.state.clone(), left_out: seen.left_out };
+            self.checkpoints.known.insert(found.path.clone(), known);
+        }
+        seen
+    }
+
+    fn read(&mut self, found: &Found<'_>) -> Seen {
+        if found.metadata.is_file() && found.metadata.len() > self.left {
+            return Seen { state: unkept(&found.metadata), content: None, left_out: Some(TOO_LARGE) };
+        }
+        let seen = look_closer(found.folder, found.name, &found.metadata, self.bounds.file_bytes, self.secrets);
+        self.left = self.left.saturating_sub(seen.content.as_ref().map_or(0, |content| content.len() as u64));
+        let wanted = self.keeps == Keeps::Contents
+            && seen.state.blob().is_some_and(|hash| !self.checkpoints.stored.contains(&hash));
+        Seen { content: seen.content.filter(|_| wanted), ..seen }
+    }
+}

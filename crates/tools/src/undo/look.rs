@@ -1,0 +1,185 @@
+//! What is at a path.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptionsExt};
+use rustix::fs::OFlags;
+use windlass_vocab::{FileState, Hash};
+
+use super::{Bounds, LeftOut, Looked};
+use crate::workspace::reading;
+use crate::{Secrets, Workspace};
+
+pub(super) const TOO_LARGE: &str = "too large";
+const SECRET: &str = "with a secret in it";
+const UNREADABLE: &str = "not readable";
+const SPECIAL: &str = "no regular file";
+const NOT_TEXT: &str = "name or link is no UTF-8";
+
+/// One path, looked at.
+pub(super) struct Seen {
+    pub(super) state: FileState,
+    /// Where it is kept.
+    pub(super) content: Option<Arc<[u8]>>,
+    /// Why it is not.
+    pub(super) left_out: Option<&'static str>,
+}
+
+impl Seen {
+    pub(super) fn plain(state: FileState) -> Self {
+        Self { state, content: None, left_out: None }
+    }
+
+    fn unkept(metadata: &Metadata, why: &'static str) -> Self {
+        Self { state: unkept(metadata), content: None, left_out: Some(why) }
+    }
+}
+
+pub(super) fn unkept(metadata: &Metadata) -> FileState {
+    FileState::Unkept {
+        size: metadata.len(),
+        modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+        inode: metadata.ino(),
+    }
+}
+
+pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+pub(super) fn mode(metadata: &Metadata) -> u32 {
+    metadata.mode() & 0o7777
+}
+
+/// Looks at `name` in `folder`, up to `limit` bytes of it.
+pub(super) fn look(folder: &Dir, name: &Path, limit: u64, secrets: &Secrets) -> io::Result<Seen> {
+    let metadata = match folder.symlink_metadata(name) {
+        Ok(metadata) => metadata,
+        Err(error) if is_absent(&error) => return Ok(Seen::plain(FileState::Absent)),
+        Err(error) => return Err(error),
+    };
+    Ok(look_closer(folder, name, &metadata, limit, secrets))
+}
+
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit: u64, secrets: &Secrets) -> Seen {
+    if metadata.is_dir() {
+        return Seen::plain(FileState::Folder { mode: mode(metadata), inode: Some(metadata.ino()) });
+    }
+    if metadata.is_symlink() {
+        let target = folder.read_link_contents(name).ok().and_then(|target| target.into_os_string().into_string().ok());
+        return match target {
+            Some(target) => Seen::plain(FileState::Link { target }),
+            None => Seen::unkept(metadata, NOT_TEXT),
+        };
+    }
+    if !metadata.is_file() {
+        return Seen::unkept(metadata, SPECIAL);
+    }
+    if metadata.len() > limit {
+        return Seen::unkept(metadata, TOO_LARGE);
+    }
+    match read(folder, name, limit) {
+        Err(_) => Seen::unkept(metadata, UNREADABLE),
+        Ok(None) => Seen::unkept(metadata, TOO_LARGE),
+        Ok(Some(content)) if secrets.is_in(&content) => Seen::unkept(metadata, SECRET),
+        Ok(Some(content)) => {
+            let blob = Hash(*blake3::hash(&content).as_bytes());
+            Seen {
+                state: FileState::File { blob, mode: mode(metadata) },
+                content: Some(content.into()),
+                left_out: None,
+            }
+        }
+    }
+}
+
+/// The whole of a regular file, if it is not longer than `limit`.
+fn read(folder: &Dir, name: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut options = reading();
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed());
+    let file = folder.open_with(name, &options)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut content = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= limit).then_some(content))
+}
+
+impl Workspace {
+    /// Looks at these paths, which have no links on their way.
+    #[must_use]
+    pub fn look_at<'p>(&self, paths: impl IntoIterator<Item = &'p str>, bounds: Bounds, secrets: &Secrets) -> Looked {
+        let mut looking = Looking::new(bounds);
+        for path in paths {
+            looking.at(self, path, secrets);
+        }
+        looking.looked()
+    }
+
+    /// Looks at one path as it was recorded. What a link or the folder of Windlass's own data stands in
+    /// the way of now is something else than it was.
+    pub(super) fn look_plainly(&self, path: &str, limit: u64, secrets: &Secrets) -> Seen {
+        let elsewhere = || Seen {
+            state: FileState::Unkept { size: 0, modified: 0, inode: 0 },
+            content: None,
+            left_out: Some("no longer reached without a link"),
+        };
+        if !self.is_plain(Path::new(path)) {
+            return elsewhere();
+        }
+        look(self.dir(), Path::new(path), limit, secrets).unwrap_or_else(|_| elsewhere())
+    }
+
+    /// Whether no link, and no folder closed to tools, stands on the way.
+    pub(super) fn is_plain(&self, path: &Path) -> bool {
+        let links = |ancestor: &Path| {
+            !ancestor.as_os_str().is_empty()
+                && self.dir().symlink_metadata(ancestor).is_ok_and(|metadata| metadata.is_symlink())
+        };
+        !self.is_closed(path) && !path.ancestors().skip(1).any(links)
+    }
+}
+
+/// Paths being looked at, within bounds.
+pub(super) struct Looking {
+    bounds: Bounds,
+    left: u64,
+    files: BTreeMap<String, FileState>,
+    contents: Vec<Arc<[u8]>>,
+    pub(super) left_out: LeftOut,
+}
+
+impl Looking {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        let (files, contents, left_out) = (BTreeMap::new(), Vec::new(), LeftOut::default());
+        Self { bounds, left: bounds.total_bytes, files, contents, left_out }
+    }
+
+    pub(super) fn at(&mut self, workspace: &Workspace, path: &str, secrets: &Secrets) -> Option<&'static str> {
+        let seen = workspace.look_plainly(path, self.bounds.file_bytes.min(self.left), secrets);
+        if let Some(content) = seen.content {
+            self.left = self.left.saturating_sub(content.len() as u64);
+            self.contents.push(content);
+        }
+        self.files.insert(path.to_owned(), seen.state);
+        seen.left_out
+    }
+
+    pub(super) fn looked(self) -> Looked {
+        let coverage = self.left_out.coverage();
+        Looked { files: self.files, contents: self.contents, coverage }
+    }
+}
+
+/// A path as records write it, if it can be written.
+pub(super) fn written(path: &Path) -> Option<String> {
+    PathBuf::from(path).into_os_string().into_string().ok()
+}
