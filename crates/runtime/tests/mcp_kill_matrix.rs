@@ -167,9 +167,7 @@ async fn the_kill_matrix_in_process_with_an_mcp_server() {
         ("durable-chat", Attendance::Unattended),
         ("assistant", Attendance::Unattended),
         ("operator", Attendance::Attended),
-        ("task", Attendance::Attended),
         ("default", Attendance::Attended),
-        ("default", Attendance::Unattended),
     ] {
         let checked = matrix(&house, name, attendance).await;
         println!("kill matrix with an MCP server: {name}, {attendance:?}: {checked} ways to die");

@@ -14,9 +14,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mcp", &["vocab", "tools"]),
     ("derive", &[]),
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
-    ("windlass", &["vocab", "machine", "provider", "tools", "store", "runtime", "derive"]),
+    ("windlass", &["vocab", "machine", "provider", "tools", "store", "mcp", "runtime", "derive"]),
     ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
-    ("bench", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "cli", "testkit"]),
+    ("bench", &["vocab", "machine", "provider", "tools", "store", "mcp", "runtime", "windlass", "cli", "testkit"]),
     ("conformance", &["vocab", "tools", "mcp"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];

@@ -160,7 +160,7 @@ async fn huge_deep_and_broken_answers_over_http_are_errors() {
     for answers in [HttpAnswers::Events, HttpAnswers::Json] {
         let manners = HttpManners { answers, ..HttpManners::default() };
         let server = McpHttpServer::with(McpScript::with(tools.clone()), manners).unwrap();
-        let room = room(Limits::Long, &server);
+        let room = room(Limits::Calls(Duration::from_secs(4)), &server);
         room.connect("bad").await.unwrap();
         for tool in ["big", "deep", "broken", "half", "twice", "roots"] {
             // Over one JSON document nothing can be asked back.
@@ -175,7 +175,7 @@ async fn huge_deep_and_broken_answers_over_http_are_errors() {
         room.servers.shutdown().await;
     }
     let server = with(McpScript::echo(), HttpFault::on("tools/call", HttpFaultKind::EndlessEvent).times(1));
-    let room = room(Limits::Long, &server);
+    let room = room(Limits::Calls(SHORT_CALL), &server);
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.echo", json!({})).await;
     assert!(matches!(outcome.kind, OutcomeKind::InfrastructureError | OutcomeKind::TimedOut), "{outcome:?}");

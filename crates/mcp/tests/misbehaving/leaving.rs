@@ -57,7 +57,7 @@ async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
     room.end().await;
 }
 
-// proves P3, I10
+// proves P3, T7
 async fn servers_die_when_nobody_holds_them_any_more() {
     let with = |script: McpScript| McpScript { grandchildren: ALL.to_vec(), ..script };
     let room = Room::of(

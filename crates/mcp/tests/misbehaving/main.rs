@@ -7,7 +7,7 @@
 
 // Where processes are not found in /proc there are no survivors to look for.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod answers;
 mod asking;

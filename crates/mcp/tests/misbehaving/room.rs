@@ -88,8 +88,8 @@ impl Room {
     /// A room with a healthy server and these.
     pub(crate) fn of<const N: usize>(limits: Limits, scripts: [(&str, McpScript); N]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let servers =
-            scripts.iter().map(|(server, script)| (*server, limits.of(stdio(&dir.path().join(server), script))));
+        let folder = |server: &str| dir.path().join(server);
+        let servers = scripts.into_iter().map(|(server, script)| (server, limits.of(stdio(&folder(server), &script))));
         let configs = servers.collect();
         Self::build(dir, configs, |_| {})
     }
