@@ -298,9 +298,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_runs_as_a_task_only_is_not_offered() {
-        let tool = |name: &str, support: &str| {
-            json!({"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": support}})
-        };
+        let tool = |name: &str, support: &str| json!({"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": support}});
         let (tools, notices) = sifted(&[tool("must", "required"), tool("may", "optional")]);
         assert_eq!(tools, ["may"]);
         assert!(notices[0].contains("must") && notices[0].contains("task"), "{notices:?}");
