@@ -125,9 +125,9 @@ mod tests {
         }
     }
 
-    fn of(output: Option<Value>, answer: Value) -> Outcome {
+    fn of(output: Option<&Value>, answer: Value) -> Outcome {
         let result: CallToolResult = serde_json::from_value(answer).unwrap();
-        outcome(&tool(output.as_ref()), &OnceLock::new(), ServerResult::CallToolResult(result))
+        outcome(&tool(output), &OnceLock::new(), ServerResult::CallToolResult(result))
     }
 
     // proves T6, P4
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn a_result_that_breaks_its_own_schema_is_a_tool_error() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-        let good = of(Some(schema.clone()), json!({"content": [], "structuredContent": {"n": 1}}));
+        let good = of(Some(&schema), json!({"content": [], "structuredContent": {"n": 1}}));
         assert_eq!((good.kind, good.text.as_str()), (OutcomeKind::Ok, r#"{"n":1}"#));
         for bad in [json!({"content": [], "structuredContent": {"n": "1"}}), json!({"content": []})] {
-            let got = of(Some(schema.clone()), bad);
+            let got = of(Some(&schema), bad);
             assert!(got.kind == OutcomeKind::ToolError && got.text.contains("broke its word"), "{got:?}");
         }
-        let failed = of(Some(schema), json!({"content": [{"type": "text", "text": "no"}], "isError": true}));
+        let failed = of(Some(&schema), json!({"content": [{"type": "text", "text": "no"}], "isError": true}));
         assert_eq!((failed.kind, failed.text.as_str()), (OutcomeKind::ToolError, "no"));
     }
 

@@ -59,6 +59,12 @@ enum Standing {
     Closed,
 }
 
+impl Standing {
+    fn connection(&self) -> Option<&Connection> {
+        if let Self::Connected(connection) = self { Some(connection) } else { None }
+    }
+}
+
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("name", &self.name).field("config", &self.config).finish_non_exhaustive()
@@ -216,18 +222,8 @@ impl Server {
             (Standing::Failed, Use::Enabled) => State::Failed,
             (Standing::Closed, Use::Enabled) => State::Closed,
         };
-        let connection = match &inner.standing {
-            Standing::Connected(connection) => Some(Arc::clone(connection)),
-            _ => None,
-        };
-        ServerState::new(
-            &self.name,
-            state,
-            connection.as_deref(),
-            &inner.memory,
-            &inner.tools,
-            inner.last_error.clone(),
-        )
+        let connection = inner.standing.connection();
+        ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools, inner.last_error.clone())
     }
 
     /// Takes its tools as they are now for what they should be.

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
-use windlass_tools::guard::{SurvivorsError, wait_for_survivors};
+use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, SurvivorsError, wait_for_survivors};
 use windlass_tools::{
     BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, Secrets, SpilledResults, Workspace, builtins,
 };
@@ -54,6 +55,8 @@ trials! {
     a_guard_that_can_not_do_its_work_is_an_infrastructure_error,
     a_command_that_kills_its_guard_dies_too,
     a_command_that_can_not_be_started_says_so,
+    a_program_that_is_talked_to_reads_what_is_said_and_ends_with_its_input,
+    a_program_that_will_not_end_is_ended_and_whoever_it_started_with_it,
 }
 
 struct NoSpill;
@@ -435,4 +438,47 @@ fn a_command_that_can_not_be_started_says_so() {
     assert!(outcome.text.contains("write it to a file"), "{}", outcome.text);
     assert_eq!(run(room.path(), "a\0b").kind, OutcomeKind::ToolError);
     assert_eq!(run(room.path(), "nosuchprogram").text.lines().last(), Some("[exit code 127]"));
+}
+
+fn talked_to(room: &Path, script: &str) -> GuardedProgram {
+    GuardedProgram {
+        program: "sh".into(),
+        args: vec!["-c".into(), script.into()],
+        directory: room.to_owned(),
+        environment: vec![("GIVEN".into(), "a 'word'".into())],
+        scrubbed: std::collections::BTreeSet::new(),
+        stop_grace: Duration::from_millis(50),
+    }
+}
+
+// proves T7, P3
+fn a_program_that_is_talked_to_reads_what_is_said_and_ends_with_its_input() {
+    let room = tempfile::tempdir().unwrap();
+    block_on(async {
+        let script = r#"pwd; while read -r line; do echo "$GIVEN: $line"; done; echo bye >&2; exit 3"#;
+        let mut child = GuardedChild::start(&guard().unwrap(), &talked_to(room.path(), script)).await.unwrap();
+        child.input.write_all(b"one\ntwo\n").await.unwrap();
+        drop(child.input);
+        let (mut said, mut complained) = (String::new(), String::new());
+        child.output.read_to_string(&mut said).await.unwrap();
+        child.errors.read_to_string(&mut complained).await.unwrap();
+        let here = room.path().canonicalize().unwrap();
+        assert_eq!(said, format!("{}\na 'word': one\na 'word': two\n", here.display()));
+        assert_eq!((complained.as_str(), child.life.ended().await), ("bye\n", ChildEnd::Exited(3)));
+    });
+}
+
+// proves T7, P3
+fn a_program_that_will_not_end_is_ended_and_whoever_it_started_with_it() {
+    let room = tempfile::tempdir().unwrap();
+    block_on(async {
+        let script = "trap '' TERM; (setsid sh -c 'trap \"\" TERM; echo $$; sleep 600') & wait";
+        let mut child = GuardedChild::start(&guard().unwrap(), &talked_to(room.path(), script)).await.unwrap();
+        let mut lines = tokio::io::BufReader::new(child.output).lines();
+        let grandchild = lines.next_line().await.unwrap().unwrap();
+        drop(child.input);
+        child.life.stop().await;
+        assert_eq!(child.life.ended().await, ChildEnd::Signalled(9));
+        assert!(!Path::new(&format!("/proc/{grandchild}")).exists(), "{grandchild} lives on");
+    });
 }

@@ -10,6 +10,7 @@ mod support;
 mod commands;
 #[cfg(target_os = "linux")]
 mod first;
+mod forms;
 #[cfg(target_os = "linux")]
 mod leaving;
 mod lines;

@@ -13,6 +13,7 @@ mod permissions;
 mod repeating;
 mod replaying;
 mod secrets;
+mod servers;
 mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]

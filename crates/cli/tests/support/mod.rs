@@ -177,6 +177,13 @@ impl Bench {
         of_role.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
+    /// The tools of the last request.
+    pub(crate) fn offered(&self) -> Vec<String> {
+        let requests = self.server.requests();
+        let tools = requests.last().expect("a request").body["tools"].as_array().cloned().unwrap_or_default();
+        tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
     /// Nothing was lost or half-written, and every history the model was sent was legal.
     pub(crate) fn assert_whole(&self, context: &str) {
         let verified = self.run(&["sessions", "verify"]);

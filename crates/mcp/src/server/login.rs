@@ -44,11 +44,8 @@ impl Server {
         let Some(tokens) = &self.tokens else {
             return Err(LoginError::NotHttp);
         };
-        let challenge = match self.standing() {
-            Standing::NeedsAuth { challenge } => challenge,
-            _ => None,
-        };
-        let challenge = match challenge {
+        let told = if let Standing::NeedsAuth { challenge } = self.standing() { challenge } else { None };
+        let challenge = match told {
             Some(challenge) => Some(challenge),
             None => match self.attempt(None).reach().await {
                 Err(Unreached::NeedsAuth { challenge }) => challenge,

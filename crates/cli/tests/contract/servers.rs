@@ -1,0 +1,129 @@
+//! MCP servers from the command line: where they come from, what a person agrees to, what each says.
+
+use serde_json::{Value, json};
+use windlass_testkit::mcp::{Deed, McpHttpServer, McpScript, McpTool};
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, Ran};
+
+fn calling(tool: &str) -> Bench {
+    Bench::new(Script::of([Step::call(tool, json!({"word": "heave"})), Step::say("Aye.")]))
+}
+
+fn echo() -> McpHttpServer {
+    McpHttpServer::start(McpScript::echo()).expect("a server")
+}
+
+fn block(servers: &Value) -> String {
+    json!({ "mcpServers": servers }).to_string()
+}
+
+fn ok(ran: &Ran) -> &str {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    &ran.stdout
+}
+
+// proves P1
+#[test]
+fn a_server_is_added_looked_at_called_and_removed() {
+    let (bench, server) = (calling("hub__echo"), echo());
+    let file = bench.dir.path().join(".config/windlass/windlass.toml");
+    let added = bench.run(&["mcp", "add", "hub", "--url", &server.url(), "--trust", "--tag", "web"]);
+    assert!(ok(&added).starts_with("Added hub in "), "{}", added.stdout);
+    assert_eq!(bench.run(&["mcp", "add", "hub", "--url", &server.url()]).code, 2, "it is there already");
+    ok(&bench.run(&["mcp", "add", "dead", "--", "false"]));
+
+    let listed = bench.run(&["mcp", "list", "--json"]);
+    let states: Vec<Value> =
+        ok(&listed).lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect();
+    assert_eq!(states[0]["name"], "dead");
+    assert_eq!(states[0]["state"], "failed");
+    assert!(states[0]["last_error"].as_str().is_some_and(|error| error.contains("exit code 1")), "{}", states[0]);
+    assert_eq!((&states[1]["state"], &states[1]["tools"]), (&json!("connected"), &json!(["echo"])));
+    assert_eq!(states[1]["revision"], "2026-07-28");
+
+    assert!(ok(&bench.run(&["mcp", "test", "hub"])).contains("protocol 2026-07-28"));
+    assert!(ok(&bench.run(&["mcp", "tools", "hub"])).contains("hub.echo"));
+    assert_eq!(ok(&bench.run(&["mcp", "call", "hub", "echo", r#"{"a": 1}"#])), "echo heard {\"a\":1}\n");
+    let wrong = bench.run(&["mcp", "call", "hub", "ecko"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("did you mean \"echo\"?"), "{}", wrong.stderr);
+    let dead = bench.run(&["mcp", "test", "dead"]);
+    assert!(dead.code == 1 && dead.stderr.contains("exit code 1"), "{}", dead.stderr);
+
+    ok(&bench.run(&["mcp", "remove", "dead"]));
+    assert!(!std::fs::read_to_string(file).expect("read").contains("dead"));
+    assert_eq!(bench.run(&["mcp", "remove", "dead"]).code, 2);
+}
+
+// proves P1, X2
+#[test]
+fn a_projects_servers_are_used_once_a_person_agrees_to_exactly_them() {
+    let (bench, server) = (calling("hub__echo"), echo());
+    let file = bench.workspace().join(".mcp.json");
+    let write = |servers: &Value| std::fs::write(&file, block(servers)).expect("written");
+    let run = |key: &str| {
+        let ran = bench.run(&["run", "go", "--session", key, "--allow", "hub.echo"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+        (bench.last_request("tool").concat(), ran.stderr)
+    };
+    write(&json!({"hub": {"url": server.url()}}));
+    let (told, said) = run("before");
+    assert!(told.contains("There is no tool `hub__echo`") && said.contains("windlass mcp approve"), "{told} {said}");
+    assert_eq!(server.requests().len(), 0, "nothing was reached");
+
+    assert!(ok(&bench.run(&["mcp", "approve"])).contains(&server.url()));
+    let (told, _) = run("agreed");
+    assert!(told.contains("echo heard"), "{told}");
+
+    write(&json!({"hub": {"url": server.url(), "headers": {"X": "y"}}}));
+    let (_, said) = run("changed");
+    assert!(said.contains("windlass mcp approve"), "another content is another question: {said}");
+}
+
+// proves P2: one that hangs or dies never holds up a prompt
+#[test]
+fn servers_that_hang_or_die_hold_up_nobody() {
+    let (bench, server) = (calling("hub__echo"), echo());
+    let file = bench.dir.path().join("servers.json");
+    let servers = json!({
+        "hub": {"url": server.url()},
+        "dead": {"command": "false"},
+        "gone": {"command": "/no/such/program"},
+        "hung": {"command": "sleep", "args": ["600"], "startup_timeout": 300},
+        "unset": {"command": "${NO_SUCH_VARIABLE}"}
+    });
+    std::fs::write(&file, block(&servers)).expect("written");
+    let begun = std::time::Instant::now();
+    let ran = bench.run(&["run", "go", "--mcp-config", file.to_str().expect("a path"), "--allow", "hub.*"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    assert!(bench.last_request("tool").concat().contains("echo heard"));
+    assert!(begun.elapsed().as_secs() < 200, "nobody waited for the one that hangs");
+    for told in ["`dead` is not available", "`gone` is not available", "NO_SUCH_VARIABLE"] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    bench.assert_nothing_survives("servers that hang");
+}
+
+// proves T2
+#[test]
+fn tags_and_hidden_tools_are_chosen_on_the_command_line_and_in_the_file() {
+    let bench = calling("hub__echo");
+    let tools = [McpTool::new("echo", Deed::Echo), McpTool::new("shout", Deed::Echo)];
+    let server = McpHttpServer::start(McpScript::with(tools)).expect("a server");
+    let file = bench.dir.path().join("servers.json");
+    std::fs::write(&file, block(&json!({"hub": {"url": server.url(), "tags": ["web"]}}))).expect("written");
+    std::fs::write(bench.workspace().join("windlass.toml"), "[hidden]\nalways = ['hub.shout', 'run_command']\n")
+        .expect("written");
+    let config = file.to_str().expect("a path");
+    ok(&bench.run(&["mcp", "test", "hub", "--mcp-config", config]));
+    let offered = |flags: &[&str]| {
+        let ran = bench.run(&[&["run", "go", "--mcp-config", config], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        bench.offered()
+    };
+    let all = offered(&[]);
+    assert!(all.contains(&"hub__echo".to_owned()) && all.contains(&"read_file".to_owned()), "{all:?}");
+    assert!(!all.contains(&"hub__shout".to_owned()) && !all.contains(&"run_command".to_owned()), "{all:?}");
+    let other = offered(&["--tag", "database"]);
+    assert!(!other.contains(&"hub__echo".to_owned()) && other.contains(&"read_file".to_owned()), "{other:?}");
+}
