@@ -81,6 +81,6 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
 fn known_secrets(flags: Flags, place: &Place, env: Env) -> Secrets {
     let flags = Flags { workspace: Some(place.workspace.clone()), ..flags };
     let settings = job::gather(flags, env.clone()).ok().and_then(|sources| sources.resolve().ok());
-    let known = secrets::known(&env, settings.as_ref().and_then(|settings| settings.api_key()));
+    let known = secrets::known(&env, settings.as_ref());
     Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
 }
