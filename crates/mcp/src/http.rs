@@ -20,6 +20,9 @@ use rustls::{ClientConfig, RootCertStore};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How long a connection is kept for the next request. Many servers close one after five seconds, and a
+/// call sent into that moment is lost; logins are so rare that nothing is kept for them.
+const IDLE: Duration = Duration::from_secs(4);
 /// The most redirects within an origin.
 const REDIRECTS: usize = 5;
 const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
@@ -76,13 +79,13 @@ fn make(proxy: Option<&str>) -> Result<Made, String> {
             let local = reqwest::NoProxy::from_string("localhost,127.0.0.0/8,::1");
             builder = builder.proxy(reqwest::Proxy::all(proxy)?.no_proxy(local));
         }
-        builder.build()
+        Ok(builder)
     };
     let all = || -> Result<Made, reqwest::Error> {
         Ok(Made {
-            servers: client(within_origin())?,
-            following: client(reqwest::redirect::Policy::limited(REDIRECTS))?,
-            stopping: client(reqwest::redirect::Policy::none())?,
+            servers: client(within_origin())?.pool_idle_timeout(IDLE).build()?,
+            following: client(reqwest::redirect::Policy::limited(REDIRECTS))?.pool_max_idle_per_host(0).build()?,
+            stopping: client(reqwest::redirect::Policy::none())?.pool_max_idle_per_host(0).build()?,
         })
     };
     all().map_err(|error| format!("the HTTP client could not be set up: {error}"))

@@ -158,6 +158,8 @@ struct Raw {
     output_schema: Option<Json>,
     #[serde(default)]
     annotations: Option<Value>,
+    #[serde(default)]
+    execution: Option<Value>,
 }
 
 /// Reads one tool, or says under which name it is to be told of and what is wrong with it.
@@ -169,6 +171,9 @@ fn read(json: &Json) -> Result<Listed, (String, String)> {
     };
     let refuse = |reason: String| (name.clone(), reason);
     check_name(&name).map_err(refuse)?;
+    if raw.execution.is_some_and(|execution| execution["taskSupport"] == "required") {
+        return Err(refuse("it runs as a task only, and tasks are not supported".into()));
+    }
     let input = raw.input_schema.unwrap_or_default();
     check_input(&input).map_err(|problem| refuse(format!("its argument schema can't be used: {problem}")))?;
     if let Some(output) = &raw.output_schema {
@@ -289,6 +294,14 @@ mod tests {
         ] {
             assert_eq!(effect(Some(&annotations)), want, "{annotations}");
         }
+    }
+
+    #[test]
+    fn a_tool_that_runs_as_a_task_only_is_not_offered() {
+        let tool = |name: &str, support: &str| json!({"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": support}});
+        let (tools, notices) = sifted(&[tool("must", "required"), tool("may", "optional")]);
+        assert_eq!(tools, ["may"]);
+        assert!(notices[0].contains("must") && notices[0].contains("task"), "{notices:?}");
     }
 
     // proves P4

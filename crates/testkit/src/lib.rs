@@ -7,7 +7,7 @@
 //!
 //! [`CountingTool`]s count on disk what they did, so that a test can tell after a crash what ran twice.
 //!
-//! [`mcp`] has fake MCP servers that misbehave as they are told.
+//! [`mcp`] has fake MCP servers that misbehave as they are told; [`Packages`] finds those of other people.
 //!
 //! Every request is checked for [`legality`]; an illegal one is refused and kept, so that a test
 //! which never looks for it fails all the same.
@@ -17,6 +17,7 @@ mod http;
 mod legality;
 pub mod mcp;
 mod model;
+mod packages;
 mod plan;
 mod position;
 mod script;
@@ -28,6 +29,7 @@ mod wire;
 pub use fault::{Fault, FaultKind, Point};
 pub use legality::{history_legality, legality};
 pub use model::{Heard, ScriptedModel};
+pub use packages::{Packages, node};
 pub use script::{After, Counting, Inspection, Pace, Scene, Script, ScriptedCall, Step, Tokens, Tools, When, Writes};
 pub use server::{ModelServer, RecordedRequest, ServerOptions};
 pub use tools::{Behaviour, CountingTool, SERVER, counts, executions};

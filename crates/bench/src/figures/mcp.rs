@@ -23,6 +23,7 @@ const LIMIT: f64 = 4.0;
 /// Calls in a round, one after another.
 const CALLS: usize = 500;
 const SERVER: &str = "peer";
+const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let script = McpScript::echo();
@@ -54,7 +55,7 @@ fn arguments(number: usize) -> Value {
 
 /// Ours: what a run does with a tool.
 async fn call(tool: &Arc<dyn Tool>, number: usize) -> Result<()> {
-    let (session, call) = (SessionId::default(), CallId::default());
+    let (session, call): (SessionId, _) = (SESSION.parse()?, CallId::default());
     let context = CallContext {
         session,
         call,

@@ -55,13 +55,13 @@ fn check(case: Case<'_>) {
 #[test]
 fn a_call_that_makes_no_sense_is_explained_to_the_model() {
     for (tool, arguments, outcome, told) in [
-        ("raed_file", json!({"path": "notes.txt"}), "unknown", &["read_file"][..]),
+        ("file_read", json!({"path": "notes.txt"}), "unknown", &["read_file"][..]),
         ("fly_to_the_moon", json!({}), "unknown", &["no tool"]),
         ("read_file", json!("[1, 2]"), "invalid_arguments", &["object"]),
         ("read_file", json!("\"notes.txt\""), "invalid_arguments", &["object"]),
         ("read_file", json!("null"), "invalid_arguments", &["path"]),
         ("read_file", json!("path=notes.txt please"), "invalid_arguments", &["JSON"]),
-        ("read_file", json!({"path": 7}), "invalid_arguments", &["path", "string"]),
+        ("read_file", json!({"path": [7]}), "invalid_arguments", &["path", "string"]),
         ("read_file", json!({}), "invalid_arguments", &["path"]),
         ("read_file", json!({"path": "notes.txt", "colour": "red"}), "invalid_arguments", &["colour"]),
         ("run_command", json!({"command": ""}), "invalid_arguments", &["command"]),
@@ -69,6 +69,20 @@ fn a_call_that_makes_no_sense_is_explained_to_the_model() {
         ("read_file", json!({"path": "."}), "tool_error", &["directory"]),
     ] {
         check(Case { tool, arguments, outcome, told });
+    }
+}
+
+// proves T3: what can only mean one thing is taken as that
+#[test]
+fn a_call_with_slips_is_mended_and_run() {
+    for (tool, arguments) in [
+        ("raed_file", json!({"path": "notes.txt"})),
+        ("cat", json!({"path": "notes.txt"})),
+        ("functions.read_file", json!("{'path': 'notes.txt',}")),
+        ("read_file", json!("```json\n{\"path\": \"notes.txt\"\n```")),
+        ("read_file", json!({"path": "notes.txt", "limit": "5", "offset": null})),
+    ] {
+        check(Case { tool, arguments, outcome: "ok", told: &["one\ntwo"] });
     }
 }
 

@@ -1,16 +1,15 @@
 //! Servers of other people, reached by our client under our guard.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use windlass_conformance::person::{self, Made};
 use windlass_mcp::{Options, ServerState, Servers, servers_from_json};
+use windlass_testkit::{Packages, node};
 use windlass_tools::{GuardProgram, Tool, ToolServers as _};
 use windlass_vocab::OutcomeKind;
-
-use crate::packages;
 
 /// How long something may take on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -26,11 +25,21 @@ pub(crate) struct Room {
 /// A server as a user configures it: its name and its entry in the `mcpServers` object.
 pub(crate) type Entry = (&'static str, Value);
 
+/// What was installed from npm, if it was.
+pub(crate) fn npm() -> Option<PathBuf> {
+    Packages::Npm.folder(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// What was installed from PyPI, if it was.
+pub(crate) fn python() -> Option<PathBuf> {
+    Packages::Python.folder(env!("CARGO_TARGET_TMPDIR"))
+}
+
 /// One from npm.
 pub(crate) fn from_npm(npm: &Path, name: &'static str, program: &str, args: &[&Path]) -> Entry {
     let mut words = vec![json!(npm.join("node_modules/.bin").join(program))];
     words.extend(args.iter().map(|arg| json!(arg)));
-    (name, json!({"command": packages::node(npm), "args": words}))
+    (name, json!({"command": node(npm), "args": words}))
 }
 
 /// One from PyPI.

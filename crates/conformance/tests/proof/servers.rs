@@ -8,8 +8,7 @@ use windlass_mcp::State;
 use windlass_tools::ToolServers as _;
 use windlass_vocab::{Outcome, OutcomeKind, Wanted};
 
-use crate::packages;
-use crate::room::{Room, from_npm, from_python};
+use crate::room::{Room, from_npm, from_python, npm, python};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -22,7 +21,7 @@ fn structured(outcome: &Outcome) -> Value {
 // proves P1, T6
 #[tokio::test]
 async fn server_everything_gives_words_structure_and_images() {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let room = Room::new(folder(), [from_npm(&npm, "everything", "mcp-server-everything", &[])]);
     let state = room.connect("everything").await;
     assert_eq!((state.state, state.revision.as_deref()), (State::Connected, Some("2025-11-25")));
@@ -45,7 +44,7 @@ async fn server_everything_gives_words_structure_and_images() {
 // proves P4
 #[tokio::test]
 async fn server_everything_shows_progress_and_asks_the_person() {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let room = Room::new(folder(), [from_npm(&npm, "everything", "mcp-server-everything", &[])]);
     room.connect("everything").await;
 
@@ -63,15 +62,18 @@ async fn server_everything_shows_progress_and_asks_the_person() {
 
     let roots = room.call("everything.get-roots-list", json!({})).await.outcome.text;
     assert!(roots.contains(room.dir.path().to_str().unwrap()), "{roots}");
-    // Windlass lends its model to nobody and says so beforehand.
-    assert!(room.servers.tools().iter().all(|tool| !tool.spec().name.to_string().contains("sampling")));
+    // Windlass lends its model to nobody and says so beforehand; and it knows no tasks.
+    for tool in room.servers.tools() {
+        let name = tool.spec().name.to_string();
+        assert!(!name.contains("sampling") && !name.contains("research"), "{name}");
+    }
     room.close().await;
 }
 
 // proves P1
 #[tokio::test]
 async fn server_filesystem_reads_and_writes_where_it_may() {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let dir = folder();
     std::fs::write(dir.path().join("notes.txt"), "one\ntwo\nthree\n").unwrap();
     let path = |name: &str| dir.path().join(name).display().to_string();
@@ -92,7 +94,7 @@ async fn server_filesystem_reads_and_writes_where_it_may() {
 // proves P1
 #[tokio::test]
 async fn server_memory_remembers_from_one_process_to_the_next() {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let dir = folder();
     let (name, mut entry) = from_npm(&npm, "memory", "mcp-server-memory", &[]);
     entry["env"] = json!({"MEMORY_FILE_PATH": dir.path().join("memory.jsonl")});
@@ -113,7 +115,7 @@ async fn server_memory_remembers_from_one_process_to_the_next() {
 // proves P1
 #[tokio::test]
 async fn server_sequential_thinking_keeps_count() {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let room = Room::new(folder(), [from_npm(&npm, "thinking", "mcp-server-sequential-thinking", &[])]);
     let tool = "thinking.sequentialthinking";
     let thought =
@@ -128,7 +130,7 @@ async fn server_sequential_thinking_keeps_count() {
 // proves P1
 #[tokio::test]
 async fn server_git_tells_of_a_repository() {
-    let Some(python) = packages::python() else { return };
+    let Some(python) = python() else { return };
     let dir = folder();
     let git = |words: &[&str]| {
         let mut command = Command::new("git");
@@ -151,7 +153,7 @@ async fn server_git_tells_of_a_repository() {
 // proves P1
 #[tokio::test]
 async fn server_time_converts_a_time() {
-    let Some(python) = packages::python() else { return };
+    let Some(python) = python() else { return };
     let room = Room::new(folder(), [from_python(&python, "time", "mcp-server-time", &["--local-timezone", "Etc/UTC"])]);
     room.connect("time").await;
     let arguments = json!({"source_timezone": "Asia/Tokyo", "time": "12:30", "target_timezone": "Etc/UTC"});
@@ -163,7 +165,7 @@ async fn server_time_converts_a_time() {
 // proves P2
 #[tokio::test]
 async fn a_server_that_dies_at_its_start_is_reported_and_the_others_go_on_and_prints_who_is_there() {
-    let (Some(npm), Some(python)) = (packages::npm(), packages::python()) else { return };
+    let (Some(npm), Some(python)) = (npm(), python()) else { return };
     let dir = folder();
     let database = dir.path().join("test.db").display().to_string();
     let root = dir.path().to_owned();

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::process::Command;
+use windlass_testkit::node;
 
-use crate::packages;
+use crate::room::npm;
 
 /// How long the suite waits for a client, and we for the suite.
 const SCENARIO_MS: &str = "90000";
@@ -47,12 +48,12 @@ async fn every_scored_scenario_of_2026_07_28_passes_and_prints_how_many() {
 }
 
 async fn check(revision: &str, count: usize) {
-    let Some(npm) = packages::npm() else { return };
+    let Some(npm) = npm() else { return };
     let suite = npm.join("node_modules/@modelcontextprotocol/conformance");
     let scored = scored(&std::fs::read_to_string(suite.join(format!("requirements/{revision}.yaml"))).unwrap());
     assert_eq!(scored.len(), count, "the suite scores other scenarios than it did: {scored:?}");
     let out = tempfile::tempdir().unwrap();
-    let said = run(&packages::node(&npm), &suite, revision, out.path()).await;
+    let said = run(&node(&npm), &suite, revision, out.path()).await;
     let results = results(out.path());
     let wrong: Vec<String> = scored
         .iter()

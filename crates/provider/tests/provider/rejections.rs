@@ -39,6 +39,25 @@ fn passing_failures_are_known_by_status_or_by_words() {
     );
 }
 
+// proves T4
+#[test]
+fn a_server_that_takes_no_tools_is_understood_whatever_its_status() {
+    for (status, body) in [
+        (400, r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools"}}"#),
+        (500, r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#),
+        (
+            400,
+            r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}"#,
+        ),
+        (404, r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#),
+    ] {
+        let failure = rejected(status, body);
+        assert_eq!((failure.class, failure.no_tools), (FailureClass::BadRequest, true), "{body}");
+        assert!(failure.message.contains("--dialect tool_block"), "{}", failure.message);
+    }
+    assert!(!rejected(400, r#"{"error":{"message":"the tools are wrong"}}"#).no_tools);
+}
+
 // proves M3
 #[test]
 fn words_count_not_substrings() {

@@ -179,6 +179,7 @@ fn parameters_are_sent_only_where_set() {
         temperature_milli: Some(100),
         max_tokens: MaxTokens::Fixed(4096),
         reasoning: Reasoning::Low,
+        stop: &["</tool>"],
         ..request(&context, &history)
     };
     let parameters = |config: &OpenAiConfig| {
@@ -189,7 +190,10 @@ fn parameters_are_sent_only_where_set() {
     };
     assert_eq!(
         parameters(&config()),
-        json!({"model": "m", "stream": false, "temperature": 0.1, "max_tokens": 4096, "reasoning_effort": "low"})
+        json!({
+            "model": "m", "stream": false, "stop": ["</tool>"], "temperature": 0.1, "max_tokens": 4096,
+            "reasoning_effort": "low"
+        })
     );
     let openai = OpenAiConfig::new("https://api.openai.com/v1", "m");
     assert_eq!(openai.length_field, LengthField::MaxCompletionTokens);

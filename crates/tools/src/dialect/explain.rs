@@ -5,31 +5,35 @@ const EXPLAINING: &[&str] = &[
     "example",
     "e.g.",
     "for instance",
-    "such as",
-    "format",
     "syntax",
-    "would",
-    "could",
-    "might",
+    "the format is",
+    "in the format",
+    "in this format",
+    "following format",
+    "looks like",
+    "look like",
+    "would write",
+    "would call",
+    "could write",
+    "could call",
+    "could use",
     "you can",
+    "you could",
+    "you would",
     "you may",
     "you should",
     "can be called",
     "is called like",
     "are called like",
-    "looks like",
-    "look like",
-    "usage",
-    "to use",
-    "how to",
+    "usage:",
+    "how to call",
+    "how to use",
     "instead of",
-    "do not",
-    "don't",
-    "never",
-    "was:",
-    "were:",
-    "previously",
-    "earlier",
+    "never write",
+    "do not write",
+    "don't write",
+    "was called",
+    "were called",
 ];
 
 /// Whether `line` explains.
@@ -51,7 +55,13 @@ mod tests {
         {
             assert!(explains(line), "{line}");
         }
-        for line in ["I will read the file now.", "Let me look:", "First, the listing:", ""] {
+        for line in [
+            "I will read the file now.",
+            "Let me look:",
+            "I would like to see the format of the file:",
+            "It could not be found, so I list the folder:",
+            "",
+        ] {
             assert!(!explains(line), "{line}");
         }
     }

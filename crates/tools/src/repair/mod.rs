@@ -100,8 +100,9 @@ impl<'a> Mender<'a> {
         self.skip_blank();
         let mut next = match self.peek()? {
             b'{' | b'[' => Next::Value,
-            // The first brace is missing: what follows must have keys.
-            _ => self.begin(Open::Object)?,
+            // The first brace is missing before a key.
+            b'"' | b'\'' => self.begin(Open::Object)?,
+            _ => return None,
         };
         loop {
             self.skip_blank();

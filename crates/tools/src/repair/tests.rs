@@ -87,6 +87,7 @@ fn what_was_cut_off_or_means_nothing_is_refused() {
         r#"{"a": 1} and more"#,
         r#"{"a": 1}{"b": 2}"#,
         "hello there",
+        "path=notes.txt please",
         "{hello}",
         r#"{"a": NaN}"#,
         r#"{"a": "x\"#,

