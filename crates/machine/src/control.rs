@@ -244,27 +244,7 @@ impl Run {
             }
             Record::QuestionAsked(asked) => self.ask(asked),
             Record::QuestionAnswered(answered) => self.answer(answered),
-            Record::Nudged(nudged) => {
-                self.watch.nudged(nudged.why);
-                match nudged.why {
-                    NudgeCause::Reply(Nudge::Empty) => {
-                        self.empties += 1;
-                        // Nothing was added to what was cut off before; it still waits for its rest.
-                        self.continuing = !self.answer.is_empty();
-                    }
-                    NudgeCause::Reply(Nudge::CutOff) => {
-                        self.continued += 1;
-                        self.continuing = true;
-                    }
-                    NudgeCause::Misfit => self.corrections += 1,
-                    NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall)
-                    | NudgeCause::ErrorTurns
-                    | NudgeCause::Cycle
-                    | NudgeCause::TurnCap
-                    | NudgeCause::Summarise
-                    | NudgeCause::Halt => {}
-                }
-            }
+            Record::Nudged(nudged) => self.nudged(nudged.why),
             Record::ToolWithheld(withheld) => self.watch.withheld(withheld),
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
             Record::Compacted(_) => self.watch.history_shortened(),
@@ -278,6 +258,28 @@ impl Run {
             | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
+        }
+    }
+
+    fn nudged(&mut self, why: NudgeCause) {
+        self.watch.nudged(why);
+        match why {
+            NudgeCause::Reply(Nudge::Empty) => {
+                self.empties += 1;
+                // Nothing was added to what was cut off before; it still waits for its rest.
+                self.continuing = !self.answer.is_empty();
+            }
+            NudgeCause::Reply(Nudge::CutOff) => {
+                self.continued += 1;
+                self.continuing = true;
+            }
+            NudgeCause::Misfit => self.corrections += 1,
+            NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall)
+            | NudgeCause::ErrorTurns
+            | NudgeCause::Cycle
+            | NudgeCause::TurnCap
+            | NudgeCause::Summarise
+            | NudgeCause::Halt => {}
         }
     }
 
