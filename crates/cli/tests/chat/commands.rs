@@ -110,6 +110,26 @@ fn another_model_is_taken_for_the_next_run() {
     bench.assert_whole("another model");
 }
 
+// proves T9
+#[test]
+fn undo_puts_files_back_and_brings_them_back_again() {
+    let edit = serde_json::json!({"path": "a.txt", "old_text": "one", "new_text": "two"});
+    let bench = Bench::new(Script::of([Step::call("edit_file", edit), Step::say("Done.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    let mut glass = chat(&bench);
+    glass.resize(100, 40);
+    say(&mut glass, "/undo", "there is nothing to undo yet");
+    say(&mut glass, "go", "Done.");
+    say(&mut glass, "/undo", "bring it back with: /undo u1");
+    assert_eq!(bench.read("a.txt").as_deref(), Some("one\n"));
+    std::fs::write(bench.workspace().join("a.txt"), "mine\n").expect("a file");
+    say(&mut glass, "/undo u1", "/undo force puts them back all the same");
+    say(&mut glass, "/undo u1 force", "take it back again with: /undo u2");
+    assert_eq!(bench.read("a.txt").as_deref(), Some("two\n"));
+    say(&mut glass, "/undo u9", "u9 changed no files");
+    bench.assert_whole("undone in the chat");
+}
+
 // proves J3: a failed run can be retried
 #[test]
 fn a_failed_run_is_tried_again() {
