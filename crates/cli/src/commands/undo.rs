@@ -16,7 +16,7 @@ use crate::output::{quoted, undone};
 use crate::settings::{Env, Flags, Place};
 use crate::{crash, secrets};
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: Env) -> Done {
+pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
     let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
     let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
@@ -30,7 +30,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: Env) -> Done 
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
-            secrets: Arc::new(known_secrets(flags, &place, &env)),
+            secrets: Arc::new(known_secrets(flags, &place, env)),
         };
         let request = UndoRequest {
             of: args.call,
