@@ -219,6 +219,10 @@ impl<'a> Reading<'a> {
     }
 
     fn undone(&mut self, started: &UndoStarted, changes: Changes) {
+        if changes.is_empty() && !started.changes.is_empty() {
+            // Nothing was put back, so nothing is undone.
+            return;
+        }
         self.ledger.deeds.push(Deed {
             of: Undoable::Undo(started.undo),
             tool: started.tool.clone(),

@@ -68,8 +68,9 @@ impl Tool for McpTool {
     /// says something else than it did.
     fn asks(&self) -> Asks {
         match (self.trust, &self.before) {
+            (_, Some(_)) => Asks::Anew,
             (Trust::Trusted, None) => Asks::ByEffect,
-            (Trust::Untrusted, _) | (Trust::Trusted, Some(_)) => Asks::Always,
+            (Trust::Untrusted, None) => Asks::Always,
         }
     }
 

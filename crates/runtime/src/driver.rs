@@ -4,7 +4,7 @@
 //! It is the only writer of its session. Any error of the store ends it: what it holds in memory may
 //! then differ from the journal, and must be folded anew by whoever opens the session next.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
-use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption};
+use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
 use crate::attempt::{self, Asked, Read, Sent, Streamed};
 use crate::call::{self, Ended, Live};
@@ -33,6 +33,7 @@ pub(crate) enum Done {
     Model(AttemptKey, Result<Reply, Failure>),
     HandedBack(AttemptKey, String),
     Call(Ended),
+    Restored(UndoId, Result<BTreeMap<String, String>, StoreError>),
 }
 
 /// An effect under way.
@@ -238,6 +239,7 @@ impl Driver {
                 let usage = attempt::charged(&self.state, &text);
                 self.step(Fact::HandedBack { attempt, text, usage }).await?
             }
+            Done::Restored(undo, left_alone) => self.step(Fact::Restored { undo, left_alone: left_alone? }).await?,
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();

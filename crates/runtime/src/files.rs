@@ -1,7 +1,6 @@
 //! What a driver does about files: keeps them before a call, says what a stopped call left, puts them
 //! back.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_machine::{Effect, Fact};
@@ -46,14 +45,14 @@ impl Driver {
     fn restoring(&self, started: Arc<UndoStarted>) -> BoxFuture<'static, Done> {
         let (files, session) = (self.undo_files(), self.state.session);
         Box::pin(async move {
-            let nowhere = |why: &str| started.changes.keys().map(|path| (path.clone(), why.to_owned())).collect();
-            let left_alone: BTreeMap<String, String> = match files {
-                Some(files) => {
-                    files.restore(session, &started).await.unwrap_or_else(|error| nowhere(&error.to_string()))
+            let left_alone = match files {
+                Some(files) => files.restore(session, &started).await,
+                None => {
+                    let nowhere = |path: &String| (path.clone(), "there is no workspace".to_owned());
+                    Ok(started.changes.keys().map(nowhere).collect())
                 }
-                None => nowhere("there is no workspace"),
             };
-            Done::Call(Ended { fact: Fact::Restored { undo: started.undo, left_alone }, blobs: Vec::new() })
+            Done::Restored(started.undo, left_alone)
         })
     }
 

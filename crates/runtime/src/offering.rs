@@ -65,14 +65,15 @@ impl Driver {
     /// A new offer for a run that is being pinned; for one that was, the one it was pinned with.
     fn take_offer(&self, run: &Run) -> Offering {
         let (registry, selection) = (&self.outside.registry, Selection::from(run.policy()));
+        // Asked first: a server that comes up in between is offered, and looked at once more.
+        let awaited = registry.awaited(&selection);
         let offer = match (&run.phase, &self.state.book.context) {
             (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
                 registry.pinned(&context.offer, &selection)
             }
             (Phase::Pinning, _) | (_, None) => registry.offer(&selection),
         };
-        // Only now are the servers awake.
-        Offering { run: run.id, offer, awaited: registry.awaited(&selection) }
+        Offering { run: run.id, offer, awaited }
     }
 
     /// What a run sends before the conversation, gathered.
@@ -108,10 +109,10 @@ impl Driver {
     /// Takes the offer anew if a server that was awaited is no longer.
     pub(crate) async fn grow_offer(&mut self) -> Result<(), StoreError> {
         let (Some(run), Some(offering)) = (&self.state.control.run, &self.underway.offering) else { return Ok(()) };
-        let selection = Selection::from(run.policy());
         if offering.run != run.id || offering.awaited.is_empty() {
             return Ok(());
         }
+        let selection = Selection::from(run.policy());
         let awaited = self.outside.registry.awaited(&selection);
         if awaited == offering.awaited {
             return Ok(());

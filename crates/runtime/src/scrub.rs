@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use windlass_machine::{Fact, Finished, Verified};
 use windlass_tools::Secrets;
-use windlass_vocab::{Failure, Part, PreparedCall, Preview, Verdict};
+use windlass_vocab::{Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Verdict, Wanted};
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
     match fact {
         Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
-        Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_text(secrets, &mut context.prefix),
+        Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, malformed, .. } => {
             for part in parts {
@@ -34,9 +34,9 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         }
         Fact::CallPaused { pause, .. } => {
             pause.state = secrets.scrub_json(&pause.state);
-            pause.asks.iter_mut().for_each(|asked| scrub_text(secrets, &mut asked.message));
+            pause.asks.iter_mut().for_each(|asked| scrub_elicitation(secrets, asked));
         }
-        Fact::Elicited { elicitation, .. } => scrub_text(secrets, &mut elicitation.message),
+        Fact::Elicited { elicitation, .. } => scrub_elicitation(secrets, elicitation),
         Fact::Changed(changed) => {
             if let Some(title) = &mut changed.title {
                 scrub_text(secrets, title);
@@ -52,6 +52,23 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::Resumed { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
+    }
+}
+
+fn scrub_elicitation(secrets: &Secrets, elicitation: &mut Elicitation) {
+    scrub_text(secrets, &mut elicitation.message);
+    match &mut elicitation.wants {
+        Wanted::Form { schema } => *schema = secrets.scrub_json(schema),
+        Wanted::Visit { url } => scrub_text(secrets, url),
+    }
+}
+
+/// What a server says of its tools is foreign text.
+fn scrub_context(secrets: &Secrets, context: &mut PinnedContext) {
+    scrub_text(secrets, &mut context.prefix);
+    for spec in context.offer.iter_mut().filter(|spec| spec.name.server() != "local") {
+        scrub_text(secrets, &mut spec.description);
+        spec.schema = secrets.scrub_json(&spec.schema);
     }
 }
 

@@ -213,6 +213,7 @@ fn reply(cue: &Cue<'_>) -> Reply {
                 provider_id: wire::id(cue, index, call),
                 name: call.name.clone(),
                 arguments: wire::arguments(cue, call),
+                mended: None,
             })
             .collect(),
         stop: stop(wire::finish(step)),

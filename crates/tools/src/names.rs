@@ -75,15 +75,20 @@ impl Resolved {
     }
 }
 
+/// Which of `specs` has exactly this name, on the wire or for people.
+pub(crate) fn exact(name: &str, specs: &[ToolSpec]) -> Option<usize> {
+    let name = name.trim();
+    specs.iter().position(|spec| spec.wire_name == name || spec.name.as_str() == name)
+}
+
 /// Which of `specs` the model means by `name`: exact wire name, exact `server.tool`, the only tool of
 /// that bare name, a name other agents have for it, the only one it is a misspelling of. A prefix that
 /// names a server of ours is never ignored.
 pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
-    let name = name.trim();
-    let exact = |spec: &ToolSpec| spec.wire_name == name || spec.name.as_str() == name;
-    if let Some(index) = specs.iter().position(exact) {
+    if let Some(index) = exact(name, specs) {
         return Resolved::Exact(index);
     }
+    let name = name.trim();
     let (server, bare) = parted(name, specs);
     let there = |spec: &ToolSpec| server.is_none_or(|server| spec.name.server() == server);
     let named = |spec: &ToolSpec, wanted: &str| spec.name.bare() == wanted && there(spec);

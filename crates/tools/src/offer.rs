@@ -18,7 +18,7 @@ use windlass_vocab::{
 
 use crate::arguments::{self, Parsed, Schema};
 use crate::cut::thousands;
-use crate::names::{self, Resolved, wire_name};
+use crate::names::{self, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
 use crate::tool::shorten;
@@ -65,7 +65,11 @@ impl Offer {
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
         let mut parsed = arguments::parse(&call.arguments);
-        if let Resolved::Exact(index) = names::resolve(&call.name, &self.inner.hidden) {
+        if let Some(written) = &call.mended {
+            parsed.repairs.push(Repair::Syntax);
+            parsed.raw = Some(written.clone());
+        }
+        if let Some(index) = names::exact(&call.name, &self.inner.hidden) {
             return self.hidden(&self.inner.hidden[index], call, parsed.json, parsed.raw);
         }
         let resolved = names::resolve(&call.name, self.specs());
@@ -103,8 +107,7 @@ impl Offer {
     /// Whether a call by this name would be one of a tool that is there, offered or hidden.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        let hidden = || matches!(names::resolve(name, &self.inner.hidden), Resolved::Exact(_));
-        names::resolve(name, self.specs()).index().is_some() || hidden()
+        names::resolve(name, self.specs()).index().is_some() || names::exact(name, &self.inner.hidden).is_some()
     }
 
     /// A hidden tool is refused even when the model knows its name (T2).
@@ -168,6 +171,9 @@ impl Offer {
     /// have changed its arguments, or the rules, since it was prepared; a deny holds against both.
     #[must_use]
     pub fn forbidden(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> Option<String> {
+        if permissions.deny.is_empty() {
+            return None;
+        }
         let entry = self.entry(tool)?;
         permissions.forbidden(&entry.spec, &subject_of(entry, &arguments.to_value()))
     }

@@ -42,6 +42,9 @@ impl Permissions {
         if self.mode == Mode::Bypass {
             return Verdict::Allow;
         }
+        if asks == Asks::Anew {
+            return Verdict::Ask;
+        }
         // A grant that is no rule was not written by us and allows nothing.
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
         let grants: Vec<&Rule> = grants.iter().filter(|rule| rule.means(&spec.name)).collect();
@@ -55,7 +58,7 @@ impl Permissions {
         } else {
             match asks {
                 Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
-                Asks::Always => Verdict::Ask,
+                Asks::Always | Asks::Anew => Verdict::Ask,
             }
         }
     }
@@ -239,6 +242,22 @@ pub(crate) mod tests {
         assert_eq!(command(&all, "git status; rm x", &["run_command(rm *)"]), "deny");
         assert_eq!(command(&all, "echo $(rm x)", &["run_command"]), "deny");
         assert_eq!(command(&all, "ls", &["not a rule", ""]), "ask");
+    }
+
+    // proves T8, P3: what was allowed is not what it has become
+    #[test]
+    fn a_tool_that_has_changed_asks_whatever_was_allowed_before() {
+        let put = spec("hub.put", EffectClass::ReadOnly);
+        let judge = |permissions: &Permissions, asks| {
+            let grants = [Grant { rule: "hub.put".into() }];
+            permissions.judge(&put, &Subject::text("x"), asks, &grants)
+        };
+        let allowing = permissions(Mode::Default, &["hub.*"], &[], &[]);
+        assert_eq!(judge(&allowing, Asks::Always), Verdict::Allow);
+        assert_eq!(judge(&allowing, Asks::Anew), Verdict::Ask);
+        assert_eq!(judge(&permissions(Mode::Bypass, &[], &[], &[]), Asks::Anew), Verdict::Allow);
+        let denying = permissions(Mode::Default, &[], &[], &["hub.put"]);
+        assert!(matches!(judge(&denying, Asks::Anew), Verdict::Deny { .. }));
     }
 
     // proves T8

@@ -90,8 +90,9 @@ impl Registry {
     /// always make the same offer. Servers that are not connected are woken and not waited for.
     #[must_use]
     pub fn offer(&self, selection: &Selection) -> Offer {
-        let mut entries = self.known(selection);
+        // Asked before its tools are: one that comes up in between is offered, and waited for in vain at worst.
         let awaited = self.awaited(selection);
+        let mut entries = self.known(selection);
         if let Some(servers) = self.servers.as_ref().filter(|_| !awaited.is_empty()) {
             let wait = entry(Arc::new(WaitForServers::new(Arc::clone(servers), awaited)));
             entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
@@ -120,17 +121,19 @@ impl Registry {
         Offer::new(specs.iter().filter_map(stand_in).collect(), &hidden.cloned().collect::<Vec<_>>())
     }
 
-    /// The servers that are being connected for the first time, if servers are wanted at all.
+    /// The servers that are being connected for the first time, if servers are wanted at all. Wakes them.
     #[must_use]
     pub fn awaited(&self, selection: &Selection) -> Vec<String> {
         let servers = self.servers.as_ref().filter(|_| selection.wants_servers());
-        servers.map(|servers| servers.awaited()).unwrap_or_default()
+        servers.map_or_else(Vec::new, |servers| {
+            servers.wake();
+            servers.awaited()
+        })
     }
 
     fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<Entry>> {
         let mut entries = self.entries.clone();
         if let Some(servers) = self.servers.as_ref().filter(|_| selection.wants_servers()) {
-            servers.wake();
             for entry in servers.tools().into_iter().filter_map(entry) {
                 entries.entry(entry.spec.name.clone()).or_insert(entry);
             }

@@ -69,6 +69,8 @@ pub enum Asks {
     ByEffect,
     /// In every mode that asks at all: what it does reaches further than its class tells.
     Always,
+    /// Whatever was allowed before: it is no longer what the person agreed to.
+    Anew,
 }
 
 impl fmt::Debug for CallContext {

@@ -108,7 +108,7 @@ fn offer_of(tools: Vec<Scripted>) -> Offer {
 }
 
 fn reply(name: &str, arguments: &str) -> ReplyCall {
-    ReplyCall { provider_id: Some("c1".into()), name: name.into(), arguments: arguments.into() }
+    ReplyCall { provider_id: Some("c1".into()), name: name.into(), arguments: arguments.into(), mended: None }
 }
 
 fn context() -> CallContext {

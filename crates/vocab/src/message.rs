@@ -119,4 +119,6 @@ pub struct ReplyCall {
     pub name: String,
     /// The arguments as written; may be anything.
     pub arguments: String,
+    /// The whole call as written, where it had to be mended to be read at all.
+    pub mended: Option<String>,
 }

@@ -128,7 +128,8 @@ impl Form {
 fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<(Json, String), String> {
     let deny = agent::permissions(&talk.job.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
-    let call = ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned() };
+    let call =
+        ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned(), mended: None };
     let prepared = offer.prepare(&call, &permissions, &[]);
     match prepared.verdict {
         Verdict::Allow | Verdict::Ask => {

@@ -58,7 +58,7 @@ impl Job {
         for notice in &settings.notices {
             view.notice(notice);
         }
-        let secrets = secrets::known(&sources.env, settings.api_key());
+        let secrets = secrets::known(&sources.env, Some(&settings));
         let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
         let servers = servers.map_err(|error| output_failed(&error))?;
         Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })

@@ -30,7 +30,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: Env) -> Done 
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
-            secrets: Arc::new(known_secrets(flags, &place, &env)),
+            secrets: Arc::new(known_secrets(flags, &place, env)),
         };
         let request = UndoRequest {
             of: args.call,
@@ -78,9 +78,9 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
 }
 
 /// Settings that can't be read are no reason to keep somebody from their files.
-fn known_secrets(flags: Flags, place: &Place, env: &Env) -> Secrets {
+fn known_secrets(flags: Flags, place: &Place, env: Env) -> Secrets {
     let flags = Flags { workspace: Some(place.workspace.clone()), ..flags };
     let settings = job::gather(flags, env.clone()).ok().and_then(|sources| sources.resolve().ok());
-    let known = secrets::known(env, settings.as_ref().and_then(|settings| settings.api_key()));
+    let known = secrets::known(&env, settings.as_ref());
     Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
 }

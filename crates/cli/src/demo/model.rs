@@ -77,7 +77,11 @@ fn said(text: String) -> Reply {
 }
 
 fn asked(beside: String, calls: Vec<Call>) -> Reply {
-    let call =
-        |call: Call| ReplyCall { provider_id: None, name: call.tool.to_owned(), arguments: call.arguments.to_string() };
+    let call = |call: Call| ReplyCall {
+        provider_id: None,
+        name: call.tool.to_owned(),
+        arguments: call.arguments.to_string(),
+        mended: None,
+    };
     Reply { calls: calls.into_iter().map(call).collect(), stop: StopReason::Calls, ..said(beside) }
 }

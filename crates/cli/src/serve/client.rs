@@ -4,7 +4,9 @@
 use rmcp::model::{ElicitationCapability, ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, model::ClientCapabilities};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use windlass::mcp::EFFECT_ID;
 use windlass::vocab::Attendance;
 
 /// How the client's person is asked.
@@ -33,6 +35,8 @@ pub(super) struct Client {
     pub(super) reach: Reach,
     /// Where progress goes, if the client wants to know.
     pub(super) progress: Option<ProgressToken>,
+    /// The client's own name for what the call is to effect, the same for every try (J4).
+    pub(super) effect: Option<String>,
     /// The client no longer wants the answer.
     pub(super) cancelled: CancellationToken,
     /// The client is no longer there.
@@ -46,6 +50,7 @@ impl Client {
             peer: context.peer.clone(),
             reach: reach(version.as_ref(), context.client_capabilities().as_ref()),
             progress: context.meta.get_progress_token(),
+            effect: context.meta.get(EFFECT_ID).and_then(Value::as_str).map(str::to_owned),
             cancelled: context.ct.clone(),
             gone: gone.clone(),
         }

@@ -42,7 +42,8 @@ pub(super) enum Begun {
 /// Says something, as `windlass run` does: in the session it names, in the one its message id names, or in
 /// a new one.
 pub(super) async fn say(premises: &Premises, live: &Live, ask: Ask, client: &Client) -> Result<Begun, CommandError> {
-    let message = ask.message_id.map(|Name(id)| MessageId(id));
+    // Another Windlass that tries a call again means the same message.
+    let message = ask.message_id.map(|Name(id)| id).or_else(|| client.effect.clone()).map(MessageId);
     let of_message = || message.as_ref().map(|id| format!("message:{id}"));
     let named = ask.session.map(|Name(key)| key).or_else(of_message);
     let known = match &named {

@@ -132,7 +132,8 @@ impl Sources {
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
         let (endpoint, mut notices) = endpoint::endpoint(self)?;
         let permissions = permissions::permissions(self)?;
-        let servers = servers::servers(self)?;
+        let (servers, problems) = servers::servers(self)?;
+        notices.extend(problems);
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>()));
         let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
         let mut policy = self.policy()?;

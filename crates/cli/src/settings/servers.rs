@@ -42,9 +42,9 @@ pub struct Consent {
     pub digest: Hash,
 }
 
-/// The servers of all places together.
-pub(super) fn servers(sources: &Sources) -> Result<BTreeMap<ServerName, Server>, SettingsError> {
-    let mut servers = BTreeMap::new();
+/// The servers of all places together, and what a person should know of those that can't be used.
+pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
+    let (mut servers, mut notices) = (BTreeMap::new(), Vec::new());
     let mut add = |named: Named| {
         for (name, config) in named.servers {
             let (origin, consent) = (named.origin.clone(), named.consent.clone());
@@ -69,14 +69,16 @@ pub(super) fn servers(sources: &Sources) -> Result<BTreeMap<ServerName, Server>,
         add(agreed(named, file.path()));
     }
     if let Some(file) = &sources.project_servers {
-        add(agreed(of_json(file, Origin::ProjectServers(file.path.clone()))?, &file.path));
+        let (named, problems) = of_project(file);
+        notices = problems;
+        add(agreed(named, &file.path));
     }
     if let Some(file) = &sources.user
         && let Some(named) = of_toml(file)?
     {
         add(named);
     }
-    Ok(servers)
+    Ok((servers, notices))
 }
 
 /// The servers of one place.
@@ -100,6 +102,26 @@ fn of_json(file: &ServerFile, origin: Origin) -> Result<Named, SettingsError> {
     let text = file.text.as_ref().map_err(|problem| wrong(problem.clone()))?;
     let value = parse_json(text).map_err(&wrong)?;
     Named::new(block(&value), origin, wrong)
+}
+
+/// What is wrong in a file that other programs wrote, and that anybody may have put there, costs its own
+/// server and no command.
+fn of_project(file: &ServerFile) -> (Named, Vec<String>) {
+    let origin = Origin::ProjectServers(file.path.clone());
+    let skipped = |problem: &dyn std::fmt::Display| format!("{}: {problem}; it is left out", file.path.display());
+    let value = file.text.as_ref().map_err(Clone::clone).and_then(|text| parse_json(text));
+    let (value, mut problems) = match value {
+        Ok(value) => (value, Vec::new()),
+        Err(problem) => (Value::Null, vec![skipped(&problem)]),
+    };
+    let (block, mut servers) = (block(&value), BTreeMap::new());
+    for (name, entry) in block.as_object().into_iter().flatten() {
+        match servers_from_json(&serde_json::json!({ name.as_str(): entry })) {
+            Ok(one) => servers.extend(one),
+            Err(error) => problems.push(skipped(&error)),
+        }
+    }
+    (Named { servers, origin, digest: hash_of(block.to_string().as_bytes()), consent: None }, problems)
 }
 
 fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
@@ -187,6 +209,19 @@ mod tests {
         };
         assert_eq!(consent(GIT), consent(&GIT.replace(' ', "")), "only what it says counts");
         assert_ne!(consent(GIT), consent(&GIT.replace("git-server", "rm")));
+    }
+
+    // proves P2: skipped with a warning
+    #[test]
+    fn one_bad_entry_of_a_project_costs_its_own_server_alone() {
+        let text =
+            r#"{"mcpServers": {"a b": {"command": "x"}, "odd": {"type": "pigeon"}, "git": {"command": "git-server"}}}"#;
+        let given = Given::usable().project_servers(file("/p/.mcp.json", text));
+        assert_eq!(commands(&given), ["git: git-server if agreed"]);
+        let notices = given.settings().notices;
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        let broken = Given::usable().project_servers(file("/p/.mcp.json", "{"));
+        assert!(broken.settings().notices[0].starts_with("/p/.mcp.json: it is no JSON"));
     }
 
     #[test]

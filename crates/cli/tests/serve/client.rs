@@ -183,6 +183,14 @@ impl Client {
     }
 }
 
+/// Nothing is left running, however a test ends.
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
 /// The text of a result.
 pub(crate) fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().expect("content");

@@ -10,5 +10,6 @@ mod client;
 mod asking;
 mod handshake;
 mod leaving;
+mod nested;
 mod reading;
 mod working;

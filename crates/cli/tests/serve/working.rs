@@ -66,6 +66,20 @@ fn the_same_message_id_is_answered_again_without_a_second_run() {
     }
 }
 
+// proves P5, J4: a call that names its effect is done once, however often it is tried
+#[test]
+fn a_call_tried_again_with_its_effect_id_is_answered_again() {
+    let bench = Bench::new(Script::of([Step::say("Once.")]));
+    let mut client = Client::shaken(&bench, &[], json!({}));
+    let params = json!({"name": "ask", "arguments": {"prompt": "go"}, "_meta": {"windlass/effect-id": "e1"}});
+    let results = [(); 2].map(|()| {
+        let id = client.send("tools/call", params.clone());
+        client.result(id)
+    });
+    assert_eq!(results[0], results[1]);
+    assert_eq!((text(&results[0]).as_str(), bench.server.count()), ("Once.", 1));
+}
+
 // proves P5, L8: who cancels a call stops its run, as a person
 #[test]
 fn a_cancelled_call_stops_its_run() {
@@ -133,7 +147,10 @@ fn sessions_work_in_parallel_and_a_busy_one_refuses() {
 // proves P5: what can't be done is said in a sentence, and the server stays up
 #[test]
 fn what_goes_wrong_is_told_with_what_to_do() {
-    let bench = Bench::new(Script::of([Step::say("Aye.").fault(FaultKind::status(401).times(1))]));
+    let bench = Bench::new(
+        Script::when("go", [Step::say("Never.").fault(FaultKind::status(401))])
+            .scene(Scene::when("again", [Step::say("Aye.")])),
+    );
     let nowhere = [("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")];
     let mut without = Client::start_with(&bench, &[], &nowhere);
     without.initialize("2025-11-25", json!({}));

@@ -43,7 +43,7 @@ fn calls_of(deltas: &[&str]) -> Vec<ReplyCall> {
 
 fn call(id: &str, name: &str, arguments: &str) -> ReplyCall {
     let provider_id = (!id.is_empty()).then(|| id.to_owned());
-    ReplyCall { provider_id, name: name.into(), arguments: arguments.into() }
+    ReplyCall { provider_id, name: name.into(), arguments: arguments.into(), mended: None }
 }
 
 fn failure(result: Result<Reply, Failure>) -> Failure {

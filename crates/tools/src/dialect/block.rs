@@ -40,7 +40,7 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
         (Some(given), None) => unclosed(given)?,
     };
     let name = if tool.contains('.') { tool } else { format!("{server}.{tool}") };
-    Ok(vec![ReplyCall { provider_id: None, name, arguments }])
+    Ok(vec![ReplyCall { provider_id: None, name, arguments, mended: None }])
 }
 
 /// The text of an element; nothing where it is absent or empty.
@@ -105,7 +105,7 @@ pub(super) fn function(text: &str) -> Result<ReplyCall, Malformed> {
     let name = name.trim().trim_matches('"').to_owned();
     let arguments =
         if inner.starts_with("<parameter") { parameters(inner).ok_or_else(broken)? } else { arguments(inner)? };
-    Ok(ReplyCall { provider_id: None, name, arguments })
+    Ok(ReplyCall { provider_id: None, name, arguments, mended: None })
 }
 
 fn parameters(text: &str) -> Option<String> {

@@ -78,7 +78,10 @@ pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
     if serde_json::from_str::<&RawValue>(text).is_ok() {
         return calls_of(text, DEEPEST);
     }
-    calls_of(&mend(text)?.text, DEEPEST)
+    let mut calls = calls_of(&mend(text)?.text, DEEPEST)?;
+    // What was mended is kept as it was written; with several calls each has the whole.
+    calls.iter_mut().for_each(|call| call.mended = Some(text.to_owned()));
+    Some(calls)
 }
 
 fn calls_of(text: &str, deep: usize) -> Option<Vec<ReplyCall>> {
@@ -116,7 +119,7 @@ fn call(members: &BTreeMap<String, Box<RawValue>>) -> Option<ReplyCall> {
         None if !["tool", "tool_name", "function_name"].contains(&key) => return None,
         None => rest(members, key)?,
     };
-    Some(ReplyCall { provider_id: None, name, arguments })
+    Some(ReplyCall { provider_id: None, name, arguments, mended: None })
 }
 
 fn is_schema(text: &str) -> bool {

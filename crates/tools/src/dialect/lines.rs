@@ -91,6 +91,8 @@ pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, Malformed>
         Err(error) if mend(arguments).is_none() => {
             Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {error}.")))
         }
-        Ok(_) | Err(_) => Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned() }),
+        Ok(_) | Err(_) => {
+            Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned(), mended: None })
+        }
     }
 }

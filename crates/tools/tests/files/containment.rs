@@ -127,7 +127,7 @@ fn a_rule_sees_where_a_link_leads() {
     let permissions = Permissions { deny: vec!["write_file(keep/*)".parse().unwrap()], ..Permissions::default() };
     let verdict = |path: &str| {
         let arguments = json!({"path": path, "content": ""}).to_string();
-        let call = ReplyCall { name: "write_file".into(), arguments, provider_id: None };
+        let call = ReplyCall { name: "write_file".into(), arguments, provider_id: None, mended: None };
         room.offer.prepare(&call, &permissions, &[]).verdict
     };
     assert_eq!(verdict("free/y"), Verdict::Allow);

@@ -50,7 +50,12 @@ fn every_built_in_tool_has_a_schema_that_holds_and_a_description() {
     assert_eq!(room.offer.specs().len(), 11);
     for spec in room.offer.specs() {
         assert!(!spec.description.is_empty(), "{}", spec.name);
-        let call = ReplyCall { name: spec.wire_name.clone(), arguments: r#"{"no such": 1}"#.into(), provider_id: None };
+        let call = ReplyCall {
+            name: spec.wire_name.clone(),
+            arguments: r#"{"no such": 1}"#.into(),
+            provider_id: None,
+            mended: None,
+        };
         let prepared = room.offer.prepare(&call, &Permissions::default(), &[]);
         let told = matches!(&prepared.verdict, Verdict::Invalid { reason } if reason.contains("don't fit its schema"));
         assert!(told, "{}: {:?}", spec.name, prepared.verdict);

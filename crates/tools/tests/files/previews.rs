@@ -7,7 +7,7 @@ use windlass_vocab::{Preview, ReplyCall, Verdict};
 use crate::room::Room;
 
 fn prepared(room: &Room, tool: &str, arguments: &Value) -> (Verdict, Option<Preview>) {
-    let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None };
+    let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
     let strict = Permissions { mode: Mode::Strict, ..Permissions::default() };
     let prepared = room.offer.prepare(&call, &strict, &[]);
     (prepared.verdict, prepared.preview)

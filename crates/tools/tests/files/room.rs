@@ -56,7 +56,7 @@ impl Room {
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Outcome {
-        let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None };
+        let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
         let prepared = self.offer.prepare(&call, &Permissions::default(), &[]);
         assert!(matches!(prepared.verdict, Verdict::Allow | Verdict::Ask), "{:?}", prepared.verdict);
         let run = self.offer.run(&prepared.tool.unwrap(), context(), &prepared.arguments, Duration::from_secs(20));

@@ -111,7 +111,7 @@ impl Desk {
 }
 
 fn attached(settings: &Settings, sources: &Sources) -> Result<Attached, CommandError> {
-    let secrets = secrets::known(&sources.env, settings.api_key());
+    let secrets = secrets::known(&sources.env, Some(settings));
     // Consent has a command of its own.
     let attached = Attached::new(settings, &secrets, &sources.env, Attendance::Unattended);
     attached.map_err(|error| output_failed(&error))
