@@ -122,7 +122,9 @@ impl fmt::Display for Notice {
             NoticeKind::ToolChanged { tool } => {
                 write!(
                     f,
-                    "has changed its tool `{tool}` since you first saw it: it asks before each call until you accept it"
+                    "has changed its tool `{tool}` since you first saw it: it asks before each call until `windlass mcp \
+                     accept {}`",
+                    self.server
                 )
             }
             NoticeKind::ListingCut { reason } => write!(f, "has not had all its tools listed: {reason}"),

@@ -5,7 +5,7 @@
 
 use windlass_provider::ModelRequest;
 use windlass_tools::Offer;
-use windlass_tools::dialect::{Ended, Reader, Spoken, read, rendered, stop_sequence};
+use windlass_tools::dialect::{Ended, Malformed, Reader, Spoken, read, rendered, stop_sequence};
 use windlass_vocab::{Dialect, Message, Parallel, PinnedContext, Policy, Reply, StopReason, TurnMode};
 
 /// The conversation as it is sent, where calls are text.
@@ -64,6 +64,12 @@ pub(crate) fn reader(policy: &Policy, context: &PinnedContext, offer: &Offer) ->
     Some(Reader::new(spoken(policy, context)?, Box::new(move |name| offer.knows(name))))
 }
 
+/// Where calls are blocks, a reply that begins with one was meant as one, whatever is in it.
+fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<Malformed> {
+    let block = text.trim_start().strip_prefix("<tool").is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
+    (dialect == Some(Dialect::ToolBlock) && block).then_some(Malformed::MissingField { field: "tool_name" })
+}
+
 /// Reads the calls in a reply's text, if it has no others. What the model is told about one that can't
 /// be read comes back beside it.
 pub(crate) fn understood(
@@ -84,7 +90,8 @@ pub(crate) fn understood(
         }
         return (reply, None);
     }
-    let told = reading.malformed.map(|malformed| malformed.told(context.dialect));
+    let malformed = reading.malformed.or_else(|| unreadable_block(&reply.text, context.dialect));
+    let told = malformed.map(|malformed| malformed.told(context.dialect));
     if told.is_some() && mode != TurnMode::Tools {
         // Nothing can be called here, so half a call is no part of the answer either.
         reply.text = reading.text;

@@ -22,7 +22,7 @@ use crate::names::{self, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Permissions, Subject, Tool, Touch, Verification};
+use crate::{Asks, BoxFuture, CallContext, Permissions, Subject, Tool, Touch, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
@@ -245,7 +245,7 @@ fn permitted(
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
     match (preview, verdict) {
-        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, rule)), because),
+        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, lasting(entry, rule))), because),
         (Err(problem), Verdict::Ask) => {
             (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None, because)
         }
@@ -253,8 +253,16 @@ fn permitted(
     }
 }
 
+/// The rule that is offered for good. None would help a tool that is not what was agreed to.
+fn lasting(entry: &Entry, rule: String) -> Option<String> {
+    match entry.tool.asks() {
+        Asks::ByEffect | Asks::Always => Some(rule),
+        Asks::Anew => None,
+    }
+}
+
 /// A preview with the rule that would allow the call, no longer than anybody reads: it is recorded.
-fn bounded_preview(preview: Preview, rule: String) -> Preview {
+fn bounded_preview(preview: Preview, rule: Option<String>) -> Preview {
     const TITLE: usize = 400;
     const BODY: usize = 64_000;
     let left_out = preview.body.chars().count().saturating_sub(BODY);
@@ -263,7 +271,7 @@ fn bounded_preview(preview: Preview, rule: String) -> Preview {
         _ => format!("{}\n[{} more characters are not shown]", shorten(&preview.body, BODY), thousands(left_out)),
     };
     let title = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
-    Preview { title: shorten(&title, TITLE), body, rule: preview.rule.or(Some(rule)) }
+    Preview { title: shorten(&title, TITLE), body, rule: preview.rule.or(rule) }
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {

@@ -47,6 +47,7 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
     let what = named(report.of, report.tool.as_ref());
     let mut lines = Vec::new();
     lines.push(match (report.undo, report.restored.is_empty()) {
+        (_, true) if !report.left_alone.is_empty() => format!("nothing could be put back for {what}"),
         (_, true) => format!("no file had to be changed for {what}: all are as they were already"),
         (Some(_), false) => match report.of {
             Undoable::Call(_) => format!("undid {what}"),

@@ -82,7 +82,9 @@ pub(super) fn ask(
     let mut screen = io::stderr().lock();
     writeln!(screen, "{} wants to start or reach these MCP servers:", consent.file.display())?;
     for (name, config) in servers {
-        writeln!(screen, "  {name}: {}", harmless_line(&reached(config)))?;
+        for line in described(name, config) {
+            writeln!(screen, "  {line}")?;
+        }
     }
     loop {
         write!(screen, "Use them? [y] yes, until the file changes  [n] no  [l] later: ")?;
@@ -112,13 +114,17 @@ pub(super) fn advice(consent: &Consent, servers: &BTreeMap<&ServerName, &ServerC
     )
 }
 
-/// What is started or reached.
-pub(crate) fn reached(config: &ServerConfig) -> String {
-    match &config.reach {
-        Reach::Stdio { command, args, .. } => {
-            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
-            words.collect::<Vec<_>>().join(" ")
+/// Everything a person should see before they agree: what is started or reached, and what goes along,
+/// as it is written, so that `${VAR}` says which variable is handed over.
+pub(crate) fn described(name: &ServerName, config: &ServerConfig) -> Vec<String> {
+    let (reached, kind, along) = match &config.reach {
+        Reach::Stdio { command, args, env, .. } => {
+            let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
+            (words.join(" "), "with", env)
         }
-        Reach::Http { url, .. } => url.clone(),
-    }
+        Reach::Http { url, headers, .. } => (url.clone(), "with the header", headers),
+    };
+    let along = along.iter().map(|(key, value)| format!("  {kind} {key}={}", quoted(value)));
+    let lines = std::iter::once(format!("{name}: {reached}")).chain(along);
+    lines.map(|line| harmless_line(&line)).collect()
 }

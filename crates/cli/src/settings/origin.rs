@@ -43,6 +43,21 @@ pub enum Origin {
     Session,
 }
 
+impl Origin {
+    /// The file or flag alone, for what has no line of its own.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Project(position) | Self::User(position) => position.path.display().to_string(),
+            Self::Flag(_)
+            | Self::Variable(_)
+            | Self::ProjectServers(_)
+            | Self::Default
+            | Self::Found
+            | Self::Session => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

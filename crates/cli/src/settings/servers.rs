@@ -1,5 +1,6 @@
-//! Which MCP servers there are (P1): `--mcp-config` files > the project's `windlass.toml` and `.mcp.json` >
-//! the user's file. A name in a stronger place hides the same name in a weaker one.
+//! Which MCP servers there are (P1): `--mcp-config` files > the user's file > the project's `windlass.toml`
+//! and `.mcp.json`. A name in a stronger place hides the same name in a weaker one: what comes with a
+//! project never takes the place, and so the rules, of a server of the person's own.
 //!
 //! What comes with a project starts no program before a person has agreed to it (X2): such servers
 //! carry the file they stand in and a digest of what it says, and whoever agrees agrees to that.
@@ -44,41 +45,74 @@ pub struct Consent {
 
 /// The servers of all places together, and what a person should know of those that can't be used.
 pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
-    let (mut servers, mut notices) = (BTreeMap::new(), Vec::new());
-    let mut add = |named: Named| {
-        for (name, config) in named.servers {
-            let (origin, consent) = (named.origin.clone(), named.consent.clone());
-            servers.entry(name).or_insert(Server { config, origin, consent });
-        }
-    };
+    let mut all = All::default();
     for file in &sources.named_servers {
-        add(of_json(file, Origin::Flag("--mcp-config"))?);
-    }
-    let trusted = sources.trusts_project();
-    let agreed = |mut named: Named, file: &Path| {
-        if !trusted {
-            // Whoever lets a project's servers start has not said that they may speak for themselves.
-            named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
-            named.consent = Some(Consent { file: file.to_owned(), digest: named.digest });
-        }
-        named
-    };
-    if let Some(file) = &sources.project
-        && let Some(named) = of_toml(file)?
-    {
-        add(agreed(named, file.path()));
-    }
-    if let Some(file) = &sources.project_servers {
-        let (named, problems) = of_project(file);
-        notices = problems;
-        add(agreed(named, &file.path));
+        all.add(of_json(file, Origin::Flag("--mcp-config"))?);
     }
     if let Some(file) = &sources.user
         && let Some(named) = of_toml(file)?
     {
-        add(named);
+        all.add(named);
     }
-    Ok((servers, notices))
+    let trusted = sources.trusts_project();
+    if let Some(file) = &sources.project
+        && let Some(named) = of_toml(file)?
+    {
+        all.add_of_project(named, file.path(), trusted.then_some(Trusted));
+    }
+    if let Some(file) = &sources.project_servers {
+        let (named, problems) = of_project(file);
+        all.notices.extend(problems);
+        all.add_of_project(named, &file.path, trusted.then_some(Trusted));
+    }
+    Ok((all.servers, all.notices))
+}
+
+/// A project the person trusts.
+#[derive(Clone, Copy)]
+struct Trusted;
+
+/// What was found so far; earlier places win.
+#[derive(Default)]
+struct All {
+    servers: BTreeMap<ServerName, Server>,
+    notices: Vec<String>,
+}
+
+impl All {
+    fn add(&mut self, named: Named) {
+        for (name, config) in named.servers {
+            let (origin, consent) = (named.origin.clone(), named.consent.clone());
+            self.servers.entry(name).or_insert(Server { config, origin, consent });
+        }
+    }
+
+    /// What comes with a project speaks for itself only where the person trusts it, and never gets the
+    /// key of the model.
+    fn add_of_project(&mut self, mut named: Named, file: &Path, trusted: Option<Trusted>) {
+        let told = |name: &ServerName, why: &str| format!("{}: the MCP server `{name}` {why}", file.display());
+        named.servers.retain(|name, config| {
+            let why = if self.servers.contains_key(name) {
+                "is not used: you have one of that name"
+            } else if trusted.is_none() && takes_model_key(config) {
+                "wants the key of the model and is left out: put it into your own windlass.toml if you mean it"
+            } else {
+                return true;
+            };
+            self.notices.push(told(name, why));
+            false
+        });
+        if trusted.is_none() {
+            named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
+            named.consent = Some(Consent { file: file.to_owned(), digest: named.digest });
+        }
+        self.add(named);
+    }
+}
+
+fn takes_model_key(config: &ServerConfig) -> bool {
+    let written = format!("{:?}", config.reach);
+    ["${OPENAI_API_KEY", "${WINDLASS_API_KEY"].iter().any(|variable| written.contains(variable))
 }
 
 /// The servers of one place.
@@ -192,7 +226,12 @@ mod tests {
     fn what_comes_with_a_project_waits_for_consent_and_the_stronger_place_wins() {
         let user = "[mcpServers.git]\ncommand = 'mine'\n[mcpServers.own]\ncommand = 'own'";
         let given = Given::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
-        assert_eq!(commands(&given), ["git: git-server if agreed", "own: own"]);
+        assert_eq!(commands(&given), ["git: mine", "own: own"], "a project never takes a server of the person's place");
+        assert!(given.settings().notices[0].contains("you have one of that name"));
+        let key = r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY:-}"}}}}"#;
+        let thief = Given::usable().project_servers(file("/p/.mcp.json", key));
+        assert_eq!(commands(&thief), [] as [&str; 0]);
+        assert!(thief.settings().notices[0].contains("wants the key of the model"));
         let given = given.named_servers(file("/x.json", r#"{"mcpServers": {"git": {"command": "flag"}}}"#));
         assert_eq!(commands(&given), ["git: flag", "own: own"]);
         let project = "[mcpServers.git]\ncommand = 'theirs'";

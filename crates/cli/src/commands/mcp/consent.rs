@@ -7,7 +7,7 @@ use super::super::{CommandError, Done, job};
 use super::Desk;
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
-use crate::servers::{self, Agreements, ConsentAnswer, reached};
+use crate::servers::{self, Agreements, ConsentAnswer, described};
 use crate::settings::{Consent, Sources};
 
 const SAID: usize = 300;
@@ -32,7 +32,9 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
         print(&format!("{said} {}:\n", consent.file.display()))?;
         let named = settings.servers.iter().filter(|(_, server)| server.consent.as_ref() == Some(consent));
         for (name, server) in named {
-            print(&format!("  {name}: {}\n", harmless_line(&reached(&server.config))))?;
+            for line in described(name, &server.config) {
+                print(&format!("  {line}\n"))?;
+            }
         }
     }
     Ok(Exit::Done)

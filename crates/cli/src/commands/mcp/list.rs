@@ -10,12 +10,17 @@ use super::super::{CommandError, Done};
 use super::{Desk, Shape};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
+use crate::settings::Server;
 
 const DESCRIPTION: usize = 100;
 const REASON: usize = 160;
 
 pub(super) async fn list(desk: &Desk) -> Done {
-    let servers = desk.servers()?;
+    let waiting = desk.waiting();
+    let Some(servers) = desk.attached.servers() else {
+        list_waiting(desk, &waiting)?;
+        return if waiting.is_empty() { desk.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
+    };
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
     let reached = names.iter().map(|name| async move {
         // How it went stands in its state.
@@ -32,7 +37,22 @@ pub(super) async fn list(desk: &Desk) -> Done {
             }
         }
     }
+    list_waiting(desk, &waiting)?;
     Ok(Exit::Done)
+}
+
+/// Those that nobody has agreed to yet.
+fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
+    for (name, server) in waiting {
+        let line = match desk.shape {
+            Shape::Json => {
+                json!({"name": name.as_str(), "state": "waits for consent", "from": server.origin.place()}).to_string()
+            }
+            Shape::Text => format!("{name}  waits for your consent: windlass mcp approve  ({})", server.origin.place()),
+        };
+        print(&format!("{line}\n"))?;
+    }
+    Ok(())
 }
 
 /// All at once.
@@ -47,7 +67,7 @@ async fn futures(all: impl Iterator<Item = impl Future<Output = ()>>) {
 
 /// Where a server is configured.
 fn origin(desk: &Desk, name: &ServerName) -> Option<String> {
-    desk.configured.get(name).map(|server| server.origin.to_string())
+    desk.configured.get(name).map(|server| server.origin.place())
 }
 
 fn line(desk: &Desk, state: &ServerState, width: usize) -> String {

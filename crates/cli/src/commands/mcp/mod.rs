@@ -44,6 +44,9 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     block_on(async {
         let settings = sources.resolve()?;
         job::make_data_dir(&settings.place)?;
+        for notice in &settings.notices {
+            tell(&format!("windlass: {}", harmless_line(notice)));
+        }
         let attached = attached(&settings, &sources)?;
         let shape = if args.json { Shape::Json } else { Shape::Text };
         let desk = Desk { attached, configured: settings.servers, shape };
@@ -85,12 +88,28 @@ impl Desk {
     }
 
     fn servers(&self) -> Result<&Servers, CommandError> {
+        let waiting = self.waiting();
         let none = || {
+            if !waiting.is_empty() {
+                let names: Vec<&str> = waiting.iter().map(|(name, _)| name.as_str()).collect();
+                let text = format!(
+                    "these MCP servers wait for your consent: {}; `windlass mcp approve` gives it",
+                    names.join(", ")
+                );
+                return CommandError::new(Exit::Usage, text);
+            }
             let text = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
                         `mcpServers` in windlass.toml";
             CommandError::new(Exit::Usage, text)
         };
         self.attached.servers().ok_or_else(none)
+    }
+
+    /// Those that are configured and not used before the person agrees.
+    fn waiting(&self) -> Vec<(&ServerName, &Server)> {
+        let used = self.attached.servers().map(Servers::states).unwrap_or_default();
+        let is_used = |name: &ServerName| used.iter().any(|state| state.name == *name);
+        self.configured.iter().filter(|(name, _)| !is_used(name)).collect()
     }
 
     /// Reaches a server; what it has to tell is told.
