@@ -86,7 +86,7 @@ impl Offered {
         let session = json!({"type": "string", "minLength": 1, "maxLength": 200, "description": "The session's key"});
         match self {
             Self::Ask => closed(
-                json!({
+                &json!({
                     "prompt": {"type": "string", "minLength": 1, "description": "What to do"},
                     "session": {
                         "type": "string", "minLength": 1, "maxLength": 200,
@@ -99,13 +99,13 @@ impl Offered {
                 }),
                 &["prompt"],
             ),
-            Self::Resume | Self::Stop => closed(json!({ "session": session }), &["session"]),
+            Self::Resume | Self::Stop => closed(&json!({ "session": session }), &["session"]),
             Self::ListSessions => closed(
-                json!({"limit": {"type": "integer", "minimum": 1, "description": "How many at most; 50 if left out"}}),
+                &json!({"limit": {"type": "integer", "minimum": 1, "description": "How many at most; 50 if left out"}}),
                 &[],
             ),
             Self::ReadSession => closed(
-                json!({
+                &json!({
                     "session": session,
                     "after": {"type": "integer", "minimum": 0, "description": "Begin after the record with this seq"},
                     "limit": {"type": "integer", "minimum": 1, "description": "How many entries at most; 100 if left out"},
@@ -170,7 +170,7 @@ impl Offered {
     }
 }
 
-fn closed(properties: Value, required: &[&str]) -> Value {
+fn closed(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
