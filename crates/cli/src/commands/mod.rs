@@ -87,7 +87,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         Command::Mcp(args) => mcp::mcp(data_dir, &args, env),
-        Command::Undo(args) => undo::run(data_dir, &args, env),
+        Command::Undo(args) => undo::run(data_dir, &args, &env),
         Command::Audit(args) => audit::run(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),

@@ -16,7 +16,7 @@ use crate::output::{quoted, undone};
 use crate::settings::{Env, Flags, Place};
 use crate::{crash, secrets};
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: Env) -> Done {
+pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
     let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
     let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
@@ -78,9 +78,9 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
 }
 
 /// Settings that can't be read are no reason to keep somebody from their files.
-fn known_secrets(flags: Flags, place: &Place, env: Env) -> Secrets {
+fn known_secrets(flags: Flags, place: &Place, env: &Env) -> Secrets {
     let flags = Flags { workspace: Some(place.workspace.clone()), ..flags };
     let settings = job::gather(flags, env.clone()).ok().and_then(|sources| sources.resolve().ok());
-    let known = secrets::known(&env, settings.as_ref());
+    let known = secrets::known(env, settings.as_ref());
     Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
 }

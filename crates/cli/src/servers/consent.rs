@@ -20,13 +20,16 @@ const FILE: &str = "consent.json";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Said {
     digest: Hash,
-    answer: Answer,
+    answer: ConsentAnswer,
 }
 
+/// What a person says to a project's servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+pub(crate) enum ConsentAnswer {
+    /// They may start.
     Yes,
+    /// They may not.
     No,
 }
 
@@ -46,7 +49,7 @@ impl Agreements {
 
     /// Whether a person agreed to exactly this.
     pub(crate) fn has(&self, consent: &Consent) -> bool {
-        self.answer(consent) == Some(Answer::Yes)
+        self.answer(consent) == Some(ConsentAnswer::Yes)
     }
 
     /// Whether nobody was asked about exactly this.
@@ -54,21 +57,12 @@ impl Agreements {
         self.answer(consent).is_none()
     }
 
-    /// Takes down that the person agrees.
-    pub(crate) fn agree(&mut self, consent: &Consent) -> io::Result<()> {
-        self.say(consent, Answer::Yes)
-    }
-
-    /// Takes down that the person does not.
-    pub(crate) fn refuse(&mut self, consent: &Consent) -> io::Result<()> {
-        self.say(consent, Answer::No)
-    }
-
-    fn answer(&self, consent: &Consent) -> Option<Answer> {
+    fn answer(&self, consent: &Consent) -> Option<ConsentAnswer> {
         self.said.get(&consent.file).filter(|said| said.digest == consent.digest).map(|said| said.answer)
     }
 
-    fn say(&mut self, consent: &Consent, answer: Answer) -> io::Result<()> {
+    /// Takes down what the person says to it.
+    pub(crate) fn say(&mut self, consent: &Consent, answer: ConsentAnswer) -> io::Result<()> {
         self.said.insert(consent.file.clone(), Said { digest: consent.digest, answer });
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let (path, fresh) = (self.folder.join(FILE), self.folder.join(format!("{FILE}.{}", std::process::id())));
@@ -98,8 +92,8 @@ pub(super) fn ask(
             return writeln!(screen);
         }
         match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return agreements.agree(consent),
-            "n" | "no" => return agreements.refuse(consent),
+            "y" | "yes" => return agreements.say(consent, ConsentAnswer::Yes),
+            "n" | "no" => return agreements.say(consent, ConsentAnswer::No),
             "l" | "later" => return Ok(()),
             _ => {}
         }

@@ -15,7 +15,7 @@ use windlass::mcp::{Notice, Options, ServerConfig, ServerName, Servers};
 use windlass::tools::Secrets;
 use windlass::vocab::Attendance;
 
-pub(crate) use self::consent::{Agreements, reached};
+pub(crate) use self::consent::{Agreements, ConsentAnswer, reached};
 pub(crate) use self::kept::Kept;
 use crate::secrets::Secret;
 use crate::settings::{Consent, Env, Server, Settings};

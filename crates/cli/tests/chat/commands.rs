@@ -30,18 +30,19 @@ fn help_lists_every_command() {
     say(&mut glass, "/help", "Ctrl-D leaves.");
     let shown = glass.text();
     let (_, list) = shown.split_once("› /help\n").expect("the list");
-    let expected = "  /new             begin a new session
-  /stop            stop the run and drop what waits
-  /help            this list
-  /status          model, session, folder, what is going on
-  /model [NAME]    show the model, or take another for the next run
-  /sessions [KEY]  list this folder's sessions, or go to one
-  /fork [SEQ]      go on in a copy of this session, cut off after record SEQ
-  /retry           try the last run again
-  /cost            tokens, and money where prices are known
-  /thinking        show thinking whole, or folded
-  /quit            leave; everything is kept
-  /exit            the same
+    let expected = "  /new                begin a new session
+  /stop               stop the run and drop what waits
+  /help               this list
+  /status             model, session, folder, what is going on
+  /model [NAME]       show the model, or take another for the next run
+  /sessions [KEY]     list this folder's sessions, or go to one
+  /fork [SEQ]         go on in a copy of this session, cut off after record SEQ
+  /retry              try the last run again
+  /undo [ID] [force]  put files back as they were before the last call, or bring back an undo
+  /cost               tokens, and money where prices are known
+  /thinking           show thinking whole, or folded
+  /quit               leave; everything is kept
+  /exit               the same
 
   Alt-Enter or \\ at the end of a line begins another line.
   What you type while a run works steers it.
@@ -73,7 +74,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     say(&mut glass, "/sessions", "* k  idle");
     say(&mut glass, "/stop", "there is no run to stop");
     say(&mut glass, "/retry", "nothing to retry");
-    say(&mut glass, "/fork x", "that is not a number");
+    say(&mut glass, "/fork x", "`x` can't be read");
     assert_eq!(bench.server.count(), 1, "none of it was said to the model");
 }
 
@@ -107,6 +108,26 @@ fn another_model_is_taken_for_the_next_run() {
         .collect();
     assert_eq!(models, ["scripted", "bigger"]);
     bench.assert_whole("another model");
+}
+
+// proves T9
+#[test]
+fn undo_puts_files_back_and_brings_them_back_again() {
+    let edit = serde_json::json!({"path": "a.txt", "old_text": "one", "new_text": "two"});
+    let bench = Bench::new(Script::of([Step::call("edit_file", edit), Step::say("Done.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    let mut glass = chat(&bench);
+    glass.resize(100, 40);
+    say(&mut glass, "/undo", "there is nothing to undo yet");
+    say(&mut glass, "go", "Done.");
+    say(&mut glass, "/undo", "bring it back with: /undo u1");
+    assert_eq!(bench.read("a.txt").as_deref(), Some("one\n"));
+    std::fs::write(bench.workspace().join("a.txt"), "mine\n").expect("a file");
+    say(&mut glass, "/undo u1", "/undo force puts them back all the same");
+    say(&mut glass, "/undo u1 force", "take it back again with: /undo u2");
+    assert_eq!(bench.read("a.txt").as_deref(), Some("two\n"));
+    say(&mut glass, "/undo u9", "u9 changed no files");
+    bench.assert_whole("undone in the chat");
 }
 
 // proves J3: a failed run can be retried

@@ -26,7 +26,8 @@ fn the_manual_names_every_command_and_each_has_a_page() {
     let page = run_without_data(&bench, &["man"]);
     assert!(page.contains(".TH WINDLASS 1"), "{page}");
     for command in commands() {
-        assert!(page.contains(&format!("windlass\\-{command}(1)")), "{command}: {page}");
+        let named = format!("windlass\\-{}(1)", command.replace('-', "\\-"));
+        assert!(page.contains(&named), "{command}: {page}");
     }
     let pages = bench.dir.path().join("man");
     run_without_data(&bench, &["man", "--dir", pages.to_str().expect("a path")]);

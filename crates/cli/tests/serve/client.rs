@@ -75,11 +75,8 @@ impl Client {
 
     pub(crate) fn initialize(&mut self, version: &str, capabilities: Value) -> Value {
         self.speaks = Speaks::Handshake;
-        let params = json!({
-            "protocolVersion": version,
-            "capabilities": capabilities,
-            "clientInfo": {"name": "lines", "version": "1"},
-        });
+        let mut params = json!({"protocolVersion": version, "clientInfo": {"name": "lines", "version": "1"}});
+        params["capabilities"] = capabilities;
         let greeted = self.request("initialize", params);
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         greeted
@@ -111,7 +108,9 @@ impl Client {
     /// Sends a tool call and gives its id; its progress is wanted.
     pub(crate) fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
         let token = format!("progress-{}", self.next);
-        self.send("tools/call", json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": token}}))
+        let mut params = json!({"name": tool, "_meta": {"progressToken": token}});
+        params["arguments"] = arguments;
+        self.send("tools/call", params)
     }
 
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {

@@ -24,7 +24,7 @@ pub(super) fn calls(text: &str) -> Option<Result<Vec<ReplyCall>, Malformed>> {
         let close = Brackets::new(0, Parentheses::Count).end(behind.as_bytes())?;
         match arguments(&behind[1..close - 1]) {
             Some(arguments) => {
-                calls.push(ReplyCall { provider_id: None, name: name.to_owned(), arguments, mended: None })
+                calls.push(ReplyCall { provider_id: None, name: name.to_owned(), arguments, mended: None });
             }
             None => return Some(Err(unreadable(name))),
         }

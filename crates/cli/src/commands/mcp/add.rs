@@ -13,21 +13,24 @@ use crate::exit::Exit;
 use crate::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
 
 /// The file that is written.
-pub(super) fn file(project: bool, sources: &Sources) -> Result<(PathBuf, Whose), CommandError> {
-    if project {
-        let there = sources.project.as_ref().map(|file| file.path().to_owned());
-        return Ok((there.unwrap_or_else(|| sources.workspace.join(FILE_NAME)), Whose::Project));
-    }
+fn file(whose: Whose, sources: &Sources) -> Result<PathBuf, CommandError> {
     let unknown = || CommandError::new(Exit::Usage, "it is not known where your settings are: set HOME, or --project");
-    Ok((sources.user_file().ok_or_else(unknown)?, Whose::User))
+    match whose {
+        Whose::Project => {
+            let there = sources.project.as_ref().map(|file| file.path().to_owned());
+            Ok(there.unwrap_or_else(|| sources.workspace.join(FILE_NAME)))
+        }
+        Whose::User => sources.user_file().ok_or_else(unknown),
+    }
 }
 
 pub(super) fn add(args: &AddArgs, sources: &Sources) -> Done {
     let name = named(&args.server)?;
-    let (path, whose) = file(args.project, sources)?;
+    let whose = if args.project { Whose::Project } else { Whose::User };
+    let path = file(whose, sources)?;
     let entry = entry(args);
     let wrong = |error: &dyn ToString| CommandError::new(Exit::Usage, error.to_string());
-    servers_from_json(&json!({ name.as_str(): entry.clone() })).map_err(|error| wrong(&error))?;
+    servers_from_json(&json!({ name.as_str(): entry })).map_err(|error| wrong(&error))?;
     let replaces = if args.replace { Added::Replaced } else { Added::New };
     let added = add_server(&path, whose, &name, &entry, replaces).map_err(|error| wrong(&error))?;
     let what = match added {
@@ -38,7 +41,8 @@ pub(super) fn add(args: &AddArgs, sources: &Sources) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) fn remove(name: &ServerName, (path, whose): (PathBuf, Whose)) -> Done {
+pub(super) fn remove(name: &ServerName, whose: Whose, sources: &Sources) -> Done {
+    let path = file(whose, sources)?;
     let removed = remove_server(&path, whose, name);
     match removed.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))? {
         Removed::Yes => print(&format!("Removed {name} from {}.\n", path.display()))?,

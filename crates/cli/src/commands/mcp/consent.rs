@@ -7,13 +7,13 @@ use super::super::{CommandError, Done, job};
 use super::Desk;
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
-use crate::servers::{self, Agreements, reached};
+use crate::servers::{self, Agreements, ConsentAnswer, reached};
 use crate::settings::{Consent, Sources};
 
 const SAID: usize = 300;
 
 /// Agrees to what this project's files name, as they name it now, or refuses it.
-pub(super) fn approve(sources: &Sources, refuse: bool) -> Done {
+pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
     let settings = sources.resolve()?;
     job::make_data_dir(&settings.place)?;
     let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
@@ -24,9 +24,12 @@ pub(super) fn approve(sources: &Sources, refuse: bool) -> Done {
         return Err(CommandError::new(Exit::Usage, "this project names no MCP servers that wait for your consent"));
     }
     for consent in asked {
-        let said = if refuse { agreements.refuse(consent) } else { agreements.agree(consent) };
-        said.map_err(|error| output_failed(&error))?;
-        print(&format!("{} {}:\n", if refuse { "Refused" } else { "Agreed to" }, consent.file.display()))?;
+        agreements.say(consent, answer).map_err(|error| output_failed(&error))?;
+        let said = match answer {
+            ConsentAnswer::Yes => "Agreed to",
+            ConsentAnswer::No => "Refused",
+        };
+        print(&format!("{said} {}:\n", consent.file.display()))?;
         let named = settings.servers.iter().filter(|(_, server)| server.consent.as_ref() == Some(consent));
         for (name, server) in named {
             print(&format!("  {name}: {}\n", harmless_line(&reached(&server.config))))?;

@@ -18,15 +18,21 @@ use crate::args::{McpArgs, McpCommand};
 use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::secrets;
-use crate::servers::Attached;
-use crate::settings::{Env, Server, Settings, Sources};
+use crate::servers::{Attached, ConsentAnswer};
+use crate::settings::{Env, Server, Settings, Sources, Whose};
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     let sources = job::gather(args.flags(data_dir), env)?;
     match &args.command {
         McpCommand::Add(add) => return add::add(add, &sources),
-        McpCommand::Remove { server, project } => return add::remove(&named(server)?, add::file(*project, &sources)?),
-        McpCommand::Approve { no } => return consent::approve(&sources, *no),
+        McpCommand::Remove { server, project } => {
+            let whose = if *project { Whose::Project } else { Whose::User };
+            return add::remove(&named(server)?, whose, &sources);
+        }
+        McpCommand::Approve { no } => {
+            let answer = if *no { ConsentAnswer::No } else { ConsentAnswer::Yes };
+            return consent::approve(&sources, answer);
+        }
         McpCommand::List
         | McpCommand::Test { .. }
         | McpCommand::Tools { .. }
@@ -39,7 +45,8 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
         let settings = sources.resolve()?;
         job::make_data_dir(&settings.place)?;
         let attached = attached(&settings, &sources)?;
-        let desk = Desk { attached, configured: settings.servers, shape: Shape::of(args.json) };
+        let shape = if args.json { Shape::Json } else { Shape::Text };
+        let desk = Desk { attached, configured: settings.servers, shape };
         let done = desk.serve(&args.command).await;
         desk.attached.close().await;
         done
@@ -51,12 +58,6 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
 enum Shape {
     Text,
     Json,
-}
-
-impl Shape {
-    fn of(json: bool) -> Self {
-        if json { Self::Json } else { Self::Text }
-    }
 }
 
 /// The servers, and how what is asked of them is answered.
