@@ -2,7 +2,7 @@
 //! brought its answers.
 
 use windlass::runtime::{OpenError, Stopped};
-use windlass::store::StoreError;
+use windlass::store::{SessionRow, StoreError};
 use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
 use windlass::{Awaited, RunError, Session, Standing, Subscription};
 
@@ -71,20 +71,13 @@ pub(super) async fn say(premises: &Premises, live: &Live, ask: Ask, client: &Cli
             Errand { key, hired, session, events, awaited: Awaited::Run(RunId::default()) }
         }
     };
-    let recorded = errand.hired.agent.runtime().outside().secrets.scrub(&ask.prompt).into_owned();
-    let unfinished = match (&message, &known) {
-        (None, Some(row)) => premises.unfinished_message(row, &recorded).await?,
-        (Some(_), _) | (None, None) => None,
-    };
-    let message = message.or(unfinished).unwrap_or_else(|| MessageId(uuid::Uuid::now_v7().to_string()));
-    match errand.session.send(message.clone(), ask.prompt).await {
-        Ok(sent) => errand.awaited = Awaited::after(sent, message),
+    match errand.tell(premises, known.as_ref(), message, ask.prompt).await {
+        Ok(()) => Ok(Begun::Underway(Box::new(errand))),
         Err(error) => {
             errand.end(live).await;
-            return Err(RunError::from(error).into());
+            Err(error)
         }
     }
-    Ok(Begun::Underway(Box::new(errand)))
 }
 
 /// Takes up the open run of a session, as `windlass resume` does.
@@ -145,6 +138,26 @@ impl Errand {
         if self.session.answer(asked.question, answer.clone()).await.map_err(RunError::from)? {
             self.hired.keep_rule(asked, &answer).await;
         }
+        Ok(())
+    }
+
+    /// Gives the session a message; its run is what is awaited then. The same words to a run that is not
+    /// over mean the same message.
+    async fn tell(
+        &mut self,
+        premises: &Premises,
+        known: Option<&SessionRow>,
+        message: Option<MessageId>,
+        prompt: String,
+    ) -> Result<(), CommandError> {
+        let recorded = self.hired.agent.runtime().outside().secrets.scrub(&prompt).into_owned();
+        let unfinished = match (&message, known) {
+            (None, Some(row)) => premises.unfinished_message(row, &recorded).await?,
+            (Some(_), _) | (None, None) => None,
+        };
+        let message = message.or(unfinished).unwrap_or_else(|| MessageId(uuid::Uuid::now_v7().to_string()));
+        let sent = self.session.send(message.clone(), prompt).await.map_err(RunError::from)?;
+        self.awaited = Awaited::after(sent, message);
         Ok(())
     }
 

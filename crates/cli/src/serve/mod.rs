@@ -17,6 +17,7 @@ mod arguments;
 mod client;
 mod ending;
 mod errand;
+mod lines;
 mod live;
 mod offered;
 mod progress;
@@ -45,11 +46,11 @@ use std::sync::Arc;
 /// Serves one client until it is gone.
 pub(crate) async fn serve(premises: Premises) -> Done {
     let (premises, live) = (Arc::new(premises), Arc::new(Live::default()));
-    let (wire, line) = Wire::of_process();
-    let server = Server::new(Arc::clone(&premises), Arc::clone(&live), line.gone());
+    let (wire, hold) = Wire::of_process();
+    let server = Server::new(Arc::clone(&premises), Arc::clone(&live), hold.gone());
     let done = match server.serve(wire).await {
         Ok(running) => {
-            line.begin();
+            hold.begin();
             // Whatever ended it, the client is gone.
             let _ = running.waiting().await;
             Ok(Exit::Done)

@@ -123,17 +123,26 @@ impl Server {
                 errand::open(&self.live, hired, session, row.key, awaited).await?
             }
         };
-        // What is open is settled first, so that its questions are there.
-        let Standing::Waiting(waiting) = errand.session.settled().await else { return Ok(errand) };
-        for asked in waiting {
-            let brought = answers.get(&asked.question.to_string()).cloned();
-            let Some(result) = brought.and_then(|value| serde_json::from_value::<ElicitResult>(value).ok()) else {
-                continue;
-            };
+        match hand_over(&mut errand, answers).await {
+            Ok(()) => Ok(errand),
+            Err(error) => {
+                errand.end(&self.live).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Gives a run the answers the client brought, as far as it still waits for them.
+async fn hand_over(errand: &mut Errand, answers: &InputResponses) -> Result<(), CommandError> {
+    let Standing::Waiting(waiting) = errand.session.standing() else { return Ok(()) };
+    for asked in waiting {
+        let brought = answers.get(&asked.question.to_string()).cloned();
+        if let Some(result) = brought.and_then(|value| serde_json::from_value::<ElicitResult>(value).ok()) {
             errand.answer(&asked, questions::answer(&asked, &result)).await?;
         }
-        Ok(errand)
     }
+    Ok(())
 }
 
 fn refusal(error: &CommandError) -> CallToolResult {

@@ -54,7 +54,7 @@ struct Listing<'a> {
 pub(super) async fn list(premises: &Premises, list: &List) -> Result<CallToolResult, CommandError> {
     let mut rows = premises.sessions().await?;
     let all = rows.len();
-    rows.truncate(list.limit.unwrap_or(LISTED));
+    rows.truncate(list.limit.unwrap_or(LISTED).max(1));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     let mut text: String = rows.iter().map(|row| sessions::line(row, width)).collect();
     if rows.is_empty() {

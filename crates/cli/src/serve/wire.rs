@@ -1,26 +1,34 @@
 //! The line to the client: JSON lines on standard input and output. Its end is the end of the client,
 //! and everybody who waits for something on its behalf is told at once.
+//!
+//! Lines are read by a task of their own: the service drops what it waits for whenever something else
+//! happens, and neither half a line nor half an answer may get lost with it.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::RoleServer;
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{Stdin, Stdout};
+use tokio::io::{AsyncWriteExt as _, BufReader, Stdout};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-/// What is known of the line from outside.
+use super::lines::{self, Line};
+
+/// Messages read ahead of the service.
+const AHEAD: usize = 16;
+
+/// What is known of the wire from outside.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(super) struct Hold {
     gone: CancellationToken,
     begun: Arc<AtomicBool>,
 }
 
-impl Line {
+impl Hold {
     /// Cancelled once the client is gone.
     pub(super) fn gone(&self) -> CancellationToken {
         self.gone.clone()
@@ -32,67 +40,90 @@ impl Line {
     }
 }
 
-/// The line itself.
+/// The wire itself.
 pub(super) struct Wire {
-    messages: AsyncRwTransport<RoleServer, Stdin, Stdout>,
-    line: Line,
+    messages: mpsc::Receiver<ClientJsonRpcMessage>,
+    output: Arc<Mutex<Stdout>>,
+    hold: Hold,
 }
 
 impl Wire {
-    /// The line on this process's standard input and output. SIGTERM and SIGINT end it as the end of
+    /// The wire on this process's standard input and output. SIGTERM and SIGINT end it as the end of
     /// input does.
-    pub(super) fn of_process() -> (Self, Line) {
-        let line = Line::default();
+    pub(super) fn of_process() -> (Self, Hold) {
+        let hold = Hold::default();
         for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
             // Where signals can't be watched they end the process, and the journal bears that too.
             if let Ok(mut signal) = signal(kind) {
-                let gone = line.gone();
+                let gone = hold.gone();
                 tokio::spawn(async move {
                     signal.recv().await;
                     gone.cancel();
                 });
             }
         }
-        let messages = AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout());
-        (Self { messages, line: line.clone() }, line)
+        let output = Arc::new(Mutex::new(tokio::io::stdout()));
+        let (sender, messages) = mpsc::channel(AHEAD);
+        let reading = listen(sender, Arc::clone(&output));
+        let gone = hold.gone();
+        tokio::spawn(async move {
+            // Input that can't be read is input that has ended.
+            let _ = reading.await;
+            gone.cancel();
+        });
+        (Self { messages, output, hold: hold.clone() }, hold)
     }
+}
+
+async fn listen(messages: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<Stdout>>) -> io::Result<()> {
+    let (mut input, mut line) = (BufReader::new(tokio::io::stdin()), Vec::new());
+    while lines::read(&mut input, &mut line).await?.is_some() {
+        match lines::parse(&line) {
+            Line::Message(message) => {
+                if messages.send(*message).await.is_err() {
+                    break;
+                }
+            }
+            Line::Refused(refused) => write(&output, &refused).await?,
+            Line::Nothing => {}
+        }
+    }
+    Ok(())
+}
+
+async fn write(output: &Mutex<Stdout>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
 }
 
 impl Transport<RoleServer> for Wire {
     type Error = io::Error;
 
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let gone = self.line.gone();
-        let sending = self.messages.send(message);
-        async move {
-            // Whoever closes standard output reads no answer either.
-            sending.await.inspect_err(|_| gone.cancel())
-        }
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, gone) = (Arc::clone(&self.output), self.hold.gone());
+        // Whoever closes standard output reads no answer either.
+        async move { write(&output, &message).await.inspect_err(|_| gone.cancel()) }
     }
 
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let received = tokio::select! {
+            let message = tokio::select! {
                 biased;
-                () = self.line.gone.cancelled() => None,
-                message = self.messages.receive() => message,
-            };
-            let Some(message) = received else {
-                self.line.gone.cancel();
-                return None;
+                message = self.messages.recv() => message?,
+                () = self.hold.gone.cancelled() => return None,
             };
             // A stray notification before the handshake would end it.
-            let is_request = matches!(message, RxJsonRpcMessage::<RoleServer>::Request(_));
-            if is_request || self.line.begun.load(Ordering::Relaxed) {
+            if matches!(message, JsonRpcMessage::Request(_)) || self.hold.begun.load(Ordering::Relaxed) {
                 return Some(message);
             }
         }
     }
 
-    async fn close(&mut self) -> Result<(), io::Error> {
-        self.messages.close().await
+    async fn close(&mut self) -> io::Result<()> {
+        self.messages.close();
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! `windlass mcp-serve` on the real binary, spoken to in raw JSON lines: the wire itself is checked.
 
-#![allow(clippy::expect_used, clippy::panic)]
+#![allow(clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 #[path = "../support/mod.rs"]
 mod support;
