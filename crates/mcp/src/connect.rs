@@ -135,7 +135,16 @@ impl Attempt<'_> {
                 .await
                 .map_err(|_| Unreached::Failed(self.too_slow("could not be started")))??;
             let introduction = self.introduction();
-            match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
+            let shaken = match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
+                // A pipe nobody reads: the server is gone, and how it went is known when its output ends.
+                Ok(Err(NoHandshake::NotSent(_))) => {
+                    let gone = async { while transport.receive().await.is_some() {} };
+                    let _ = tokio::time::timeout(Duration::from_secs(1), gone).await;
+                    Ok(Err(NoHandshake::Closed))
+                }
+                shaken => shaken,
+            };
+            match shaken {
                 Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, Some(last))),
                 Ok(Err(NoHandshake::LateModern)) => approach = Approach::As(Era::Modern),
                 Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure) && !last.is_no_program()) {
