@@ -58,6 +58,7 @@ impl ClientHandler for Callbacks {
             Some(InboundStreamOrigin::Unassociated) | None => None,
         };
         let token = context.meta.get_progress_token();
+        self.calls.any().await;
         let Some((call, pauses)) = self.calls.asking(request_id, token.as_ref()) else {
             return Ok(asked_back::declined());
         };

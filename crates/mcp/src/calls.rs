@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
 use windlass_tools::CallContext;
@@ -24,6 +25,10 @@ struct UnderWay {
 /// How often a server may ask in one call; then it is not heard any more.
 const QUESTIONS: u32 = 20;
 
+/// How long a call that was sent may take to be entered, and how often that is looked at.
+const MOMENTS: Duration = Duration::from_millis(500);
+const MOMENT: Duration = Duration::from_millis(2);
+
 /// How many questions of a call wait for a person: meanwhile its time does not run.
 pub(crate) type Pauses = tokio::sync::watch::Sender<usize>;
 
@@ -45,6 +50,16 @@ impl Calls {
     pub(crate) fn enter(&self, id: RequestId, token: ProgressToken, context: CallContext, pauses: Pauses) -> Entry {
         self.lock().insert(id.clone(), UnderWay { token, context, pauses, asked: 0 });
         Entry { calls: self.clone(), id }
+    }
+
+    /// Waits until a call is under way: a quick server may ask before its call is entered here.
+    pub(crate) async fn any(&self) {
+        let entered = async {
+            while self.lock().is_empty() {
+                tokio::time::sleep(MOMENT).await;
+            }
+        };
+        let _ = tokio::time::timeout(MOMENTS, entered).await;
     }
 
     /// Shows how far a call is, by what its server says.
