@@ -75,10 +75,10 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 
 /// The calls that `text` is, mended where needed; nothing where it is none.
 pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
-    if serde_json::from_str::<&RawValue>(text).is_ok() {
-        return calls_of(text, DEEPEST);
+    if let Ok(found) = calls_of(text, DEEPEST) {
+        return found;
     }
-    let mut calls = calls_of(&mend(text)?.text, DEEPEST)?;
+    let mut calls = calls_of(&mend(text)?.text, DEEPEST).ok()??;
     // What was mended is kept as it was written: whole with the first call, so that a long list of calls
     // does not become as many copies of itself.
     for (index, call) in calls.iter_mut().enumerate() {
@@ -90,19 +90,25 @@ pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
 /// The members of an object, their values as they are written.
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
-fn calls_of(text: &str, deep: usize) -> Option<Vec<ReplyCall>> {
-    let deep = deep.checked_sub(1)?;
+/// The calls that well-formed JSON is; an error where it is not well-formed.
+fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_json::Error> {
+    let Some(deep) = deep.checked_sub(1) else { return Ok(None) };
     let text = text.trim();
     if text.starts_with('[') {
-        let all: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-        let calls = all.iter().map(|one| calls_of(one.get(), deep)).collect::<Option<Vec<_>>>()?.concat();
-        return (!calls.is_empty()).then_some(calls);
+        let mut calls = Vec::new();
+        for one in serde_json::from_str::<Vec<&RawValue>>(text)? {
+            match calls_of(one.get(), deep) {
+                Ok(Some(found)) => calls.extend(found),
+                Ok(None) | Err(_) => return Ok(None),
+            }
+        }
+        return Ok((!calls.is_empty()).then_some(calls));
     }
-    let members: Members<'_> = serde_json::from_str(text).ok()?;
+    let members: Members<'_> = serde_json::from_str(text)?;
     let within = CALLS.iter().filter_map(|key| members.get(*key)).find(|value| value.get().starts_with(['{', '[']));
     match within {
         Some(within) => calls_of(within.get(), deep),
-        None => call(&members).map(|call| vec![call]),
+        None => Ok(call(&members).map(|call| vec![call])),
     }
 }
 
