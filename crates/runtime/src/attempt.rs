@@ -136,10 +136,16 @@ struct Pieces {
     thinking: Channel,
     calls: HashMap<u32, Channel>,
     /// Takes the calls out of the text, where text may hold some.
-    reader: Option<Reader>,
+    reader: Option<Reader<'static>>,
 }
 
-fn sink(outside: &Outside, events: Events, key: AttemptKey, streamed: Streamed, reader: Option<Reader>) -> Sink {
+fn sink(
+    outside: &Outside,
+    events: Events,
+    key: AttemptKey,
+    streamed: Streamed,
+    reader: Option<Reader<'static>>,
+) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
     let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
     let mut pieces = Pieces { secrets, events, key, streamed, text, thinking, calls: HashMap::new(), reader };

@@ -59,7 +59,7 @@ fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
 }
 
 /// What reads a reply as it comes.
-pub(crate) fn reader(policy: &Policy, context: &PinnedContext, offer: &Offer) -> Option<Reader> {
+pub(crate) fn reader(policy: &Policy, context: &PinnedContext, offer: &Offer) -> Option<Reader<'static>> {
     let offer = offer.clone();
     Some(Reader::new(spoken(policy, context)?, Box::new(move |name| offer.knows(name))))
 }

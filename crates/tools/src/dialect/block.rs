@@ -8,6 +8,7 @@
 //! </tool>
 //! ```
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use windlass_vocab::ReplyCall;
 
@@ -76,9 +77,9 @@ fn arguments(text: &str) -> Result<String, Malformed> {
             xml::members(text).ok_or_else(|| Malformed::parse("the elements in <arguments> don't add up."))?;
         return Ok(Value::Object(members).to_string());
     }
-    let Err(error) = serde_json::from_str::<Value>(text) else { return Ok(text.to_owned()) };
+    let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(text.to_owned()) };
     let plain = xml::unescaped(text);
-    if serde_json::from_str::<Value>(&plain).is_ok() {
+    if serde_json::from_str::<IgnoredAny>(&plain).is_ok() {
         return Ok(plain);
     }
     if mend(text).is_some() {

@@ -1,5 +1,6 @@
 //! `[server.tool(k="v", n=5)]`, and several of them between the same brackets.
 
+use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
 use super::Malformed;
@@ -52,7 +53,7 @@ fn arguments(text: &str) -> Option<String> {
         return Some(mend(text)?.text);
     }
     let object = mend(&format!("{{{text}}}"))?.text;
-    serde_json::from_str::<serde_json::Value>(&object).ok().map(|_| object)
+    serde_json::from_str::<IgnoredAny>(&object).ok().map(|_| object)
 }
 
 #[cfg(test)]

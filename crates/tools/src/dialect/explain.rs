@@ -1,5 +1,9 @@
 //! Whether the line before a call announces an example and not a call.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// Words by which a line says that what follows is how a call would look.
 const EXPLAINING: &[&str] = &[
     "example",
@@ -36,12 +40,15 @@ const EXPLAINING: &[&str] = &[
     "were called",
 ];
 
+/// Looks for all of them at once.
+static FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(EXPLAINING).ok());
+
 /// Whether `line` explains.
 pub(super) fn explains(line: &str) -> bool {
     // The end of a long line is what stands next to the call.
     let end = &line[line.floor_char_boundary(line.len().saturating_sub(160))..];
-    let end = end.to_lowercase();
-    EXPLAINING.iter().any(|words| end.contains(words))
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(end))
 }
 
 #[cfg(test)]

@@ -75,33 +75,45 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 
 /// The calls that `text` is, mended where needed; nothing where it is none.
 pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
-    if serde_json::from_str::<&RawValue>(text).is_ok() {
-        return calls_of(text, DEEPEST);
+    if let Ok(found) = calls_of(text, DEEPEST) {
+        return found;
     }
-    let mut calls = calls_of(&mend(text)?.text, DEEPEST)?;
-    // What was mended is kept as it was written; with several calls each has the whole.
-    calls.iter_mut().for_each(|call| call.mended = Some(text.to_owned()));
+    let mut calls = calls_of(&mend(text)?.text, DEEPEST).ok()??;
+    // What was mended is kept as it was written: whole with the first call, so that a long list of calls
+    // does not become as many copies of itself.
+    for (index, call) in calls.iter_mut().enumerate() {
+        call.mended = Some(if index == 0 { text.to_owned() } else { call.arguments.clone() });
+    }
     Some(calls)
 }
 
-fn calls_of(text: &str, deep: usize) -> Option<Vec<ReplyCall>> {
-    let deep = deep.checked_sub(1)?;
+/// The members of an object, their values as they are written.
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+/// The calls that well-formed JSON is; an error where it is not well-formed.
+fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_json::Error> {
+    let Some(deep) = deep.checked_sub(1) else { return Ok(None) };
     let text = text.trim();
     if text.starts_with('[') {
-        let all: Vec<Box<RawValue>> = serde_json::from_str(text).ok()?;
-        let calls = all.iter().map(|one| calls_of(one.get(), deep)).collect::<Option<Vec<_>>>()?.concat();
-        return (!calls.is_empty()).then_some(calls);
+        let mut calls = Vec::new();
+        for one in serde_json::from_str::<Vec<&RawValue>>(text)? {
+            match calls_of(one.get(), deep) {
+                Ok(Some(found)) => calls.extend(found),
+                Ok(None) | Err(_) => return Ok(None),
+            }
+        }
+        return Ok((!calls.is_empty()).then_some(calls));
     }
-    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text).ok()?;
+    let members: Members<'_> = serde_json::from_str(text)?;
     let within = CALLS.iter().filter_map(|key| members.get(*key)).find(|value| value.get().starts_with(['{', '[']));
     match within {
         Some(within) => calls_of(within.get(), deep),
-        None => call(&members).map(|call| vec![call]),
+        None => Ok(call(&members).map(|call| vec![call])),
     }
 }
 
-fn call(members: &BTreeMap<String, Box<RawValue>>) -> Option<ReplyCall> {
-    let text_of = |key: &str| members.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+fn call(members: &Members<'_>) -> Option<ReplyCall> {
+    let text_of = |key: &str| members.get(key).and_then(|value| text_in(value.get()));
     let (key, name) = NAMES.iter().find_map(|key| Some((*key, text_of(key)?)))?;
     let name = match text_of("server_name").or_else(|| text_of("server")) {
         Some(server) if !server.is_empty() && !name.contains('.') => format!("{server}.{name}"),
@@ -114,7 +126,7 @@ fn call(members: &BTreeMap<String, Box<RawValue>>) -> Option<ReplyCall> {
     }
     let arguments = match given {
         // Arguments may be JSON in a string.
-        Some(value) => serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned()),
+        Some(value) => text_in(value.get()).unwrap_or_else(|| value.get().to_owned()),
         // Names are everywhere in JSON; only a key that speaks of tools makes the rest arguments.
         None if !["tool", "tool_name", "function_name"].contains(&key) => return None,
         None => rest(members, key)?,
@@ -122,15 +134,23 @@ fn call(members: &BTreeMap<String, Box<RawValue>>) -> Option<ReplyCall> {
     Some(ReplyCall { provider_id: None, name, arguments, mended: None })
 }
 
+/// The text that a JSON string holds; nothing where it is no string.
+fn text_in(json: &str) -> Option<String> {
+    if json.starts_with('"') { serde_json::from_str(json).ok() } else { None }
+}
+
 fn is_schema(text: &str) -> bool {
-    let members: Option<BTreeMap<String, &RawValue>> = serde_json::from_str(text).ok();
+    if !text.contains("\"properties\"") {
+        return false;
+    }
+    let members: Option<Members<'_>> = serde_json::from_str(text).ok();
     members.is_some_and(|members| {
         members.get("type").is_some_and(|kind| kind.get() == "\"object\"") && members.contains_key("properties")
     })
 }
 
 /// The members that say nothing about the call, as its arguments.
-fn rest(members: &BTreeMap<String, Box<RawValue>>, name: &str) -> Option<String> {
+fn rest(members: &Members<'_>, name: &str) -> Option<String> {
     let others = members.iter().filter(|(key, _)| key.as_str() != name && !BESIDES.contains(&key.as_str()));
     let mut arguments = Map::new();
     for (key, value) in others {

@@ -1,5 +1,6 @@
 //! `Tool: name` on one line, `Arguments: {…}` on the next.
 
+use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
 use super::Malformed;
@@ -86,7 +87,7 @@ pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, Malformed>
     let first = text.split('\n').next().unwrap_or_default();
     let name = first.split_once(':').map_or("", |(_, behind)| name(behind.strip_prefix("**").unwrap_or(behind)));
     let arguments = text[arguments..].trim();
-    let sound = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments);
+    let sound = serde_json::from_str::<IgnoredAny>(arguments);
     match sound {
         Err(error) if mend(arguments).is_none() => {
             Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {error}.")))

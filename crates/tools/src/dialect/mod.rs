@@ -95,7 +95,5 @@ impl Malformed {
 
 /// Reads a text that is there as a whole. `knows` says whether a tool of that name is offered.
 pub fn read(text: &str, spoken: &Spoken, knows: impl Fn(&str) -> bool + Send + 'static, ended: Ended) -> Reading {
-    let mut reader = Reader::new(*spoken, Box::new(knows));
-    reader.push(text, &mut |_| {});
-    reader.finish(ended, &mut |_| {})
+    Reader::over(text, *spoken, Box::new(knows)).finish(ended, &mut |_| {})
 }

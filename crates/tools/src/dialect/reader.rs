@@ -5,6 +5,7 @@
 //! again from its second byte on; how often that may happen is bounded by the length of the text, so
 //! that no text takes longer than its length allows.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use windlass_vocab::ReplyCall;
@@ -34,10 +35,11 @@ pub enum Said<'a> {
 type Knows = Box<dyn Fn(&str) -> bool + Send>;
 
 /// Reads a text as it comes.
-pub struct Reader {
+pub struct Reader<'t> {
     spoken: Spoken,
     knows: Knows,
-    text: String,
+    /// A text that was there as a whole is borrowed.
+    text: Cow<'t, str>,
     /// Up to here it is decided what the text is.
     at: usize,
     /// Up to here words have been given out.
@@ -107,20 +109,20 @@ const FENCE_WORDS: &[&str] = &["", "json", "xml", "tool", "tool_call", "tool_cod
 /// White space between a fence and what stands in it.
 const FENCE_GAP: usize = 64;
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for Reader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader").field("spoken", &self.spoken).field("at", &self.at).finish_non_exhaustive()
     }
 }
 
-impl Reader {
+impl<'t> Reader<'t> {
     /// A reader of which nothing has been asked yet. `knows` says whether a tool of a name is offered.
     #[must_use]
     pub fn new(spoken: Spoken, knows: Knows) -> Self {
         Self {
             spoken,
             knows,
-            text: String::new(),
+            text: Cow::Borrowed(""),
             at: 0,
             told: 0,
             seen: 0,
@@ -135,9 +137,14 @@ impl Reader {
         }
     }
 
+    /// A reader of a text that is there as a whole.
+    pub(super) fn over(text: &'t str, spoken: Spoken, knows: Knows) -> Self {
+        Self { text: Cow::Borrowed(text), ..Self::new(spoken, knows) }
+    }
+
     /// Takes a fragment; words and calls that are certain go to `sink`.
     pub fn push(&mut self, fragment: &str, sink: &mut dyn FnMut(Said<'_>)) {
-        self.text.push_str(fragment);
+        self.text.to_mut().push_str(fragment);
         self.go_on(sink);
     }
 
