@@ -51,6 +51,33 @@ pub struct CallContext {
     pub resumed: Option<Arc<Resumption>>,
 }
 
+impl CallContext {
+    /// A call that belongs to no run: nothing is shown of it, nothing was spilled before it, nobody is
+    /// there to ask, and only whoever made it can stop it.
+    #[must_use]
+    pub fn apart(session: SessionId) -> Self {
+        let call = CallId::default();
+        Self {
+            session,
+            call,
+            effect_id: call.effect_id(session),
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_| {}),
+            spilled: Arc::new(NothingSpilled),
+            ask: nobody_to_ask(),
+            resumed: None,
+        }
+    }
+}
+
+struct NothingSpilled;
+
+impl SpilledResults for NothingSpilled {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
 /// Asks the person something in the middle of a call.
 pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sync>;
 
