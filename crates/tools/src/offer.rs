@@ -22,7 +22,7 @@ use crate::names::{self, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
 use crate::tool::shorten;
-use crate::{Asks, BoxFuture, CallContext, Permissions, Subject, Tool, Touch, Verification};
+use crate::{Asks, BoxFuture, CallContext, Permissions, Ruling, Subject, Tool, Touch, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
@@ -235,8 +235,8 @@ fn permitted(
     grants: &[Grant],
 ) -> (Verdict, Option<Preview>, Option<Because>) {
     let subject = subject_of(entry, arguments);
-    let verdict = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
-    let because = permissions.because(&entry.spec, &subject, grants, &verdict);
+    let Ruling { verdict, because } = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    let because = Some(because);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
