@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, State, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
@@ -22,8 +22,7 @@ use crate::elicit::Elicited;
 use crate::events::Events;
 use crate::offering::Offering;
 use crate::outside::{Agent, Outside};
-use crate::place::placed;
-use crate::scrub::scrub;
+use crate::pen::Pen;
 use crate::session::{Command, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
@@ -262,22 +261,22 @@ impl Driver {
     }
 
     /// Decides, stores, applies, publishes: in this order.
-    pub(crate) async fn step_with(&mut self, mut fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
-        scrub(&self.outside.secrets, &mut fact);
-        let at = self.outside.clock.now();
-        let records = decide(&self.state, Input { at, fact });
-        if records.is_empty() {
+    pub(crate) async fn step_with(&mut self, fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
+        let envelopes = self.pen().step(fact, batch).await?;
+        if envelopes.is_empty() {
             return Ok(Taken::No);
         }
-        let sealed = self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch })?;
-        let envelopes = sealed.envelopes.clone();
-        self.outside.store.append(sealed).await?;
-        for envelope in envelopes {
-            apply(&mut self.state, &envelope.record);
+        for envelope in &envelopes {
             self.underway.elicited.tell(&envelope.record);
-            self.events.publish(&envelope);
+            self.events.publish(envelope);
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)
+    }
+
+    fn pen(&mut self) -> Pen<'_> {
+        let Outside { store, secrets, clock, .. } = self.outside.as_ref();
+        let (state, writer) = (&mut self.state, &mut self.writer);
+        Pen { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
     }
 }
