@@ -9,7 +9,7 @@ use windlass::vocab::{Dialect, Parallel};
 
 use super::Setup;
 use crate::pace::median;
-use crate::table::{Line, Verdict};
+use crate::table::{Line, Mark};
 
 const LEAST: f64 = 100.0;
 const SMALL: usize = 1 << 20;
@@ -26,7 +26,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
             figure: format!("reading calls out of text: {name}"),
             target: format!("≥ {LEAST} MB/s"),
             measured: format!("{rate:.0} MB/s"),
-            verdict: if rate >= LEAST { Verdict::Met } else { Verdict::Missed },
+            mark: if rate >= LEAST { Mark::Met } else { Mark::Missed },
         });
         // Prose is copied and hardly read: how its time grows says more about the memory than about us.
         if unit != PROSE {

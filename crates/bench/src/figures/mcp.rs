@@ -15,14 +15,14 @@ use windlass_testkit::mcp::McpScript;
 
 use super::Setup;
 use crate::child::alone;
+use crate::fake_servers::{configured, options};
 use crate::pace::compare;
-use crate::peers::{configured, options};
 use crate::table::Line;
 
 const LIMIT: f64 = 4.0;
 /// Calls in a round, one after another.
 const CALLS: usize = 500;
-const SERVER: &str = "peer";
+const SERVER: &str = "echo";
 const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
