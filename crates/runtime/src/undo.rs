@@ -15,12 +15,12 @@ use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, Plan, Stat
 use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
 use windlass_vocab::{
-    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, SessionId, ToolName, UndoId, UndoStarted, Undoable,
+    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, SessionId, ToolName, UndoId, UndoStarted, Undoable,
 };
 
 use crate::clock::Clock;
 use crate::pen::Pen;
-use crate::runtime::{known, nonce, taken};
+use crate::runtime::{nonce, taken};
 use crate::session::SessionClosed;
 
 /// Whether it is meant.
@@ -296,7 +296,9 @@ pub async fn undo(
     let _lease = files.store.claim(session).await?;
     let head = files.store.head(session).await?;
     let journal = files.store.read(session, 0).await?;
-    journal.iter().try_for_each(known).map_err(|_| UndoError::Newer)?;
+    if Newer::first(&journal).is_some() {
+        return Err(UndoError::Newer);
+    }
     let state = State::fold(session, journal.iter().map(|envelope| &envelope.record));
     if state.control.run.is_some() {
         return Err(UndoError::RunOpen);
