@@ -18,7 +18,7 @@ use super::slash::{self, Meaning, Slash, When};
 use super::typed::Pressed;
 use crate::commands::{CommandError, recall};
 use crate::output::{harmless_line, short_line};
-use crate::screen::{Motion, Screen};
+use crate::screen::Screen;
 
 /// How often what moves is painted anew.
 const FRAME: Duration = Duration::from_millis(50);
@@ -82,14 +82,13 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
 
 /// What happens next. Events come before the news that nothing works any more, so that all are shown.
 async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -> Happened {
-    let still = desk.console.look().motion == Motion::Still;
     let Some(live) = talk.live() else { return Happened::Settled(Standing::Idle) };
     tokio::select! {
         biased;
         touch = desk.touched() => Happened::Touched(touch),
         Some(event) = live.events.next() => Happened::Event(event),
         standing = live.session.settled() => Happened::Settled(standing),
-        _ = frames.tick(), if !still => Happened::Frame,
+        _ = frames.tick() => Happened::Frame,
     }
 }
 

@@ -42,7 +42,7 @@ use windlass::tools::ToolServers as _;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted, short_line};
-use crate::screen::{Glyphs, Look, Motion};
+use crate::screen::{Glyphs, Look};
 use crate::settings::Env;
 use crate::tty;
 
@@ -61,7 +61,7 @@ pub(crate) fn look(env: &Env) -> Option<Look> {
         return None;
     }
     let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
-    Some(Look { width, height, colour: tty::colour(env), motion: Motion::Repaint, glyphs: tty::glyphs(env) })
+    Some(Look { width, height, colour: tty::colour(env), glyphs: tty::glyphs(env) })
 }
 
 /// Talks at a terminal until the person leaves. `opening` is what they would say first.
