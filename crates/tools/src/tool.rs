@@ -14,8 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_vocab::{
-    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, SnapshotKind,
-    ToolSpec,
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec,
 };
 
 use crate::cut::thousands;
@@ -84,8 +83,7 @@ pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sy
 /// What a call asks with where nobody is there: every question is dismissed at once.
 #[must_use]
 pub fn nobody_to_ask() -> Ask {
-    let dismissed = || Answer { option: QuestionOption::Dismiss, arguments: None };
-    Arc::new(move |_| Box::pin(std::future::ready(dismissed())))
+    Arc::new(|_| Box::pin(std::future::ready(Answer::dismissed())))
 }
 
 /// When a person is asked before a tool runs and no rule speaks of it.

@@ -240,11 +240,7 @@ pub(crate) fn answer(option: QuestionOption) -> Answer {
 
 /// Nobody is there.
 pub(crate) fn nobody() -> Around {
-    Around {
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        person: Arc::new(|_| answer(QuestionOption::Dismiss)),
-    }
+    Around { cancel: CancellationToken::new(), progress: Arc::new(|_| {}), person: Arc::new(|_| Answer::dismissed()) }
 }
 
 pub(crate) fn context(around: &Around) -> CallContext {
