@@ -18,9 +18,9 @@ use crate::output::misfit;
 use crate::outside::{Agent, Outside};
 use crate::textual::{self, Textual};
 
-/// What a session has sent, kept so that none of it is written out again.
+/// What of a session was written out for its models, kept so that none of it is written out again.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct Written {
     segments: HashMap<ModelName, Segments>,
     textual: Textual,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Asked {
 pub(crate) fn start(
     outside: &Outside,
     state: &State,
-    sent: &mut Sent,
+    written: &mut Written,
     events: &Events,
     asked: &Asked,
     streamed: &Streamed,
@@ -85,11 +85,11 @@ pub(crate) fn start(
     };
     let reader = textual::reader(policy, context, &asked.offer);
     let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
-    let segments = sent.segments.entry(asked.model.clone()).or_default();
+    let segments = written.segments.entry(asked.model.clone()).or_default();
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
-    sent.textual.render(dialect, context, &history, state.book.epoch);
+    written.textual.render(dialect, context, &history, state.book.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
-    model.attempt(&sent.textual.request(request, &stop), segments, sink)
+    model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
 /// The plan, for this turn only.

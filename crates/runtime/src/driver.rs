@@ -13,18 +13,19 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
-use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
+use windlass_store::{Batch, Lease, Sealed, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
-use crate::attempt::{self, Asked, Read, Sent, Streamed};
+use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
 use crate::offering::Offering;
 use crate::outside::{Agent, Outside};
 use crate::place::placed;
+use crate::runtime::FirstWords;
 use crate::scrub::scrub;
-use crate::session::{Command, SessionClosed, Standing, Taken};
+use crate::session::{Command, Sent, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
 /// What an effect came to.
@@ -65,7 +66,7 @@ pub(crate) struct Underway {
     /// Calls that were told to stop and have not ended yet.
     stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
-    sent: Sent,
+    written: Written,
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
@@ -191,7 +192,7 @@ impl Driver {
                 let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, offer };
                 let (outside, state) = (&self.outside, &self.state);
                 let call =
-                    attempt::start(outside, state, &mut self.underway.sent, &self.events, &asked, &running.streamed);
+                    attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &running.streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
                 let (key, servers) = (*key, self.awaited_servers());
                 Some(Box::pin(async move {
@@ -262,14 +263,8 @@ impl Driver {
     }
 
     /// Decides, stores, applies, publishes: in this order.
-    pub(crate) async fn step_with(&mut self, mut fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
-        scrub(&self.outside.secrets, &mut fact);
-        let at = self.outside.clock.now();
-        let records = decide(&self.state, Input { at, fact });
-        if records.is_empty() {
-            return Ok(Taken::No);
-        }
-        let sealed = self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch })?;
+    pub(crate) async fn step_with(&mut self, fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
+        let Some(sealed) = self.decided(fact, batch)? else { return Ok(Taken::No) };
         let envelopes = sealed.envelopes.clone();
         self.outside.store.append(sealed).await?;
         for envelope in envelopes {
@@ -279,5 +274,40 @@ impl Driver {
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)
+    }
+
+    /// Begins a journal: what opens it and the message it is opened for, each a batch of its own, in one
+    /// transaction. Nobody has seen the state yet, so it may run ahead of the store for once.
+    pub(crate) async fn begin(&mut self, opened: Fact, words: Option<&FirstWords>) -> Result<Option<Sent>, StoreError> {
+        let message = words.map(|FirstWords { message_id, text }| {
+            let terms = Box::new(self.terms());
+            Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
+        });
+        let mut batches = Vec::new();
+        for fact in std::iter::once(opened).chain(message) {
+            let Some(sealed) = self.decided(fact, Batch::default())? else { continue };
+            sealed.envelopes.iter().for_each(|envelope| apply(&mut self.state, &envelope.record));
+            batches.push(sealed);
+        }
+        let envelopes: Vec<_> = batches.iter().flat_map(|sealed| sealed.envelopes.clone()).collect();
+        match self.outside.store.restore(batches).await {
+            // A commit whose end was not heard of is tried again, and is there already then.
+            Err(StoreError::Exists { session }) if self.outside.store.head(session).await? == self.writer.head => {}
+            stored => stored?,
+        }
+        envelopes.iter().for_each(|envelope| self.events.publish(envelope));
+        self.owed = outstanding(&self.state);
+        Ok(self.open_run().map(Sent::TakenUp))
+    }
+
+    /// What a fact leads to, as it will be stored; nothing where it changes nothing.
+    fn decided(&mut self, mut fact: Fact, batch: Batch) -> Result<Option<Sealed>, StoreError> {
+        scrub(&self.outside.secrets, &mut fact);
+        let at = self.outside.clock.now();
+        let records = decide(&self.state, Input { at, fact });
+        if records.is_empty() {
+            return Ok(None);
+        }
+        self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch }).map(Some)
     }
 }

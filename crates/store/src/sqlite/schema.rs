@@ -203,8 +203,10 @@ fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     create(&path)
 }
 
-/// Makes an empty database beside its place, syncs it once, and moves it there: whatever happens in
-/// between, there is a whole one or none. SQLite itself would sync seven times.
+/// Makes an empty database beside its place, syncs it, and moves it there: whatever happens in between,
+/// there is a whole one or none. The move itself is certain with the first commit, for SQLite then syncs
+/// the folder, where it makes its log; before that there is nothing to lose. SQLite itself would sync
+/// seven times.
 fn create(path: &Path) -> Result<(), StoreError> {
     let unfinished = path.with_extension("new");
     let io_fault = |error: io::Error| StoreError::of_io(&unfinished, &error);
@@ -221,9 +223,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;
     File::open(&unfinished).and_then(|file| file.sync_all()).map_err(io_fault)?;
-    fs::rename(&unfinished, path).map_err(io_fault)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_fault)
+    fs::rename(&unfinished, path).map_err(io_fault)
 }
 
 fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
