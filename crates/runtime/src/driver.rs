@@ -11,9 +11,9 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, State, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
-use windlass_store::{Batch, Lease, Sealed, StoreError, Waiting, Writer};
+use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
 use crate::attempt::{self, Asked, Read, Streamed, Written};
@@ -22,9 +22,8 @@ use crate::elicit::Elicited;
 use crate::events::Events;
 use crate::offering::Offering;
 use crate::outside::{Agent, Outside};
-use crate::place::placed;
+use crate::pen::Pen;
 use crate::runtime::FirstWords;
-use crate::scrub::scrub;
 use crate::session::{Command, Sent, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
@@ -264,50 +263,33 @@ impl Driver {
 
     /// Decides, stores, applies, publishes: in this order.
     pub(crate) async fn step_with(&mut self, fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
-        let Some(sealed) = self.decided(fact, batch)? else { return Ok(Taken::No) };
-        let envelopes = sealed.envelopes.clone();
-        self.outside.store.append(sealed).await?;
-        for envelope in envelopes {
-            apply(&mut self.state, &envelope.record);
+        let envelopes = self.pen().step(fact, batch).await?;
+        if envelopes.is_empty() {
+            return Ok(Taken::No);
+        }
+        for envelope in &envelopes {
             self.underway.elicited.tell(&envelope.record);
-            self.events.publish(&envelope);
+            self.events.publish(envelope);
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)
     }
 
-    /// Begins a journal: what opens it and the message it is opened for, each a batch of its own, in one
-    /// transaction. Nobody has seen the state yet, so it may run ahead of the store for once.
+    /// Begins the journal: with what opens it, and the message it is opened for.
     pub(crate) async fn begin(&mut self, opened: Fact, words: Option<&FirstWords>) -> Result<Option<Sent>, StoreError> {
         let message = words.map(|FirstWords { message_id, text }| {
             let terms = Box::new(self.terms());
             Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
         });
-        let mut batches = Vec::new();
-        for fact in std::iter::once(opened).chain(message) {
-            let Some(sealed) = self.decided(fact, Batch::default())? else { continue };
-            sealed.envelopes.iter().for_each(|envelope| apply(&mut self.state, &envelope.record));
-            batches.push(sealed);
-        }
-        let envelopes: Vec<_> = batches.iter().flat_map(|sealed| sealed.envelopes.clone()).collect();
-        match self.outside.store.restore(batches).await {
-            // A commit whose end was not heard of is tried again, and is there already then.
-            Err(StoreError::Exists { session }) if self.outside.store.head(session).await? == self.writer.head => {}
-            stored => stored?,
-        }
+        let envelopes = self.pen().begin(std::iter::once(opened).chain(message)).await?;
         envelopes.iter().for_each(|envelope| self.events.publish(envelope));
         self.owed = outstanding(&self.state);
         Ok(self.open_run().map(Sent::TakenUp))
     }
 
-    /// What a fact leads to, as it will be stored; nothing where it changes nothing.
-    fn decided(&mut self, mut fact: Fact, batch: Batch) -> Result<Option<Sealed>, StoreError> {
-        scrub(&self.outside.secrets, &mut fact);
-        let at = self.outside.clock.now();
-        let records = decide(&self.state, Input { at, fact });
-        if records.is_empty() {
-            return Ok(None);
-        }
-        self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch }).map(Some)
+    fn pen(&mut self) -> Pen<'_> {
+        let Outside { store, secrets, clock, .. } = self.outside.as_ref();
+        let (state, writer) = (&mut self.state, &mut self.writer);
+        Pen { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
     }
 }

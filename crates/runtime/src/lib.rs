@@ -22,6 +22,7 @@ mod fork;
 mod offering;
 mod output;
 mod outside;
+mod pen;
 mod place;
 mod prefix;
 mod runtime;

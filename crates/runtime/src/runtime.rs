@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, Envelope, LeaseTaken, MessageId, Record, SessionId, SessionOpened};
+use windlass_vocab::{At, LeaseTaken, MessageId, Newer, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Underway};
 use crate::events::{Events, Interest, Subscription};
@@ -181,7 +181,9 @@ impl Runtime {
         let head = store.head(session).await?;
         let state = {
             let records = store.read(session, 0).await?;
-            records.iter().try_for_each(known)?;
+            if let Some(Newer { seq, kind, before }) = Newer::first(&records) {
+                return Err(OpenError::Newer { seq, kind, before });
+            }
             State::fold(session, records.iter().map(|envelope| &envelope.record))
         };
         let (attendance, deadline_ms) = (agent.attendance, agent.deadline_ms);
@@ -229,13 +231,6 @@ impl Runtime {
         };
         (driver, handle)
     }
-}
-
-/// A record of a newer version may be read, and nothing written behind it.
-pub(crate) fn known(envelope: &Envelope) -> Result<(), OpenError> {
-    let Record::Unknown(unknown) = &envelope.record else { return Ok(()) };
-    let before = envelope.seq.saturating_sub(u64::from(envelope.batch.0) + 1);
-    Err(OpenError::Newer { seq: envelope.seq, kind: unknown.kind.clone(), before })
 }
 
 /// How long a guard may take to end what it started.

@@ -11,17 +11,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use windlass_machine::{Conflict, Deed, Fact, Force, Input, Ledger, Obstacle, Plan, State, UndoAsked, apply, decide};
+use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, Plan, State, UndoAsked};
 use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
 use windlass_vocab::{
-    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, SessionId, ToolName, UndoId, UndoStarted, Undoable,
+    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, SessionId, ToolName, UndoId, UndoStarted, Undoable,
 };
 
 use crate::clock::Clock;
-use crate::place::placed;
-use crate::runtime::{known, nonce, taken};
-use crate::scrub::scrub;
+use crate::pen::Pen;
+use crate::runtime::{nonce, taken};
 use crate::session::SessionClosed;
 
 /// Whether it is meant.
@@ -263,27 +262,19 @@ async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
 }
 
 /// A journal that is written to without a driver.
-struct Pen<'a> {
+struct Undriven<'a> {
     files: &'a UndoFiles,
     clock: &'a dyn Clock,
     state: State,
     writer: Writer,
 }
 
-impl Pen<'_> {
-    async fn step(&mut self, mut fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
-        scrub(&self.files.secrets, &mut fact);
-        let at = self.clock.now();
-        let records = decide(&self.state, Input { at, fact });
-        if records.is_empty() {
-            return Ok(());
-        }
-        let entries = placed(&self.state, records);
-        let sealed = self.writer.seal(Batch { at, entries, blobs, ..Batch::default() })?;
-        let envelopes = sealed.envelopes.clone();
-        self.files.store.append(sealed).await?;
-        envelopes.iter().for_each(|envelope| apply(&mut self.state, &envelope.record));
-        Ok(())
+impl Undriven<'_> {
+    async fn step(&mut self, fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
+        let UndoFiles { store, secrets, .. } = self.files;
+        let (state, writer) = (&mut self.state, &mut self.writer);
+        let pen = Pen { store: store.as_ref(), secrets, clock: self.clock, state, writer };
+        pen.step(fact, Batch { blobs, ..Batch::default() }).await.map(drop)
     }
 
     /// Puts back what an undo that was begun owes.
@@ -305,20 +296,22 @@ pub async fn undo(
     let _lease = files.store.claim(session).await?;
     let head = files.store.head(session).await?;
     let journal = files.store.read(session, 0).await?;
-    journal.iter().try_for_each(known).map_err(|_| UndoError::Newer)?;
+    if Newer::first(&journal).is_some() {
+        return Err(UndoError::Newer);
+    }
     let state = State::fold(session, journal.iter().map(|envelope| &envelope.record));
     if state.control.run.is_some() {
         return Err(UndoError::RunOpen);
     }
-    let mut pen = Pen { files, clock, state, writer: Writer::new(session, head, nonce()) };
+    let mut undriven = Undriven { files, clock, state, writer: Writer::new(session, head, nonce()) };
     let lease: LeaseTaken = taken(head.epoch + 1);
-    if let Some(started) = pen.state.control.undo.clone() {
+    if let Some(started) = undriven.state.control.undo.clone() {
         let mut report = UndoReport::of(&started);
         if request.earnest == Earnest::Rehearse {
             return Ok(UndoReport { undo: None, ..report });
         }
-        pen.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
-        report.finished(pen.finish().await?);
+        undriven.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
+        report.finished(undriven.finish().await?);
         // Whoever asks again after a crash means the same, not one more.
         if request.of.is_none_or(|of| of == started.of) {
             return Ok(report);
@@ -328,12 +321,12 @@ pub async fn undo(
     if request.earnest == Earnest::Rehearse {
         return Ok(report);
     }
-    if pen.writer.head == head {
-        pen.step(Fact::LeaseTaken(lease), Vec::new()).await?;
+    if undriven.writer.head == head {
+        undriven.step(Fact::LeaseTaken(lease), Vec::new()).await?;
     }
-    pen.step(Fact::Undo(Box::new(asked)), blobs).await?;
-    report.undo = pen.state.control.undo.as_ref().map(|started| started.undo);
-    let left_alone = pen.finish().await?;
+    undriven.step(Fact::Undo(Box::new(asked)), blobs).await?;
+    report.undo = undriven.state.control.undo.as_ref().map(|started| started.undo);
+    let left_alone = undriven.finish().await?;
     report.finished(left_alone);
     Ok(report)
 }

@@ -9,7 +9,7 @@ use windlass::vocab::{Dialect, Parallel};
 
 use super::Setup;
 use crate::pace::median;
-use crate::table::{Line, Verdict};
+use crate::table::{Line, Mark};
 
 const LEAST: f64 = 100.0;
 /// Both so large that an allocator asks the system for them each time, and neither fits a cache.
@@ -27,7 +27,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
             figure: format!("reading calls out of text: {name}"),
             target: format!("≥ {LEAST} MB/s"),
             measured: format!("{rate:.0} MB/s"),
-            verdict: if rate >= LEAST { Verdict::Met } else { Verdict::Missed },
+            mark: if rate >= LEAST { Mark::Met } else { Mark::Missed },
         });
         let growth = large.as_secs_f64() / timed(setup, &repeated(unit, SMALL))?.as_secs_f64();
         lines.push(Line::at_most(&format!("{name}: 160 MB in times of 40 MB"), GROWTH, growth, "×"));

@@ -11,7 +11,7 @@ use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::slash::{self, Meaning, Slash};
 use super::typed::Pressed;
-use super::{deeds, edit};
+use super::{edit, performing};
 use crate::commands::CommandError;
 use crate::commands::question::{about, choices, chosen, offered, shown};
 use crate::form::Form;
@@ -70,7 +70,7 @@ pub(crate) async fn ask(
             Reply::Past => return Ok(Asked::Answered),
             Reply::Leave => return Ok(Asked::Left),
             Reply::Stop => {
-                deeds::stop(talk).await?;
+                performing::stop(talk).await?;
                 return Ok(Asked::Stopped);
             }
         };
@@ -107,7 +107,7 @@ async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked)
             Reply::Past => return Ok(Filled::Otherwise(Asked::Answered)),
             Reply::Leave => return Ok(Filled::Otherwise(Asked::Left)),
             Reply::Stop => {
-                deeds::stop(talk).await?;
+                performing::stop(talk).await?;
                 return Ok(Filled::Otherwise(Asked::Stopped));
             }
         };

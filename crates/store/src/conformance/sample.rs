@@ -163,7 +163,7 @@ pub fn elicited(question: u32, index: u32) -> Record {
 }
 
 fn dismissed(question: u32) -> Record {
-    let answer = Answer { option: QuestionOption::Dismiss, arguments: None };
+    let answer = Answer::dismissed();
     QuestionAnswered { question: QuestionId(question), answer, by: AnsweredBy::Expiry, grant: None }.into()
 }
 

@@ -172,7 +172,7 @@ impl FetchUrl {
             return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
         }
         let subject = Subject::address(&to);
-        match self.fetching.permissions.judge(&self.spec, &subject, self.asks(), &[]) {
+        match self.fetching.permissions.judge(&self.spec, &subject, self.asks(), &[]).verdict {
             Verdict::Allow => Ok(to),
             Verdict::Ask if same_host(from, &to) => Ok(to),
             Verdict::Deny { reason } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 
 use super::handover;
-use super::wire::{Input, Report, Request, STOP};
+use super::wire::{Report, Request, STOP, Stdin};
 use crate::GuardProgram;
 
 /// The most of a request that is sent before anybody reads it: less than a socket takes.
@@ -85,7 +85,7 @@ impl GuardedChild {
             directory: program.directory.clone(),
             lock: None,
             grace_ms: u64::try_from(program.stop_grace.as_millis()).unwrap_or(u64::MAX),
-            input: Input::Passed,
+            input: Stdin::Passed,
         };
         let line = serde_json::to_string(&request)? + "\n";
         let sent = handover::send(&ours, &line.as_bytes()[..line.len().min(FIRST_PIECE)], read_input.as_fd())?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass::mcp::ServerName;
-use windlass::tools::{BoxFuture, CallContext, SpilledResults, Tool, ToolServers as _, nobody_to_ask};
-use windlass::vocab::{CallId, Outcome, OutcomeKind, SessionId};
+use windlass::tools::{CallContext, Tool, ToolServers as _};
+use windlass::vocab::{Outcome, OutcomeKind, SessionId};
 
 use super::super::streams::{print, tell};
 use super::super::{CommandError, Done};
@@ -36,7 +36,8 @@ pub(super) async fn call(
         let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
         return Err(CommandError::new(Exit::Usage, text));
     };
-    let context = context();
+    let progress = Arc::new(|text: &str| tell(&harmless_line(text)));
+    let context = CallContext { progress, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();
     let call = found.run(context, arguments);
     let outcome = tokio::select! {
@@ -83,28 +84,5 @@ fn read(text: &str) -> Result<Value, CommandError> {
         Ok(object @ Value::Object(_)) => Ok(object),
         Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
         Err(error) => Err(wrong(format!("the arguments are no JSON: {error}; write e.g. '{{\"path\": \".\"}}'"))),
-    }
-}
-
-/// A call of no session.
-fn context() -> CallContext {
-    let (session, call) = (SessionId(uuid::Uuid::now_v7()), CallId::default());
-    CallContext {
-        session,
-        call,
-        effect_id: call.effect_id(session),
-        cancel: Default::default(),
-        progress: Arc::new(|text| tell(&harmless_line(text))),
-        spilled: Arc::new(NothingSpilled),
-        ask: nobody_to_ask(),
-        resumed: None,
-    }
-}
-
-struct NothingSpilled;
-
-impl SpilledResults for NothingSpilled {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
     }
 }

@@ -12,11 +12,10 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
-use windlass_vocab::{CallId, Outcome, OutcomeKind, SessionId};
+use windlass_vocab::{Outcome, OutcomeKind, SessionId};
 
 use super::{FetchUrl, Fetching, LARGEST, Network};
-use crate::{BoxFuture, CallContext, Mode, Permissions, SpilledResults, Tool};
+use crate::{BoxFuture, CallContext, Mode, Permissions, Tool};
 
 const PUBLIC: &str = "93.184.216.34";
 
@@ -104,26 +103,8 @@ async fn serve(listener: TcpListener, world: &World) -> io::Result<()> {
     Ok(())
 }
 
-struct NothingSpilled;
-
-impl SpilledResults for NothingSpilled {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-}
-
 fn context() -> CallContext {
-    let session = SessionId(uuid::Uuid::nil());
-    CallContext {
-        session,
-        call: CallId::default(),
-        effect_id: CallId::default().effect_id(session),
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(NothingSpilled),
-        ask: crate::nobody_to_ask(),
-        resumed: None,
-    }
+    CallContext::apart(SessionId(uuid::Uuid::nil()))
 }
 
 struct Fetched {
