@@ -11,7 +11,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use windlass_machine::{Conflict, Deed, Fact, Force, Input, Ledger, Obstacle, Plan, State, UndoAsked, apply, decide};
+use windlass_machine::{
+    Conflict, Deed, Fact, Force, Input, Ledger, Obstacle, State, UndoAsked, UndoPlan, apply, decide,
+};
 use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
 use windlass_vocab::{
@@ -195,7 +197,7 @@ impl UndoFiles {
         &self,
         ledger: &Ledger,
         deed: &Deed,
-        plan: &Plan,
+        plan: &UndoPlan,
         looked: &Looked,
     ) -> Result<Vec<UndoConflict>, StoreError> {
         let here: HashMap<Hash, &Arc<[u8]>> =
