@@ -71,7 +71,7 @@ impl Deed {
             if here.is_like(then) {
                 continue;
             }
-            if then.inode().is_some() && !self.is_moved_here(then, now) {
+            if then.is_only_moved() && !self.is_moved_here(then, now) {
                 let why = if then.is_folder() { "it is not where it was moved to" } else { "its content was not kept" };
                 plan.unable.insert(path.clone(), why.to_owned());
                 continue;
@@ -113,10 +113,11 @@ impl Deed {
         (matches!(here, FileState::Unkept { .. }) && !moves_away).then_some(Obstacle::WouldBeLost)
     }
 
-    /// Whether what is to be put back was only moved, and is still there.
+    /// Whether what is to be put back was only moved, and is still there; a file may have been moved onto
+    /// another one.
     fn is_moved_here(&self, wanted: &FileState, now: &BTreeMap<String, FileState>) -> bool {
-        self.goals()
-            .iter()
-            .any(|(path, then, _)| !then.exists() && now.get(*path).is_some_and(|here| here.is_same_thing(wanted)))
+        let makes_room = |then: &FileState| !then.exists() || !then.is_folder() && !wanted.is_folder();
+        let is_here = |path: &str| now.get(path).is_some_and(|here| here.is_same_thing(wanted));
+        self.goals().iter().any(|(path, then, _)| makes_room(then) && !then.is_same_thing(wanted) && is_here(path))
     }
 }

@@ -245,7 +245,7 @@ fn described(state: &FileState) -> String {
     match state {
         FileState::Absent => "nothing".to_owned(),
         FileState::File { mode, .. } => format!("a file with mode {mode:o}"),
-        FileState::Link { target } => format!("a link to {target}"),
+        FileState::Link { target, .. } => format!("a link to {target}"),
         FileState::Folder { mode, .. } => format!("a folder with mode {mode:o}"),
         FileState::Unkept { size, .. } => format!("something of {size} bytes whose content is not kept"),
     }

@@ -12,7 +12,7 @@ pub(crate) fn restored(report: &UndoReport) -> String {
 }
 
 fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
-    let source = |other: &Change| !other.now.exists() && other.was.is_same_thing(&change.now);
+    let source = |other: &Change| other.was.is_same_thing(&change.now) && !other.now.is_same_thing(&change.now);
     let target = |other: &Change| other.now.is_same_thing(&change.was);
     if !change.now.exists() && report.restored.values().any(target) {
         // Told where it is moved to.
@@ -34,7 +34,7 @@ fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
 fn shown(path: &str, change: &Change) -> String {
     let is_folder = if change.now.exists() { change.now.is_folder() } else { change.was.is_folder() };
     let link = match &change.now {
-        FileState::Link { target } => format!(" -> {target}"),
+        FileState::Link { target, .. } => format!(" -> {target}"),
         FileState::Absent | FileState::File { .. } | FileState::Folder { .. } | FileState::Unkept { .. } => {
             String::new()
         }

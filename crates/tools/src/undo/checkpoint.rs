@@ -106,9 +106,10 @@ impl Checkpoints {
         };
         let (mut view, contents) = look.at(workspace);
         view.contents = contents.iter().map(|(hash, _)| *hash).collect();
+        let plain = view.files.iter().map(|(path, state)| (path.clone(), state.clone().anywhere())).collect();
         let (since, files) = match &self.last {
-            Some((last, before)) => (Some(*last), difference(before, &view.files)),
-            None => (None, view.files.clone()),
+            Some((last, before)) => (Some(*last), difference(before, &plain)),
+            None => (None, plain),
         };
         let coverage = view.passed.left_out.coverage();
         self.open.insert(call, view);
@@ -174,7 +175,7 @@ impl Checkpoints {
                 note(&mut changes, path, &FileState::Absent, &after.files[path]);
             }
         }
-        self.last = Some((call, before.files));
+        self.last = Some((call, before.files.into_iter().map(|(path, state)| (path, state.anywhere())).collect()));
         FilesChanged { call, changes, unseen }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit:
     if metadata.is_symlink() {
         let target = folder.read_link_contents(name).ok().and_then(|target| target.into_os_string().into_string().ok());
         return match target {
-            Some(target) => Seen::plain(FileState::Link { target }),
+            Some(target) => Seen::plain(FileState::Link { target, inode: Some(metadata.ino()) }),
             None => Seen::unkept(metadata, NOT_TEXT),
         };
     }
@@ -92,7 +92,7 @@ pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit:
         Ok(Some(content)) => {
             let blob = Hash(*blake3::hash(&content).as_bytes());
             Seen {
-                state: FileState::File { blob, mode: mode(metadata) },
+                state: FileState::File { blob, mode: mode(metadata), inode: Some(metadata.ino()) },
                 content: Some(content.into()),
                 left_out: None,
             }
