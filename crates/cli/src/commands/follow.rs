@@ -206,6 +206,7 @@ impl From<StoreError> for CommandError {
             StoreError::Conflict
             | StoreError::Busy { .. }
             | StoreError::Full { .. }
+            | StoreError::Gone { .. }
             | StoreError::Newer { .. }
             | StoreError::Locked { .. }
             | StoreError::Io { .. }

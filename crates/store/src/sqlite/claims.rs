@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_vocab::SessionId;
 
-use super::Folder;
+use super::{Folder, private};
 use crate::{Lease, StoreError};
 
 /// How many sessions this process owns in one store.
@@ -62,7 +62,7 @@ pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &O
 
 fn take(path: &Path, holder: &str, owned: &Owned) -> Result<Locked, StoreError> {
     let fault = |error| StoreError::of_io(path, &error);
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(path).map_err(fault)?;
+    let file = private::lock_file(path).map_err(fault)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { holder: named_holder(&file) }),
