@@ -16,6 +16,9 @@ pub enum Obstacle {
     LeftUnknown,
     /// What is there now can't be kept, and so not be brought back.
     WouldBeLost,
+    /// A link was put on the way to it, or a folder in its place: nothing is put back through the one, and
+    /// the other may hold what nobody kept.
+    Blocked,
 }
 
 /// A path that can't simply be put back.
@@ -25,6 +28,8 @@ pub struct Conflict {
     pub path: String,
     /// Why.
     pub obstacle: Obstacle,
+    /// How the deed left it, where that is known.
+    pub left: Option<FileState>,
     /// What is there.
     pub now: FileState,
     /// What would be there.
@@ -78,8 +83,8 @@ impl Deed {
             }
             match self.obstacle(here, then, left).filter(|_| force == Force::No) {
                 Some(obstacle) => {
-                    let (now, then) = (here.clone(), then.clone());
-                    plan.conflicts.push(Conflict { path: path.clone(), obstacle, now, then });
+                    let (left, now, then) = (left.cloned(), here.clone(), then.clone());
+                    plan.conflicts.push(Conflict { path: path.clone(), obstacle, left, now, then });
                 }
                 None => drop(plan.changes.insert(path.clone(), Change { was: here.clone(), now: then.clone() })),
             }
@@ -99,6 +104,10 @@ impl Deed {
 
     /// What stands in the way of making what is here what it will be.
     fn obstacle(&self, here: &FileState, then: &FileState, left: Option<&FileState>) -> Option<Obstacle> {
+        let replaces_folder = here.is_folder() && then.exists() && !then.is_folder();
+        if *here == FileState::OUT_OF_REACH || replaces_folder && left.is_none_or(|left| !left.is_folder()) {
+            return Some(Obstacle::Blocked);
+        }
         let Some(left) = left else { return Some(Obstacle::LeftUnknown) };
         let which = |state: &FileState| state.inode();
         // A folder that goes is only ever taken away empty, whatever its permissions are by now.

@@ -164,6 +164,22 @@ fn a_checkpoint_says_what_it_left_out() {
     assert_eq!((taken.coverage, taken.files.len()), (Coverage::Full, 0));
 }
 
+// proves T9: what has no content is not covered, and what is done with it is no change
+#[test]
+fn a_socket_is_passed_over_and_a_new_one_is_told() {
+    let room = Room::new();
+    let _old = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
+    let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
+    let taken = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets).taken;
+    assert_eq!(taken.coverage, Coverage::Partial { left_out: "pipe, socket or device: old".into() });
+    std::fs::remove_file(room.path().join("old")).unwrap();
+    let _again = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
+    let _new = std::os::unix::net::UnixListener::bind(room.path().join("new")).unwrap();
+    let changed = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    assert_eq!(changed.changes, Changes::new());
+    assert_eq!(changed.unseen.as_deref(), Some("it made what is no file, folder or link, and stays: new"));
+}
+
 // proves T9: the second checkpoint costs what changed
 #[test]
 fn a_later_checkpoint_stores_only_what_is_otherwise() {

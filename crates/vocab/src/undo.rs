@@ -95,6 +95,9 @@ pub enum FileState {
 }
 
 impl FileState {
+    /// What stands at a path that is not reached any more: a link was put on its way.
+    pub const OUT_OF_REACH: Self = Self::Unkept { size: 0, modified: 0, inode: 0 };
+
     /// Whether the two are the same, as far as both can tell. A file is what is in it; a folder is the
     /// one it is.
     #[must_use]
@@ -126,12 +129,21 @@ impl FileState {
         matches!(self, Self::Folder { .. })
     }
 
+    /// Its permissions, where it has any of its own and they are known.
+    #[must_use]
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Self::File { mode, .. } | Self::Folder { mode, .. } => Some(*mode),
+            Self::Absent | Self::Link { .. } | Self::Unkept { .. } => None,
+        }
+    }
+
     /// Which thing it is, where that is known.
     #[must_use]
     pub fn inode(&self) -> Option<u64> {
         match self {
             Self::File { inode, .. } | Self::Link { inode, .. } | Self::Folder { inode, .. } => *inode,
-            Self::Unkept { inode, .. } => Some(*inode),
+            Self::Unkept { inode, .. } => Some(*inode).filter(|_| *self != Self::OUT_OF_REACH),
             Self::Absent => None,
         }
     }

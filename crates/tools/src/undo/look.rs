@@ -16,7 +16,7 @@ use crate::{Secrets, Workspace};
 pub(super) const TOO_LARGE: &str = "too large";
 const SECRET: &str = "with a secret in it";
 const UNREADABLE: &str = "not readable";
-const SPECIAL: &str = "no regular file";
+pub(super) const SPECIAL: &str = "pipe, socket or device";
 const NOT_TEXT: &str = "name or link is no UTF-8";
 
 /// One path, looked at.
@@ -128,7 +128,7 @@ impl Workspace {
     /// the way of now is something else than it was.
     pub(super) fn look_plainly(&self, path: &str, limit: u64, secrets: &Secrets) -> Seen {
         let elsewhere = || Seen {
-            state: FileState::Unkept { size: 0, modified: 0, inode: 0 },
+            state: FileState::OUT_OF_REACH,
             content: None,
             left_out: Some("no longer reached without a link"),
         };
