@@ -311,7 +311,7 @@ impl Workspace {
             parts.push(written.to_string_lossy().into_owned());
             parts.extend(real.filter(|real| *real != written).map(|real| real.to_string_lossy().into_owned()));
         }
-        Subject::texts(parts)
+        Subject::paths(parts)
     }
 
     /// `path` with the links in the part of it that exists resolved.
