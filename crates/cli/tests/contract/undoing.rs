@@ -202,6 +202,25 @@ fn an_id_that_means_nothing_says_what_is_wrong_with_it() {
     }
 }
 
+// proves T11: what was never there is a slip, and said to be one
+#[test]
+fn an_audit_of_an_unknown_session_or_tool_says_so() {
+    let bench = worked();
+    for (arguments, said) in [
+        (&["--session", "sss"][..], "there is no session `sss`, nor was there one"),
+        (&["--tool", "run_comand"], "did you mean `run_command`?"),
+        (&["--tool", "run_command(echo *)"], "name the tool alone: --tool run_command"),
+    ] {
+        let refused = bench.run(&[&["audit"][..], arguments].concat());
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
+    }
+    for (tool, calls) in [("run_*", 1), ("local.*", 2), ("*_file", 1), ("fetch_url", 0)] {
+        let told = bench.run(&["audit", "--session", "s", "--tool", tool]);
+        assert_eq!((told.code, told.stdout.lines().count()), (0, calls), "{tool}: {}", told.stderr);
+    }
+}
+
 // proves T11
 #[test]
 fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions() {
