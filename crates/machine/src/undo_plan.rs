@@ -118,8 +118,8 @@ impl Deed {
         if !here.is_like(left) {
             return Some(Obstacle::ChangedSince);
         }
-        let moves_away = self.goals().iter().any(|(_, then, _)| then.is_same_thing(here));
-        (matches!(here, FileState::Unkept { .. }) && !moves_away).then_some(Obstacle::WouldBeLost)
+        let moves_away = || self.goals().iter().any(|(_, then, _)| then.is_same_thing(here));
+        (matches!(here, FileState::Unkept { .. }) && !moves_away()).then_some(Obstacle::WouldBeLost)
     }
 
     /// Whether what is to be put back was only moved, and is still there; a file may have been moved onto

@@ -106,10 +106,9 @@ impl Checkpoints {
         };
         let (mut view, contents) = look.at(workspace);
         view.contents = contents.iter().map(|(hash, _)| *hash).collect();
-        let plain = view.files.iter().map(|(path, state)| (path.clone(), state.clone().anywhere())).collect();
         let (since, files) = match &self.last {
-            Some((last, before)) => (Some(*last), difference(before, &plain)),
-            None => (None, plain),
+            Some((last, before)) => (Some(*last), difference(before, &view.files)),
+            None => (None, difference(&BTreeMap::new(), &view.files)),
         };
         let coverage = view.passed.left_out.coverage();
         self.open.insert(call, view);
@@ -170,7 +169,7 @@ impl Checkpoints {
                 note(&mut changes, path, &FileState::Absent, &after.files[path]);
             }
         }
-        self.last = Some((call, before.files.into_iter().map(|(path, state)| (path, state.anywhere())).collect()));
+        self.last = Some((call, before.files));
         FilesChanged { call, changes, unseen }
     }
 }
@@ -205,11 +204,12 @@ fn note(changes: &mut Changes, path: &str, was: &FileState, now: &FileState) {
     }
 }
 
-/// What is otherwise in `now`.
+/// What is otherwise in `now`. Which file it is matters only where one is moved, and that is known by then.
 fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileState>) -> BTreeMap<String, FileState> {
-    let other = now.iter().filter(|(path, state)| before.get(*path) != Some(*state));
+    let is_other = |path: &String, state: &FileState| before.get(path).is_none_or(|was| !was.is_like(state));
+    let other = now.iter().filter(|(path, state)| is_other(path, state));
     let gone = before.keys().filter(|path| !now.contains_key(*path) && before[*path].exists());
-    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone())).collect();
+    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone().anywhere())).collect();
     files.extend(gone.map(|path| (path.clone(), FileState::Absent)));
     files
 }
