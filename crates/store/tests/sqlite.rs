@@ -257,6 +257,7 @@ async fn a_database_that_was_removed_takes_nothing_more() {
         let error = store.append(writer.seal(batch(sample::accepted("m1", "hi"))).unwrap()).await.unwrap_err();
         assert_eq!(error, StoreError::Gone { path: dir.join("windlass.db") });
         assert!(error.to_string().contains("The journal is lost"), "{error}");
+        assert_eq!(store.claim(session()).await.err(), Some(StoreError::Gone { path: dir.join("windlass.db") }));
         assert!(!dir.exists(), "nothing is made in its place");
     }
 }

@@ -216,7 +216,7 @@ impl From<StoreError> for CommandError {
             | StoreError::Unwritable { .. }
             | StoreError::Closed => (Exit::Store, ""),
         };
-        Self::new(exit, format!("{error}{hint}"))
+        Self { store: Some(error.clone()), ..Self::new(exit, format!("{error}{hint}")) }
     }
 }
 

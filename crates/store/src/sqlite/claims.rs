@@ -51,13 +51,18 @@ fn lock_file(folder: &Folder, session: SessionId) -> PathBuf {
 pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &Owned) -> Result<Lease, StoreError> {
     let path = lock_file(folder, session);
     loop {
-        let locked = take(&path, holder, owned)?;
+        let locked = take(&path, holder, owned).map_err(|error| missing(folder, error))?;
         // Between opening and locking, the former holder may have removed the file with its session;
         // then our lock is on a file nobody else can find.
         if same_file(&locked.file, &path) {
             return Ok(Lease::new(session, locked));
         }
     }
+}
+
+/// A folder of locks that is not there any more went with the database.
+fn missing(folder: &Folder, error: StoreError) -> StoreError {
+    if folder.database().exists() { error } else { StoreError::Gone { path: folder.database() } }
 }
 
 fn take(path: &Path, holder: &str, owned: &Owned) -> Result<Locked, StoreError> {
