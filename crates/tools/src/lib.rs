@@ -42,6 +42,7 @@ mod offer;
 mod output;
 mod permission;
 mod pinned;
+mod place;
 mod registry;
 mod repair;
 mod rule;

@@ -15,8 +15,8 @@ use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub use self::progress::Progress;
-pub(crate) use self::wording::quoted;
 use self::wording::{answer, explanation};
+pub(crate) use self::wording::{quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
