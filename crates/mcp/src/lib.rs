@@ -51,3 +51,4 @@ pub use notice::{Fault, Notice, NoticeKind};
 pub use options::{MESSAGE_LIMIT, Options, ShowUrl, Variables};
 pub use servers::{ServerError, Servers};
 pub use state::{ChangedTool, ServerState, State};
+pub use stdio::{Line, Lines};
