@@ -41,9 +41,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
 }
 
 fn is_fillable(asked: &QuestionAsked) -> bool {
-    let is_form =
-        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Form { .. }));
-    !is_form || Form::of(asked).is_some()
+    asked.form().is_none() || Form::of(asked).is_some()
 }
 
 /// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
