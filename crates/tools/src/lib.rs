@@ -57,7 +57,7 @@ mod workspace;
 pub use address::{HostPattern, ParseHostError};
 pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
-pub use names::wire_name;
+pub use names::{is_of_server, wire_name};
 pub use offer::Offer;
 pub use output::OutputSchema;
 pub use permission::{Mode, Permissions};
