@@ -209,3 +209,13 @@ pub enum ConfigError {
         problem: String,
     },
 }
+
+impl ConfigError {
+    /// What is wrong, where the server was named already.
+    pub(crate) fn problem(&self) -> String {
+        match self {
+            Self::Key { key, problem, .. } => format!("`{key}` {problem}"),
+            Self::NoObject | Self::Name(_) => self.to_string(),
+        }
+    }
+}

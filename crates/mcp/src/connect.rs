@@ -55,7 +55,7 @@ impl Attempt<'_> {
         let reach = self
             .config
             .expanded(self.server, &*self.options.variables)
-            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {error}")))?;
+            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {}", error.problem())))?;
         let connection = match reach {
             Reach::Stdio { command, args, env, cwd } => {
                 let scrubbed = self.options.secrets.scrubbed_names(std::env::vars_os());

@@ -23,7 +23,7 @@ use crate::memory::Memory;
 use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind};
 use crate::options::Options;
-use crate::state::{ServerState, State};
+use crate::state::{LeftOut, ServerState, State};
 use crate::tool::McpTool;
 
 /// A server.
@@ -44,6 +44,7 @@ struct Inner {
     standing: Standing,
     memory: Memory,
     tools: Vec<Arc<dyn Tool>>,
+    left_out: Vec<LeftOut>,
     last_error: Option<String>,
 }
 
@@ -87,7 +88,8 @@ impl Server {
             Reach::Stdio { .. } => None,
             Reach::Http { url, .. } => Some(Tokens::of(&name, url, options.tokens.as_deref())),
         };
-        let inner = Inner { standing: Standing::Idle, memory, tools: Vec::new(), last_error: None };
+        let inner =
+            Inner { standing: Standing::Idle, memory, tools: Vec::new(), left_out: Vec::new(), last_error: None };
         let server = Arc::new(Self {
             name,
             config,
@@ -223,7 +225,8 @@ impl Server {
             (Standing::Closed, Use::Enabled) => State::Closed,
         };
         let connection = inner.standing.connection();
-        ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools, inner.last_error.clone())
+        let known = ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools);
+        ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
     }
 
     /// Takes its tools as they are now for what they should be.

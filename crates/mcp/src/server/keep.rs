@@ -10,6 +10,7 @@ use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::listing::{self, Listing};
 use crate::notice::NoticeKind;
+use crate::state::LeftOut;
 
 /// How often a server that died is started again, and how long before the first time.
 const RESTARTS: u32 = 3;
@@ -138,6 +139,7 @@ impl Server {
 
     /// Takes a listing in, tells of what is wrong with it, and remembers it.
     pub(super) fn take_in(self: &Arc<Self>, connection: &Connection, listing: Listing) {
+        self.lock().left_out = listing.notices.iter().filter_map(left_out).collect();
         for notice in listing.notices {
             self.tell_scrubbed(notice);
         }
@@ -154,5 +156,19 @@ impl Server {
             self.tell(NoticeKind::ToolChanged { tool: tool.name.clone() });
         }
         self.remember(memory);
+    }
+}
+
+/// What a notice says of a tool that can't be offered, if it is about one.
+fn left_out(notice: &NoticeKind) -> Option<LeftOut> {
+    match notice {
+        NoticeKind::ToolSkipped { tool, reason } => Some(LeftOut { tool: tool.clone(), reason: reason.clone() }),
+        NoticeKind::Garbage { .. }
+        | NoticeKind::ToolChanged { .. }
+        | NoticeKind::ListingCut { .. }
+        | NoticeKind::Unavailable { .. }
+        | NoticeKind::NeedsAuth
+        | NoticeKind::Restarting { .. }
+        | NoticeKind::NotRemembered { .. } => None,
     }
 }

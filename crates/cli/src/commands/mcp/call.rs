@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use windlass::mcp::ServerName;
 use windlass::tools::{BoxFuture, CallContext, SpilledResults, Tool, ToolServers as _, nobody_to_ask};
 use windlass::vocab::{CallId, Outcome, OutcomeKind, SessionId};
 
-use super::super::streams::{print, tell};
+use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape};
+use super::{Desk, Shape, progress_lines};
 use crate::exit::Exit;
-use crate::output::harmless_line;
+use crate::output::{Passing, broken_json};
 use crate::settings::nearest;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -36,20 +37,24 @@ pub(super) async fn call(
         let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
         return Err(CommandError::new(Exit::Usage, text));
     };
-    let context = context();
+    let (progress, mut passing) = Passing::on(progress_lines());
+    let context = context(progress);
     let cancel = context.cancel.clone();
-    let call = found.run(context, arguments);
+    let call = tokio::time::timeout(timeout.unwrap_or(PATIENCE), found.run(context, arguments));
+    let given_up = |text: &str| Err(CommandError::new(Exit::Cancelled, text));
     let outcome = tokio::select! {
-        outcome = tokio::time::timeout(timeout.unwrap_or(PATIENCE), call) => outcome.map_err(|_| {
-            CommandError::new(Exit::Cancelled, "the call took too long and was given up; --timeout gives it more time")
-        })?,
+        outcome = call => {
+            outcome.or_else(|_| given_up("the call took too long and was given up; --timeout gives it more time"))
+        }
         _ = tokio::signal::ctrl_c() => {
             cancel.cancel();
-            return Err(CommandError::new(Exit::Cancelled, "the call was stopped"));
+            given_up("the call was stopped")
         }
+        () = passing.show() => given_up("the call was stopped"),
     };
+    passing.finish();
     desk.tell_news();
-    show(desk.shape, &outcome)
+    show(desk.shape, &outcome?)
 }
 
 fn show(shape: Shape, outcome: &Outcome) -> Done {
@@ -82,19 +87,22 @@ fn read(text: &str) -> Result<Value, CommandError> {
     match serde_json::from_str(text) {
         Ok(object @ Value::Object(_)) => Ok(object),
         Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
-        Err(error) => Err(wrong(format!("the arguments are no JSON: {error}; write e.g. '{{\"path\": \".\"}}'"))),
+        Err(error) => {
+            let what = broken_json(text, &error);
+            Err(wrong(format!("the arguments are no JSON: {what}; write e.g. '{{\"path\": \".\"}}'")))
+        }
     }
 }
 
 /// A call of no session.
-fn context() -> CallContext {
+fn context(progress: watch::Sender<String>) -> CallContext {
     let (session, call) = (SessionId(uuid::Uuid::now_v7()), CallId::default());
     CallContext {
         session,
         call,
         effect_id: call.effect_id(session),
         cancel: Default::default(),
-        progress: Arc::new(|text| tell(&harmless_line(text))),
+        progress: Arc::new(move |text| drop(progress.send_replace(text.to_owned()))),
         spilled: Arc::new(NothingSpilled),
         ask: nobody_to_ask(),
         resumed: None,

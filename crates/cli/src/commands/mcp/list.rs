@@ -1,19 +1,23 @@
 //! What there is to see: every server, one server, the tools.
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use windlass::mcp::{ServerName, ServerState, State};
+use windlass::mcp::{LeftOut, ServerName, ServerState, State};
 use windlass::vocab::{EffectClass, ToolSpec};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape};
+use super::{Desk, Shape, progress_lines};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::settings::Server;
 
 const DESCRIPTION: usize = 100;
 const REASON: usize = 160;
+/// How many tools of a server that are left out are told of in a list.
+const LEFT_OUT: usize = 5;
 
 pub(super) async fn list(desk: &Desk) -> Done {
     let waiting = desk.waiting();
@@ -22,23 +26,54 @@ pub(super) async fn list(desk: &Desk) -> Done {
         return if waiting.is_empty() { desk.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
     };
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
-    let reached = names.iter().map(|name| async move {
+    let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
+    let reached = |name: ServerName| async move {
         // How it went stands in its state.
-        let _ = servers.connect(name).await;
-    });
-    futures(reached).await;
-    let states = servers.states();
-    match desk.shape {
-        Shape::Json => print(&lines(states.iter().map(|state| described(desk, state))))?,
-        Shape::Text => {
-            let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
-            for state in &states {
-                print(&line(desk, state, width))?;
+        let _ = servers.connect(&name).await;
+        name
+    };
+    let mut reaching: FuturesUnordered<_> = names.iter().cloned().map(reached).collect();
+    let (mut awaited, mut lines) = (names.clone(), progress_lines());
+    // In the order of their names, each as soon as it and those before it are settled.
+    let mut unprinted = names.iter().peekable();
+    while !awaited.is_empty() {
+        lines.show(&waiting_for(&awaited, names.len()));
+        if let Some(settled) = reaching.next().await {
+            awaited.retain(|name| *name != settled);
+        }
+        lines.erase();
+        let states = servers.states();
+        while let Some(name) = unprinted.next_if(|name| !awaited.contains(name)) {
+            if let Some(state) = states.iter().find(|state| state.name == *name) {
+                print(&shown(desk, state, width))?;
             }
         }
     }
     list_waiting(desk, &waiting)?;
     Ok(Exit::Done)
+}
+
+/// How many of all servers are awaited, and which.
+fn waiting_for(awaited: &[ServerName], all: usize) -> String {
+    let names: Vec<&str> = awaited.iter().map(ServerName::as_str).collect();
+    format!("waiting for {} of {all}: {}", names.len(), names.join(", "))
+}
+
+fn shown(desk: &Desk, state: &ServerState, width: usize) -> String {
+    match desk.shape {
+        Shape::Json => lines(std::iter::once(described(desk, state))),
+        Shape::Text => line(desk, state, width) + &left_out(state),
+    }
+}
+
+/// Tools a server lists and that can't be offered, a line each.
+fn left_out(state: &ServerState) -> String {
+    let line = |out: &LeftOut| format!("  left out: `{}`: {}\n", harmless_line(&out.tool), harmless_line(&out.reason));
+    let mut lines: String = state.left_out.iter().take(LEFT_OUT).map(line).collect();
+    if let Some(more @ 1..) = state.left_out.len().checked_sub(LEFT_OUT) {
+        lines += &format!("  left out: {more} more; `windlass mcp test {}` names them\n", state.name);
+    }
+    lines
 }
 
 /// Those that nobody has agreed to yet.
@@ -53,16 +88,6 @@ fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), C
         print(&format!("{line}\n"))?;
     }
     Ok(())
-}
-
-/// All at once.
-async fn futures(all: impl Iterator<Item = impl Future<Output = ()>>) {
-    let mut all: Vec<_> = all.map(Box::pin).collect();
-    std::future::poll_fn(|context| {
-        all.retain_mut(|one| one.as_mut().poll(context).is_pending());
-        if all.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
 }
 
 /// Where a server is configured.
@@ -171,6 +196,7 @@ fn described(desk: &Desk, state: &ServerState) -> Value {
         "about": state.about,
         "tools": state.tools.iter().map(|tool| tool.name.bare()).collect::<Vec<_>>(),
         "changed": state.changed.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+        "left_out": state.left_out.iter().map(|out| json!({"tool": out.tool, "reason": out.reason})).collect::<Vec<_>>(),
         "last_error": state.last_error,
         "from": origin(desk, &state.name),
     })

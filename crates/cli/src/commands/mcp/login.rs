@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass::mcp::{LoginError, ServerName};
+use windlass::mcp::{LoginError, Logout, ServerName};
 
-use super::super::streams::{output_failed, print, tell};
+use super::super::streams::{print, tell};
 use super::super::{CommandError, Done};
 use super::Desk;
 use crate::exit::Exit;
@@ -23,8 +23,11 @@ pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
 }
 
 pub(super) fn logout(desk: &Desk, name: &ServerName) -> Done {
-    desk.servers()?.logout(name).map_err(|error| output_failed(&error))?;
-    print(&format!("The login to {name} is forgotten.\n"))?;
+    let said = match desk.servers()?.logout(name)? {
+        Logout::Forgotten => format!("The login to {name} is forgotten.\n"),
+        Logout::NotThere => format!("There was no login to {name}.\n"),
+    };
+    print(&said)?;
     Ok(Exit::Done)
 }
 
@@ -32,7 +35,11 @@ impl From<LoginError> for CommandError {
     fn from(error: LoginError) -> Self {
         let exit = match &error {
             LoginError::NotHttp | LoginError::Unknown | LoginError::Config(_) => Exit::Usage,
-            LoginError::Port(_) | LoginError::Patience | LoginError::Refused(_) | LoginError::Failed(_) => Exit::Failed,
+            LoginError::Port(_)
+            | LoginError::Patience
+            | LoginError::Refused(_)
+            | LoginError::Failed(_)
+            | LoginError::Kept(_) => Exit::Failed,
         };
         Self::new(exit, error.to_string())
     }
