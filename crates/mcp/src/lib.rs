@@ -43,7 +43,7 @@ mod stdio;
 mod tool;
 
 pub use call::EFFECT_ID;
-pub use config::{CALL_TIMEOUT, ConfigError, Grant, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
+pub use config::{Bearer, CALL_TIMEOUT, ConfigError, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
 pub use config_json::servers_from_json;
 pub use http::login::{LoginError, Logout};
 pub use name::{NameError, ServerName};

@@ -12,7 +12,7 @@ use windlass::vocab::{CallId, Outcome, OutcomeKind, SessionId};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape, progress_lines};
+use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
 use crate::output::{Passing, broken_json};
 use crate::settings::nearest;
@@ -21,15 +21,15 @@ use crate::settings::nearest;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(super) async fn call(
-    desk: &Desk,
+    inquiry: &Inquiry,
     server: &ServerName,
     tool: &str,
     arguments: &str,
     timeout: Option<Duration>,
 ) -> Done {
     let arguments = read(arguments)?;
-    desk.connect(server).await?;
-    let tools = desk.servers()?.tools();
+    inquiry.connect(server).await?;
+    let tools = inquiry.servers()?.tools();
     let of_server: Vec<&Arc<dyn Tool>> =
         tools.iter().filter(|one| one.spec().name.server() == server.as_str()).collect();
     let Some(found) = of_server.iter().find(|one| one.spec().name.bare() == tool) else {
@@ -53,8 +53,8 @@ pub(super) async fn call(
         () = passing.show() => given_up("the call was stopped"),
     };
     passing.finish();
-    desk.tell_news();
-    show(desk.shape, &outcome?)
+    inquiry.tell_news();
+    show(inquiry.shape, &outcome?)
 }
 
 fn show(shape: Shape, outcome: &Outcome) -> Done {

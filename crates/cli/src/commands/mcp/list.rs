@@ -9,7 +9,7 @@ use windlass::vocab::{EffectClass, ToolSpec};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape, progress_lines};
+use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::settings::Server;
@@ -19,11 +19,11 @@ const REASON: usize = 160;
 /// How many tools of a server that are left out are told of in a list.
 const LEFT_OUT: usize = 5;
 
-pub(super) async fn list(desk: &Desk) -> Done {
-    let waiting = desk.waiting();
-    let Some(servers) = desk.attached.servers() else {
-        list_waiting(desk, &waiting)?;
-        return if waiting.is_empty() { desk.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
+pub(super) async fn list(inquiry: &Inquiry) -> Done {
+    let waiting = inquiry.waiting();
+    let Some(servers) = inquiry.attached.servers() else {
+        list_waiting(inquiry, &waiting)?;
+        return if waiting.is_empty() { inquiry.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
     };
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
     let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
@@ -45,11 +45,11 @@ pub(super) async fn list(desk: &Desk) -> Done {
         let states = servers.states();
         while let Some(name) = unprinted.next_if(|name| !awaited.contains(name)) {
             if let Some(state) = states.iter().find(|state| state.name == *name) {
-                print(&shown(desk, state, width))?;
+                print(&shown(inquiry, state, width))?;
             }
         }
     }
-    list_waiting(desk, &waiting)?;
+    list_waiting(inquiry, &waiting)?;
     Ok(Exit::Done)
 }
 
@@ -59,10 +59,10 @@ fn waiting_for(awaited: &[ServerName], all: usize) -> String {
     format!("waiting for {} of {all}: {}", names.len(), names.join(", "))
 }
 
-fn shown(desk: &Desk, state: &ServerState, width: usize) -> String {
-    match desk.shape {
-        Shape::Json => lines(std::iter::once(described(desk, state))),
-        Shape::Text => line(desk, state, width) + &left_out(state),
+fn shown(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
+    match inquiry.shape {
+        Shape::Json => lines(std::iter::once(described(inquiry, state))),
+        Shape::Text => line(inquiry, state, width) + &left_out(state),
     }
 }
 
@@ -77,9 +77,9 @@ fn left_out(state: &ServerState) -> String {
 }
 
 /// Those that nobody has agreed to yet.
-fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
+fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
     for (name, server) in waiting {
-        let line = match desk.shape {
+        let line = match inquiry.shape {
             Shape::Json => {
                 json!({"name": name.as_str(), "state": "waits for consent", "from": server.origin.place()}).to_string()
             }
@@ -91,11 +91,11 @@ fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), C
 }
 
 /// Where a server is configured.
-fn origin(desk: &Desk, name: &ServerName) -> Option<String> {
-    desk.configured.get(name).map(|server| server.origin.place())
+fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
+    inquiry.configured.get(name).map(|server| server.origin.place())
 }
 
-fn line(desk: &Desk, state: &ServerState, width: usize) -> String {
+fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     let revision = state.revision.as_deref().unwrap_or("-");
     let what = match (&state.last_error, state.tools.len()) {
         (Some(error), _) => short_line(error, REASON),
@@ -106,7 +106,7 @@ fn line(desk: &Desk, state: &ServerState, width: usize) -> String {
         0 => String::new(),
         count => format!(", {count} changed: `windlass mcp accept {}`", state.name),
     };
-    let from = origin(desk, &state.name).map(|origin| format!("  ({origin})")).unwrap_or_default();
+    let from = origin(inquiry, &state.name).map(|origin| format!("  ({origin})")).unwrap_or_default();
     format!("{:<width$}  {:<11}  {revision:<10}  {what}{changed}{from}\n", state.name.as_str(), word(state.state))
 }
 
@@ -123,12 +123,12 @@ fn word(state: State) -> &'static str {
     }
 }
 
-pub(super) async fn test(desk: &Desk, name: &ServerName) -> Done {
+pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
     let begun = Instant::now();
-    let state = desk.connect(name).await?;
+    let state = inquiry.connect(name).await?;
     let took = begun.elapsed().as_millis();
-    if desk.shape == Shape::Json {
-        let mut described = described(desk, &state);
+    if inquiry.shape == Shape::Json {
+        let mut described = described(inquiry, &state);
         described["took_ms"] = json!(took);
         print(&lines(std::iter::once(described)))?;
         return Ok(Exit::Done);
@@ -150,15 +150,15 @@ pub(super) async fn test(desk: &Desk, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) async fn tools(desk: &Desk, name: Option<&ServerName>) -> Done {
+pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Done {
     let names = match name {
         Some(name) => vec![name.clone()],
-        None => desk.servers()?.states().into_iter().map(|state| state.name).collect(),
+        None => inquiry.servers()?.states().into_iter().map(|state| state.name).collect(),
     };
     let mut exit = Exit::Done;
     for one in &names {
-        match (desk.connect(one).await, name) {
-            (Ok(state), _) if desk.shape == Shape::Json => print(&lines(state.tools.iter().map(tool)))?,
+        match (inquiry.connect(one).await, name) {
+            (Ok(state), _) if inquiry.shape == Shape::Json => print(&lines(state.tools.iter().map(tool)))?,
             (Ok(state), _) => print_tools(&state.tools)?,
             (Err(error), Some(_)) => return Err(error),
             (Err(error), None) => {
@@ -188,7 +188,7 @@ fn effect(class: EffectClass) -> &'static str {
     }
 }
 
-fn described(desk: &Desk, state: &ServerState) -> Value {
+fn described(inquiry: &Inquiry, state: &ServerState) -> Value {
     json!({
         "name": state.name.as_str(),
         "state": word(state.state),
@@ -198,7 +198,7 @@ fn described(desk: &Desk, state: &ServerState) -> Value {
         "changed": state.changed.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
         "left_out": state.left_out.iter().map(|out| json!({"tool": out.tool, "reason": out.reason})).collect::<Vec<_>>(),
         "last_error": state.last_error,
-        "from": origin(desk, &state.name),
+        "from": origin(inquiry, &state.name),
     })
 }
 

@@ -6,15 +6,15 @@ use windlass::mcp::{LoginError, Logout, ServerName};
 
 use super::super::streams::{print, tell};
 use super::super::{CommandError, Done};
-use super::Desk;
+use super::Inquiry;
 use crate::exit::Exit;
 
-pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
+pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> Done {
     let show = Arc::new(|server: &ServerName, url: &str| {
         tell(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
     });
     let logged_in = tokio::select! {
-        logged_in = desk.servers()?.login(name, show) => logged_in,
+        logged_in = inquiry.servers()?.login(name, show) => logged_in,
         _ = tokio::signal::ctrl_c() => return Err(CommandError::new(Exit::Cancelled, "the login was given up")),
     };
     logged_in?;
@@ -22,8 +22,8 @@ pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) fn logout(desk: &Desk, name: &ServerName) -> Done {
-    let said = match desk.servers()?.logout(name)? {
+pub(super) fn logout(inquiry: &Inquiry, name: &ServerName) -> Done {
+    let said = match inquiry.servers()?.logout(name)? {
         Logout::Forgotten => format!("The login to {name} is forgotten.\n"),
         Logout::NotThere => format!("There was no login to {name}.\n"),
     };

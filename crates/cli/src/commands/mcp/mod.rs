@@ -50,9 +50,9 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
         }
         let attached = attached(&settings, &sources)?;
         let shape = if args.json { Shape::Json } else { Shape::Text };
-        let desk = Desk { attached, configured: settings.servers, shape };
-        let done = desk.serve(&args.command).await;
-        desk.attached.close().await;
+        let inquiry = Inquiry { attached, configured: settings.servers, shape };
+        let done = inquiry.serve(&args.command).await;
+        inquiry.attached.close().await;
         done
     })
 }
@@ -65,13 +65,13 @@ enum Shape {
 }
 
 /// The servers, and how what is asked of them is answered.
-struct Desk {
+struct Inquiry {
     attached: Attached,
     configured: BTreeMap<ServerName, Server>,
     shape: Shape,
 }
 
-impl Desk {
+impl Inquiry {
     async fn serve(&self, command: &McpCommand) -> Done {
         match command {
             McpCommand::List => list::list(self).await,
