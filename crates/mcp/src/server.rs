@@ -19,6 +19,7 @@ use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::http::Clients;
 use crate::http::tokens::Tokens;
+use crate::listing::Listed;
 use crate::memory::Memory;
 use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind};
@@ -34,6 +35,8 @@ pub(crate) struct Server {
     clients: Arc<Clients>,
     tokens: Option<Tokens>,
     inner: Mutex<Inner>,
+    /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
+    remembering: Mutex<()>,
     /// Rung at every change of `inner`.
     bell: watch::Sender<()>,
     /// Cancelled at shutdown.
@@ -97,6 +100,7 @@ impl Server {
             clients: Arc::clone(clients),
             tokens,
             inner: Mutex::new(inner),
+            remembering: Mutex::default(),
             bell: watch::Sender::new(()),
             stop,
         });
@@ -112,6 +116,10 @@ impl Server {
     /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
     fn standing(&self) -> Standing {
         self.lock().standing.clone()
+    }
+
+    fn remembering(&self) -> MutexGuard<'_, ()> {
+        self.remembering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_memory(&self) -> Memory {
@@ -201,12 +209,12 @@ impl Server {
         }
     }
 
-    /// Whether the tool is still what `fingerprint` says; the sentence otherwise says what became of it.
-    pub(crate) fn still_has(&self, tool: &str, fingerprint: &str) -> Result<(), String> {
+    /// Whether it still has the tool, just so; the sentence otherwise says what became of it.
+    pub(crate) fn still_has(&self, tool: &Listed) -> Result<(), String> {
         let inner = self.lock();
-        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool);
+        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool.name);
         match now {
-            Some(listed) if listed.fingerprint() == fingerprint => Ok(()),
+            Some(listed) if listed == tool => Ok(()),
             Some(_) => Err("its server has changed what it says it does since it was offered".into()),
             None => Err("its server does not have it any more".into()),
         }
@@ -231,6 +239,7 @@ impl Server {
 
     /// Takes its tools as they are now for what they should be.
     pub(crate) fn accept(self: &Arc<Self>) {
+        let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let now = memory.tools.clone().unwrap_or_default();
         memory.accepted.extend(now.into_iter().map(|tool| (tool.name.clone(), tool)));
@@ -277,6 +286,7 @@ impl Server {
         });
     }
 
+    /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.
     fn remember(self: &Arc<Self>, memory: Memory) {
         if let Some(folder) = &self.options.memory
             && memory != self.lock_memory()

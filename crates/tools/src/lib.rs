@@ -52,6 +52,7 @@ mod servers;
 mod subject;
 mod tool;
 mod undo;
+mod whole_file;
 mod workspace;
 
 pub use address::{HostPattern, ParseHostError};
@@ -69,4 +70,5 @@ pub use servers::ToolServers;
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
 pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Touch};
+pub use whole_file::{Readers, write_whole};
 pub use workspace::{Workspace, WorkspaceError};

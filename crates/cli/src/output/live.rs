@@ -93,7 +93,7 @@ impl<W: Write> Passing<W> {
             self.tell();
             tokio::time::sleep(PACE).await;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Shows the last that came, if it was not shown: nothing comes after it.

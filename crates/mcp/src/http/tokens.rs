@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
+use windlass_tools::{Readers, write_whole};
 
 use super::login::Logout;
-use crate::memory::{Secrecy, write_whole};
 use crate::name::ServerName;
 
 /// The tokens of one server. Cheap to clone.
@@ -62,7 +62,7 @@ impl Tokens {
                     }
                     None => all.remove(&self.key).is_some(),
                 };
-                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, Secrecy::Owner) } else { Ok(()) }
+                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, Readers::Owner) } else { Ok(()) }
             }
         }
     }

@@ -143,6 +143,7 @@ impl Server {
         for notice in listing.notices {
             self.tell_scrubbed(notice);
         }
+        let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let version = Some(connection.info.server_info.as_ref().map_or_else(String::new, |info| info.version.clone()));
         // A new version may speak a newer revision: it is found out the next time.
