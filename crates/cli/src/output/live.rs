@@ -77,6 +77,8 @@ const PACE: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub(crate) struct Passing<W: Write> {
     newest: watch::Receiver<String>,
+    /// A channel nobody can send to any more would not say that its last was not seen.
+    _open: watch::Sender<String>,
     lines: Lines<W>,
 }
 
@@ -84,7 +86,7 @@ impl<W: Write> Passing<W> {
     /// Shows what is sent to the first on the way of the second.
     pub(crate) fn on(lines: Lines<W>) -> (watch::Sender<String>, Self) {
         let (sender, newest) = watch::channel(String::new());
-        (sender, Self { newest, lines })
+        (sender.clone(), Self { newest, _open: sender, lines })
     }
 
     /// Shows what comes, until it is dropped.
@@ -93,7 +95,6 @@ impl<W: Write> Passing<W> {
             self.tell();
             tokio::time::sleep(PACE).await;
         }
-        std::future::pending::<()>().await;
     }
 
     /// Shows the last that came, if it was not shown: nothing comes after it.
@@ -123,7 +124,7 @@ mod tests {
     fn shown(stream: Stream) -> (String, usize) {
         let (begun, mut out) = (Instant::now(), Vec::new());
         let (sender, mut passing) = Passing::on(Lines::new(&mut out, stream));
-        let steps = async {
+        let steps = async move {
             for step in 1..=400 {
                 sender.send_replace(format!("step {step}"));
                 tokio::time::sleep(Duration::from_millis(1)).await;

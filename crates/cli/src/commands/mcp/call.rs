@@ -102,7 +102,7 @@ fn context(progress: watch::Sender<String>) -> CallContext {
         call,
         effect_id: call.effect_id(session),
         cancel: Default::default(),
-        progress: Arc::new(move |text| drop(progress.send_replace(text.to_owned()))),
+        progress: Arc::new(move |text| drop(progress.send_replace(text.trim_end().to_owned()))),
         spilled: Arc::new(NothingSpilled),
         ask: nobody_to_ask(),
         resumed: None,

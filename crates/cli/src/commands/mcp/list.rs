@@ -5,6 +5,7 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use windlass::mcp::{LeftOut, ServerName, ServerState, State};
+use windlass::tools::ToolServers as _;
 use windlass::vocab::{EffectClass, ToolSpec};
 
 use super::super::streams::print;
@@ -153,7 +154,12 @@ pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
 pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Done {
     let names = match name {
         Some(name) => vec![name.clone()],
-        None => inquiry.servers()?.states().into_iter().map(|state| state.name).collect(),
+        None => {
+            let servers = inquiry.servers()?;
+            // All at once; each is waited for in its turn.
+            servers.wake();
+            servers.states().into_iter().map(|state| state.name).collect()
+        }
     };
     let mut exit = Exit::Done;
     for one in &names {

@@ -135,7 +135,10 @@ impl Inquiry {
 
     /// Reaches a server; what it has to tell is told.
     async fn connect(&self, name: &ServerName) -> Result<ServerState, CommandError> {
-        let state = self.servers()?.connect(name).await;
+        let (servers, mut lines) = (self.servers()?, progress_lines());
+        lines.show(&format!("waiting for {name}"));
+        let state = servers.connect(name).await;
+        lines.erase();
         match &state {
             Ok(_) => self.tell_news(),
             // The error says it all.
