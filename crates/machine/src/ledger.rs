@@ -179,7 +179,7 @@ impl<'a> Reading<'a> {
             && requested.effect != EffectClass::ReadOnly
             && requested.snapshot.is_none()
             // Windlass's own tools without a snapshot change no files.
-            && tool.server() != "local"
+            && !tool.is_local()
             && !never_ran
         {
             self.ledger.uncovered.push((call, tool.clone()));

@@ -19,11 +19,12 @@ use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::http::Clients;
 use crate::http::tokens::Tokens;
+use crate::listing::Listed;
 use crate::memory::Memory;
 use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind};
 use crate::options::Options;
-use crate::state::{ServerState, State};
+use crate::state::{LeftOut, ServerState, State};
 use crate::tool::McpTool;
 
 /// A server.
@@ -34,6 +35,8 @@ pub(crate) struct Server {
     clients: Arc<Clients>,
     tokens: Option<Tokens>,
     inner: Mutex<Inner>,
+    /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
+    remembering: Mutex<()>,
     /// Rung at every change of `inner`.
     bell: watch::Sender<()>,
     /// Rung by whoever waits for it.
@@ -46,6 +49,7 @@ struct Inner {
     standing: Standing,
     memory: Memory,
     tools: Vec<Arc<dyn Tool>>,
+    left_out: Vec<LeftOut>,
     last_error: Option<String>,
 }
 
@@ -89,7 +93,8 @@ impl Server {
             Reach::Stdio { .. } => None,
             Reach::Http { url, .. } => Some(Tokens::of(&name, url, options.tokens.as_deref())),
         };
-        let inner = Inner { standing: Standing::Idle, memory, tools: Vec::new(), last_error: None };
+        let inner =
+            Inner { standing: Standing::Idle, memory, tools: Vec::new(), left_out: Vec::new(), last_error: None };
         let server = Arc::new(Self {
             name,
             config,
@@ -97,6 +102,7 @@ impl Server {
             clients: Arc::clone(clients),
             tokens,
             inner: Mutex::new(inner),
+            remembering: Mutex::default(),
             bell: watch::Sender::new(()),
             hurry: Notify::new(),
             stop,
@@ -113,6 +119,10 @@ impl Server {
     /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
     fn standing(&self) -> Standing {
         self.lock().standing.clone()
+    }
+
+    fn remembering(&self) -> MutexGuard<'_, ()> {
+        self.remembering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_memory(&self) -> Memory {
@@ -204,12 +214,12 @@ impl Server {
         }
     }
 
-    /// Whether the tool is still what `fingerprint` says; the sentence otherwise says what became of it.
-    pub(crate) fn still_has(&self, tool: &str, fingerprint: &str) -> Result<(), String> {
+    /// Whether it still has the tool, just so; the sentence otherwise says what became of it.
+    pub(crate) fn still_has(&self, tool: &Listed) -> Result<(), String> {
         let inner = self.lock();
-        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool);
+        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool.name);
         match now {
-            Some(listed) if listed.fingerprint() == fingerprint => Ok(()),
+            Some(listed) if listed == tool => Ok(()),
             Some(_) => Err("its server has changed what it says it does since it was offered".into()),
             None => Err("its server does not have it any more".into()),
         }
@@ -228,11 +238,13 @@ impl Server {
             (Standing::Closed, Use::Enabled) => State::Closed,
         };
         let connection = inner.standing.connection();
-        ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools, inner.last_error.clone())
+        let known = ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools);
+        ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
     }
 
     /// Takes its tools as they are now for what they should be.
     pub(crate) fn accept(self: &Arc<Self>) {
+        let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let now = memory.tools.clone().unwrap_or_default();
         memory.accepted.extend(now.into_iter().map(|tool| (tool.name.clone(), tool)));
@@ -279,6 +291,7 @@ impl Server {
         });
     }
 
+    /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.
     fn remember(self: &Arc<Self>, memory: Memory) {
         if let Some(folder) = &self.options.memory
             && memory != self.lock_memory()

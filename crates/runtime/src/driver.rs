@@ -20,7 +20,7 @@ use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
-use crate::offering::Offering;
+use crate::offering::{Known, Offering};
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
 use crate::runtime::FirstWords;
@@ -187,13 +187,13 @@ impl Driver {
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-                let offer = self.offer();
-                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, offer };
+                let known = self.known();
+                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, known };
                 let (outside, state) = (&self.outside, &self.state);
                 let call =
                     attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &running.streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
-                let (key, servers) = (*key, self.awaited_servers());
+                let (key, servers) = (*key, self.awaited_servers(asked.known));
                 Some(Box::pin(async move {
                     if let Some(wait) = wait {
                         wait.await;
@@ -243,9 +243,11 @@ impl Driver {
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();
+                let Known { awaited, .. } = self.known();
                 self.grow_offer().await?;
-                let offer = self.offer();
-                let read = Read { state: &self.state, offer: &offer, agent: &self.agent, outside: &self.outside };
+                // A call of a server that did not come up was still a call.
+                let known = Known { offer: self.offer(), awaited };
+                let read = Read { state: &self.state, known: &known, agent: &self.agent, outside: &self.outside };
                 let fact = read.fact(key, result, &running.streamed);
                 let taken = self.step(fact).await?;
                 if clears {

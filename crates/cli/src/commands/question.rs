@@ -42,9 +42,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
 }
 
 fn is_fillable(asked: &QuestionAsked) -> bool {
-    let is_form =
-        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Form { .. }));
-    !is_form || Form::of(asked).is_some()
+    asked.form().is_none() || Form::of(asked).is_some()
 }
 
 /// What the answers that hold for longer would allow, which may be more than this call: whoever chooses one

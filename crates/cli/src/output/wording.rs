@@ -4,7 +4,7 @@ use std::path::Path;
 
 use windlass_vocab::{
     AttemptFailed, CallRequested, CancelAsked, Compacted, CompactionMethod, EndReason, Envelope, Json, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolWithheld,
+    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
 };
 
 use super::short_line;
@@ -15,9 +15,7 @@ pub(crate) const TEXT: usize = 200;
 
 /// The tool as people name it: without its server where that is ours.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
-    call.tool
-        .as_ref()
-        .map_or(call.name.as_str(), |tool| if tool.server() == "local" { tool.bare() } else { tool.as_str() })
+    call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
 }
 
 /// `read_file(from=3, path=src/main.rs)`.

@@ -60,7 +60,7 @@ fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<Strin
     }
     let told = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
     match tool.split_once('.') {
-        Some(("local", bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
+        Some((ToolName::LOCAL, bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
         Some((server, _)) if server.contains('*') || servers.iter().any(|known| known == server) => None,
         Some((server, _)) => {
             let known: Vec<&str> = servers.iter().map(String::as_str).collect();
