@@ -35,6 +35,7 @@ mod held;
 mod json;
 mod lines;
 mod opening;
+mod place;
 mod prompt;
 mod reader;
 mod render;

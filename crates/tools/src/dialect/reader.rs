@@ -15,6 +15,7 @@ use super::explain::explains;
 use super::found::{Found, found, unfinished};
 use super::held::{Fence, Held, Progress, Stand};
 use super::opening::{Kind, Named, Sight, sight, tag};
+use super::place::{Begun, Code, FenceLine, Place, Step};
 use super::spoken::{Calls, Forms, Spoken};
 use super::{Ended, Malformed};
 
@@ -63,46 +64,6 @@ pub struct Reader<'t> {
     /// How many calls were given out.
     calls: u32,
     malformed: Option<Malformed>,
-}
-
-enum Place {
-    /// At the beginning of a line.
-    Line,
-    /// Within one.
-    Middle,
-    /// In a fence of code; from its first line on.
-    Fence(Fence, FenceLine),
-    Held(Box<Held>),
-    /// Nothing is read any more: the rest is words.
-    Words,
-    /// Nothing is wanted any more: the rest is dropped.
-    Dropped,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FenceLine {
-    First,
-    Later,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Code {
-    Outside,
-    Inside,
-}
-
-/// Whether anything but white space has come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begun {
-    No,
-    Yes,
-}
-
-/// Whether the reader can go on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    On,
-    More,
 }
 
 /// So many bytes may be held in vain in any text.
