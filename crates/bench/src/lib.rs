@@ -10,12 +10,12 @@
 //! there is one. What is measured of a whole process is measured in a fresh one ([`child`]).
 
 pub mod child;
+pub mod fake_servers;
 pub mod figures;
 pub mod floor;
 pub mod memory;
 pub mod ours;
 pub mod pace;
-pub mod peers;
 pub mod programs;
 pub mod server;
 pub mod table;

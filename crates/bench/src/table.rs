@@ -7,7 +7,7 @@ use crate::pace::Compared;
 
 /// Whether a figure keeps to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Mark {
     /// It does.
     Met,
     /// It does not.
@@ -16,7 +16,7 @@ pub enum Verdict {
     Told,
 }
 
-impl Verdict {
+impl Mark {
     /// What was measured against its upper limit.
     fn of(measured: f64, limit: f64) -> Self {
         if measured <= limit { Self::Met } else { Self::Missed }
@@ -33,15 +33,15 @@ pub struct Line {
     /// What was measured.
     pub measured: String,
     /// How the two compare.
-    pub verdict: Verdict,
+    pub mark: Mark,
 }
 
 impl Line {
     /// A comparison with a floor.
     #[must_use]
     pub fn compared(figure: &str, limit: f64, compared: &Compared) -> Self {
-        let verdict = Verdict::of(compared.ratio(), limit);
-        Self { target: format!("≤ {limit} × floor"), verdict, ..Self::beside(figure, compared) }
+        let mark = Mark::of(compared.ratio(), limit);
+        Self { target: format!("≤ {limit} × floor"), mark, ..Self::beside(figure, compared) }
     }
 
     /// A comparison with a floor, without a limit.
@@ -54,25 +54,25 @@ impl Line {
     /// A measure with an upper limit.
     #[must_use]
     pub fn at_most(figure: &str, limit: f64, measured: f64, unit: &str) -> Self {
-        let verdict = Verdict::of(measured, limit);
+        let mark = Mark::of(measured, limit);
         let (target, measured) = (format!("≤ {limit} {unit}"), format!("{measured:.2} {unit}"));
-        Self { figure: figure.to_owned(), target, measured, verdict }
+        Self { figure: figure.to_owned(), target, measured, mark }
     }
 
     /// Something to know, without a limit.
     #[must_use]
     pub fn told(figure: &str, measured: impl Into<String>) -> Self {
-        Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), verdict: Verdict::Told }
+        Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), mark: Mark::Told }
     }
 }
 
 /// As a row of a Markdown table.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let met = match self.verdict {
-            Verdict::Met => "yes",
-            Verdict::Missed => "**no**",
-            Verdict::Told => "–",
+        let met = match self.mark {
+            Mark::Met => "yes",
+            Mark::Missed => "**no**",
+            Mark::Told => "–",
         };
         write!(f, "| {} | {} | {} | {met} |", self.figure, self.target, self.measured)
     }
@@ -98,15 +98,15 @@ pub fn shown(duration: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Line, Verdict};
+    use super::{Line, Mark};
     use crate::pace::Compared;
 
     #[test]
     fn a_figure_at_its_limit_is_met_and_one_above_it_is_not() {
         let of = |ours| Compared { floor: Duration::from_micros(100), ours: Duration::from_micros(ours) };
-        assert_eq!(Line::compared("turn", 2.0, &of(200)).verdict, Verdict::Met);
+        assert_eq!(Line::compared("turn", 2.0, &of(200)).mark, Mark::Met);
         let missed = Line::compared("turn", 2.0, &of(201));
         assert_eq!(missed.to_string(), "| turn | ≤ 2 × floor | 2.01 × (201 µs / 100 µs) | **no** |");
-        assert_eq!(Line::at_most("idle", 15.0, 15.1, "MiB").verdict, Verdict::Missed);
+        assert_eq!(Line::at_most("idle", 15.0, 15.1, "MiB").mark, Mark::Missed);
     }
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use support::{Bench, Ran};
-use windlass_testkit::mcp::{Deed, McpDiary, McpScript, McpTool, run_mcp_fake};
+use windlass_testkit::mcp::{Does, McpDiary, McpScript, McpTool, run_mcp_fake};
 use windlass_testkit::{Script, Step};
 
 /// Under which key a call carries its effect id (J4).
@@ -102,7 +102,7 @@ struct Served {
 }
 
 impl Served {
-    fn new(script: Script, does: &Deed) -> Self {
+    fn new(script: Script, does: &Does) -> Self {
         let bench = Bench::new(script);
         let tools = CLASSES.map(|class| McpTool::new(class.tool(), does.clone()).annotated(class.annotations()));
         let fake = McpScript { diary: Some(bench.dir.path().join("diary")), ..McpScript::with(tools) };
@@ -206,7 +206,7 @@ fn check(served: &Served, preset: &str, context: &str, deaths: usize) {
 
 // proves J3, J4, J2, P3
 fn matrix(preset: &str) {
-    let undisturbed = Served::new(script(preset), &Deed::Echo);
+    let undisturbed = Served::new(script(preset), &Does::Echo);
     let ran = undisturbed.run(&line(preset), &[]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     check(&undisturbed, preset, preset, 0);
@@ -217,7 +217,7 @@ fn matrix(preset: &str) {
     for number in 1..=appends {
         for side in ["before", "after"] {
             let context = format!("{preset}, killed {side} write {number}");
-            let served = Served::new(script(preset), &Deed::Echo);
+            let served = Served::new(script(preset), &Does::Echo);
             let died = served.run(&line(preset), &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]);
             assert_eq!(died.code, -9, "{context}: {}", died.stderr);
             served.assert_nothing_survives(&context);
@@ -237,7 +237,7 @@ fn matrix(preset: &str) {
 fn in_flight(preset: &str, class: Class) {
     let context = format!("{preset}, {class:?} in flight");
     let served =
-        Served::new(Script::of([Step::call(&wire(class), json!({"n": 1})), last(preset)]), &Deed::NeverAtFirst);
+        Served::new(Script::of([Step::call(&wire(class), json!({"n": 1})), last(preset)]), &Does::NeverAtFirst);
     let mut child = served.bench.spawn(&served.line(&line(preset)));
     served.wait_for_call(&mut child);
     child.kill().expect("killed");

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-use windlass_tools::{BoxFuture, CallContext, SpilledResults, Tool};
-use windlass_vocab::{Answer, CallId, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted};
+use windlass_tools::{CallContext, Tool};
+use windlass_vocab::{Answer, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted};
 
 use crate::form;
 
@@ -55,27 +54,14 @@ impl Seen {
     }
 
     fn context(&self, resumed: Option<Arc<Resumption>>) -> CallContext {
-        let (session, call) = (SessionId(uuid::Uuid::nil()), CallId::default());
         let (shown, asking) = (Arc::clone(&self.progress), self.clone());
         CallContext {
-            session,
-            call,
-            effect_id: call.effect_id(session),
-            cancel: CancellationToken::new(),
             progress: Arc::new(move |text| {
                 shown.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
             }),
-            spilled: Arc::new(Nothing),
             ask: Arc::new(move |asked| Box::pin(std::future::ready(asking.answer(asked)))),
             resumed,
+            ..CallContext::apart(SessionId(uuid::Uuid::nil()))
         }
-    }
-}
-
-struct Nothing;
-
-impl SpilledResults for Nothing {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
     }
 }

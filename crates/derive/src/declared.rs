@@ -3,7 +3,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Data, DeriveInput, Error, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Result};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Result, Token, parenthesized,
+};
 
 /// What is said of a tool.
 struct Declared {
@@ -11,6 +14,7 @@ struct Declared {
     description: String,
     effect: Option<Ident>,
     timeout_ms: Option<u64>,
+    tags: Vec<LitStr>,
     /// The other words, each a method of `Declaration`.
     words: Vec<Ident>,
 }
@@ -20,7 +24,8 @@ pub(crate) fn implementation(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new(union.union_token.span, "arguments are a struct or an enum, not a union"));
     }
     let declared = Declared::of(input)?;
-    let Declared { name, description, words, .. } = &declared;
+    let Declared { name, description, tags, words, .. } = &declared;
+    let tags = (!tags.is_empty()).then(|| quote! { .tags([#(#tags),*]) });
     let effect = declared.effect.iter();
     let timeout = declared.timeout_ms.iter();
     let (ident, (generics, types, bounds)) = (&input.ident, input.generics.split_for_impl());
@@ -31,6 +36,7 @@ pub(crate) fn implementation(input: &DeriveInput) -> Result<TokenStream> {
                 ::windlass::Declaration::new(#name, #description)
                     #(.effect(::windlass::EffectClass::#effect))*
                     #(.timeout(::core::time::Duration::from_millis(#timeout)))*
+                    #tags
                     #(.#words())*
             }
         }
@@ -44,6 +50,7 @@ impl Declared {
             description: doc_comment(&input.attrs),
             effect: None,
             timeout_ms: None,
+            tags: Vec::new(),
             words: Vec::new(),
         };
         for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("tool")) {
@@ -64,6 +71,8 @@ impl Declared {
             self.description = word.value()?.parse::<LitStr>()?.value();
         } else if is("timeout_ms") {
             self.timeout_ms = Some(word.value()?.parse::<LitInt>()?.base10_parse()?);
+        } else if is("tags") {
+            return self.take_tags(word);
         } else if is("read_only") {
             return self.set_effect(word, "ReadOnly");
         } else if is("idempotent") {
@@ -75,9 +84,20 @@ impl Declared {
         } else {
             return Err(word.error(
                 "no such word; there are: name, description, read_only, idempotent, verifiable, timeout_ms, \
-                 repeatable, ask_first",
+                 repeatable, ask_first, tags",
             ));
         }
+        Ok(())
+    }
+
+    fn take_tags(&mut self, word: &ParseNestedMeta<'_>) -> Result<()> {
+        let inner;
+        parenthesized!(inner in word.input);
+        let tags = Punctuated::<LitStr, Token![,]>::parse_terminated(&inner)?;
+        if tags.is_empty() {
+            return Err(word.error("name at least one tag: tags(\"web\")"));
+        }
+        self.tags.extend(tags);
         Ok(())
     }
 
@@ -153,7 +173,7 @@ mod tests {
             ///
             /// Use it for any city.
             #[tool(name = "weather.now", read_only, timeout_ms = 500, repeatable)]
-            #[tool(ask_first)]
+            #[tool(ask_first, tags("weather", "web"))]
             struct Now<T: Clone> where T: Send { city: T }
         })
         .expect("sound");
@@ -162,7 +182,7 @@ mod tests {
             r#"new ("weather.now" , "Says how warm it is.\n\nUse it for any city.")"#,
             "EffectClass :: ReadOnly",
             "from_millis (500u64)",
-            ". repeatable () . ask_first ()",
+            r#". tags (["weather" , "web"]) . repeatable () . ask_first ()"#,
         ] {
             assert!(code.contains(part), "{part} is not in: {code}");
         }
@@ -176,6 +196,8 @@ mod tests {
             (quote! { #[tool(description = "d", readonly)] struct Typo; }, "no such word"),
             (quote! { #[tool(description = "d", read_only, idempotent)] struct Both; }, "only one of"),
             (quote! { #[tool(description = "d", timeout_ms = "long")] struct Words; }, "integer"),
+            (quote! { #[tool(description = "d", tags())] struct Untold; }, "at least one tag"),
+            (quote! { #[tool(description = "d", tags("a" "b"))] struct Row; }, "expected `,`"),
             (quote! { #[doc = "d"] union Either { a: u8, b: i8 } }, "not a union"),
         ] {
             let error = written(input).expect_err(said);

@@ -11,6 +11,7 @@
 //! | `timeout_ms = 5000` | how long it may take |
 //! | `repeatable` | a poll: exempt from the progress guards |
 //! | `ask_first` | a person is asked before it runs |
+//! | `tags("web", "reading")` | what it is for: a run may offer the tools of some tags alone |
 //!
 //! The macro is used as `windlass::ToolArgs`, and documented there by example.
 

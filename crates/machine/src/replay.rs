@@ -4,7 +4,7 @@
 //! What a fork took over is decided as the session that wrote it would: ids and waits derive from the
 //! session's id.
 
-use windlass_vocab::{At, Envelope, Origin, Record, SessionId};
+use windlass_vocab::{At, Envelope, Newer, Origin, Record, SessionId};
 
 use crate::fact::Input;
 use crate::machine::decide;
@@ -49,11 +49,7 @@ pub fn replay(session: SessionId, journal: &[Envelope]) -> Replayed {
     let mut state = State::new(session);
     let mut batches = 0;
     for batch in journal.chunk_by(|_, next| next.batch.0 > 0) {
-        let unknown = batch.iter().find_map(|envelope| match &envelope.record {
-            Record::Unknown(unknown) => Some((envelope.seq, unknown.kind.clone())),
-            _ => None,
-        });
-        if let Some((seq, kind)) = unknown {
+        if let Some(Newer { seq, kind, .. }) = Newer::first(batch) {
             return Replayed::Unknown { seq, kind };
         }
         let (first, at) = batch.first().map(|first| (first.seq, first.at)).unwrap_or_default();

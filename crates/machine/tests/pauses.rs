@@ -100,7 +100,7 @@ fn where_nobody_can_answer_a_paused_call_is_run_again_with_dismissals_at_once() 
     let call = running(&world).expect("it runs").0.call;
     world.put(Fact::CallPaused { call, pause: Pause { state: Json::empty_object(), asks: vec![asks("name")] } });
     let (_, resumed) = running(&world).expect("it runs again");
-    let dismissed = Answer { option: QuestionOption::Dismiss, arguments: None };
+    let dismissed = Answer::dismissed();
     assert_eq!(resumed.expect("a resumption").answers, [("name".to_owned(), dismissed)]);
     assert_eq!(world.finish().reason, EndReason::Completed);
 }

@@ -60,16 +60,16 @@ impl ClientHandler for Callbacks {
         let token = context.meta.get_progress_token();
         self.calls.any().await;
         let Some((call, pauses)) = self.calls.asking(request_id, token.as_ref()) else {
-            return Ok(asked_back::declined());
+            return Ok(asked_back::dismissed());
         };
         let Some(elicitation) = elicit::question(&self.server, context.id.to_string(), &request) else {
-            return Ok(asked_back::declined());
+            return Ok(asked_back::dismissed());
         };
         pauses.send_modify(|waiting| *waiting += 1);
         let answer = tokio::select! {
             answer = (call.ask)(elicitation) => elicit::result(&answer),
-            () = context.ct.cancelled() => asked_back::declined(),
-            () = self.gone.cancelled() => asked_back::declined(),
+            () = context.ct.cancelled() => asked_back::dismissed(),
+            () = self.gone.cancelled() => asked_back::dismissed(),
         };
         pauses.send_modify(|waiting| *waiting -= 1);
         Ok(answer)

@@ -10,7 +10,7 @@ mod login;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::Tool;
 
@@ -39,6 +39,8 @@ pub(crate) struct Server {
     remembering: Mutex<()>,
     /// Rung at every change of `inner`.
     bell: watch::Sender<()>,
+    /// Rung by whoever waits for it.
+    hurry: Notify,
     /// Cancelled at shutdown.
     stop: CancellationToken,
 }
@@ -102,6 +104,7 @@ impl Server {
             inner: Mutex::new(inner),
             remembering: Mutex::default(),
             bell: watch::Sender::new(()),
+            hurry: Notify::new(),
             stop,
         });
         let tools = server.made(&server.lock_memory());
@@ -145,6 +148,7 @@ impl Server {
         if matches!(self.standing(), Standing::Idle) {
             self.wake();
         }
+        self.hurry.notify_one();
         loop {
             match self.standing() {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
@@ -164,6 +168,7 @@ impl Server {
     /// Waits until it is there or given up.
     pub(crate) async fn settled(&self) {
         let mut bell = self.bell.subscribe();
+        self.hurry.notify_one();
         loop {
             match self.standing() {
                 Standing::Connecting | Standing::Restarting => {}

@@ -10,7 +10,7 @@ use windlass_tools::dialect::{Ended, Reader, Said};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, PreparedCall, Repair, Reply,
-    ReplyCall, StopReason, TurnMode, Usage, Verdict,
+    StopReason, TurnMode, Usage, Verdict,
 };
 
 use crate::events::Events;
@@ -19,9 +19,9 @@ use crate::output::misfit;
 use crate::outside::{Agent, Outside};
 use crate::textual::{self, Textual};
 
-/// What a session has sent, kept so that none of it is written out again.
+/// What of a session was written out for its models, kept so that none of it is written out again.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct Written {
     segments: HashMap<ModelName, Segments>,
     textual: Textual,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Asked {
 pub(crate) fn start(
     outside: &Outside,
     state: &State,
-    sent: &mut Sent,
+    written: &mut Written,
     events: &Events,
     asked: &Asked,
     streamed: &Streamed,
@@ -86,11 +86,11 @@ pub(crate) fn start(
     };
     let reader = textual::reader(policy, context, &asked.known);
     let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
-    let segments = sent.segments.entry(asked.model.clone()).or_default();
+    let segments = written.segments.entry(asked.model.clone()).or_default();
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
-    sent.textual.render(dialect, context, &history, state.book.epoch);
+    written.textual.render(dialect, context, &history, state.book.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
-    model.attempt(&sent.textual.request(request, &stop), segments, sink)
+    model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
 /// The plan, for this turn only.
@@ -127,8 +127,15 @@ impl Channel {
     }
 }
 
-/// Where the pieces of one attempt become deltas.
+/// Where the pieces of one attempt are taken apart.
 struct Pieces {
+    /// Takes the calls out of the text, where text may hold some.
+    reader: Option<Reader<'static>>,
+    shown: Shown,
+}
+
+/// Where they become deltas.
+struct Shown {
     secrets: Arc<Secrets>,
     events: Events,
     key: AttemptKey,
@@ -136,8 +143,6 @@ struct Pieces {
     text: Channel,
     thinking: Channel,
     calls: HashMap<u32, Channel>,
-    /// Takes the calls out of the text, where text may hold some.
-    reader: Option<Reader<'static>>,
 }
 
 fn sink(
@@ -149,58 +154,40 @@ fn sink(
 ) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
     let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
-    let mut pieces = Pieces { secrets, events, key, streamed, text, thinking, calls: HashMap::new(), reader };
+    let shown = Shown { secrets, events, key, streamed, text, thinking, calls: HashMap::new() };
+    let mut pieces = Pieces { reader, shown };
     Box::new(move |piece| pieces.take(piece))
-}
-
-/// What a reader has given out.
-#[derive(Default)]
-struct GivenOut {
-    words: String,
-    calls: Vec<(u32, ReplyCall)>,
-}
-
-impl GivenOut {
-    fn take(&mut self, said: Said<'_>) {
-        match said {
-            Said::Text(words) => self.words.push_str(words),
-            Said::Call { index, call } => self.calls.push((index, call.clone())),
-        }
-    }
 }
 
 impl Pieces {
     fn take(&mut self, piece: Piece<'_>) {
-        match piece {
-            Piece::Text(fragment) => match &mut self.reader {
-                Some(reader) => {
-                    let mut out = GivenOut::default();
-                    reader.push(fragment, &mut |said| out.take(said));
-                    self.tell(&out);
-                }
-                None => self.tell_words(fragment),
-            },
-            Piece::Thinking(fragment) => {
-                let clean = self.thinking.take(fragment);
-                self.tell_thinking(clean);
+        let shown = &mut self.shown;
+        match (piece, &mut self.reader) {
+            (Piece::Text(fragment), Some(reader)) => reader.push(fragment, &mut |said| shown.said(said)),
+            (Piece::Text(fragment), None) => shown.words(fragment),
+            (Piece::Thinking(fragment), _) => {
+                let clean = shown.thinking.take(fragment);
+                shown.tell_thinking(clean);
             }
-            Piece::Call { index, name, arguments } => self.tell_call(index, name, arguments),
+            (Piece::Call { index, name, arguments }, _) => shown.call(index, name, arguments),
+        }
+    }
+}
+
+impl Shown {
+    fn said(&mut self, said: Said<'_>) {
+        match said {
+            Said::Text(words) => self.words(words),
+            Said::Call { index, call } => self.call(index, Some(&call.name), &call.arguments),
         }
     }
 
-    fn tell(&mut self, out: &GivenOut) {
-        self.tell_words(&out.words);
-        for (index, call) in &out.calls {
-            self.tell_call(*index, Some(&call.name), &call.arguments);
-        }
-    }
-
-    fn tell_words(&mut self, words: &str) {
+    fn words(&mut self, words: &str) {
         let clean = self.text.take(words);
         self.tell_text(clean);
     }
 
-    fn tell_call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
+    fn call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
         let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
@@ -231,14 +218,13 @@ impl Pieces {
 /// come; half a call is not.
 impl Drop for Pieces {
     fn drop(&mut self) {
+        let shown = &mut self.shown;
         if let Some(reader) = self.reader.take() {
-            let mut out = GivenOut::default();
-            reader.finish(Ended::Whole, &mut |said| out.take(said));
-            self.tell(&out);
+            reader.finish(Ended::Whole, &mut |said| shown.said(said));
         }
-        let (text, thinking) = (self.text.rest(), self.thinking.rest());
-        self.tell_text(text);
-        self.tell_thinking(thinking);
+        let (text, thinking) = (shown.text.rest(), shown.thinking.rest());
+        shown.tell_text(text);
+        shown.tell_thinking(thinking);
     }
 }
 

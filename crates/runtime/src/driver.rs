@@ -11,20 +11,20 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, Input, State, apply, decide, outstanding};
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, State, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
-use crate::attempt::{self, Asked, Read, Sent, Streamed};
+use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
 use crate::offering::{Known, Offering};
 use crate::outside::{Agent, Outside};
-use crate::place::placed;
-use crate::scrub::scrub;
-use crate::session::{Command, SessionClosed, Standing, Taken};
+use crate::pen::Pen;
+use crate::runtime::FirstWords;
+use crate::session::{Command, Sent, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
 /// What an effect came to.
@@ -65,7 +65,7 @@ pub(crate) struct Underway {
     /// Calls that were told to stop and have not ended yet.
     stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
-    sent: Sent,
+    written: Written,
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
@@ -191,7 +191,7 @@ impl Driver {
                 let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, known };
                 let (outside, state) = (&self.outside, &self.state);
                 let call =
-                    attempt::start(outside, state, &mut self.underway.sent, &self.events, &asked, &running.streamed);
+                    attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &running.streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
                 let (key, servers) = (*key, self.awaited_servers(asked.known));
                 Some(Box::pin(async move {
@@ -264,22 +264,34 @@ impl Driver {
     }
 
     /// Decides, stores, applies, publishes: in this order.
-    pub(crate) async fn step_with(&mut self, mut fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
-        scrub(&self.outside.secrets, &mut fact);
-        let at = self.outside.clock.now();
-        let records = decide(&self.state, Input { at, fact });
-        if records.is_empty() {
+    pub(crate) async fn step_with(&mut self, fact: Fact, batch: Batch) -> Result<Taken, StoreError> {
+        let envelopes = self.pen().step(fact, batch).await?;
+        if envelopes.is_empty() {
             return Ok(Taken::No);
         }
-        let sealed = self.writer.seal(Batch { at, entries: placed(&self.state, records), ..batch })?;
-        let envelopes = sealed.envelopes.clone();
-        self.outside.store.append(sealed).await?;
-        for envelope in envelopes {
-            apply(&mut self.state, &envelope.record);
+        for envelope in &envelopes {
             self.underway.elicited.tell(&envelope.record);
-            self.events.publish(&envelope);
+            self.events.publish(envelope);
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)
+    }
+
+    /// Begins the journal: with what opens it, and the message it is opened for.
+    pub(crate) async fn begin(&mut self, opened: Fact, words: Option<&FirstWords>) -> Result<Option<Sent>, StoreError> {
+        let message = words.map(|FirstWords { message_id, text }| {
+            let terms = Box::new(self.terms());
+            Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
+        });
+        let envelopes = self.pen().begin(std::iter::once(opened).chain(message)).await?;
+        envelopes.iter().for_each(|envelope| self.events.publish(envelope));
+        self.owed = outstanding(&self.state);
+        Ok(self.open_run().map(Sent::TakenUp))
+    }
+
+    fn pen(&mut self) -> Pen<'_> {
+        let Outside { store, secrets, clock, .. } = self.outside.as_ref();
+        let (state, writer) = (&mut self.state, &mut self.writer);
+        Pen { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
     }
 }

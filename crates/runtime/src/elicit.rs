@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use windlass_machine::Fact;
 use windlass_store::StoreError;
 use windlass_tools::Ask;
-use windlass_vocab::{Answer, CallId, Elicitation, QuestionId, QuestionOption, Record};
+use windlass_vocab::{Answer, CallId, Elicitation, QuestionId, Record};
 
 use crate::driver::Driver;
 use crate::session::Taken;
@@ -42,7 +42,7 @@ impl Elicited {
             let (reply, answer) = oneshot::channel();
             // A driver that is gone answers nothing, and that is an answer too.
             let _ = sender.send(Asking { call, elicitation, reply });
-            Box::pin(async move { answer.await.unwrap_or_else(|_| dismissed()) })
+            Box::pin(async move { answer.await.unwrap_or_else(|_| Answer::dismissed()) })
         })
     }
 
@@ -60,10 +60,6 @@ impl Elicited {
     }
 }
 
-fn dismissed() -> Answer {
-    Answer { option: QuestionOption::Dismiss, arguments: None }
-}
-
 impl Driver {
     pub(crate) async fn elicit(&mut self, asking: Asking) -> Result<(), StoreError> {
         let Asking { call, elicitation, reply } = asking;
@@ -73,7 +69,7 @@ impl Driver {
                 self.underway.elicited.waiting.insert(question, reply);
             }
             Taken::No => {
-                let _ = reply.send(dismissed());
+                let _ = reply.send(Answer::dismissed());
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use serde_json::json;
 use support::{Bomb, End, Point, Side, World, calls};
 use windlass_machine::preset;
 use windlass_mcp::{EFFECT_ID, Options, ServerConfig, Servers};
-use windlass_testkit::mcp::{Deed, McpDiary, McpHttpServer, McpScript, McpTool, Wish};
+use windlass_testkit::mcp::{Does, McpDiary, McpHttpServer, McpScript, McpTool, Wish};
 use windlass_testkit::{Script, ScriptedModel, Step};
 use windlass_vocab::{Attendance, EffectClass, EffectId, Nudge, Policy, RunEnded, UnfinishedCall};
 
@@ -36,10 +36,10 @@ impl House {
         let wish = Wish::Form { message: "Who are you?".to_owned(), schema };
         let tool = |name: &str, does, hints| McpTool::new(name, does).annotated(hints);
         let script = McpScript::with([
-            tool("read", Deed::Echo, json!({"readOnlyHint": true})),
-            tool("set", Deed::Echo, json!({"idempotentHint": true})),
-            tool("pay", Deed::Echo, json!({"idempotentHint": false})),
-            tool("ask", Deed::Elicits(wish), json!({"idempotentHint": true})),
+            tool("read", Does::Echo, json!({"readOnlyHint": true})),
+            tool("set", Does::Echo, json!({"idempotentHint": true})),
+            tool("pay", Does::Echo, json!({"idempotentHint": false})),
+            tool("ask", Does::Elicits(wish), json!({"idempotentHint": true})),
         ]);
         let diary = Some(dir.path().join("diary"));
         let server = McpHttpServer::start(McpScript { diary, ..script.modern() }).expect("a server");
@@ -168,6 +168,7 @@ async fn the_kill_matrix_in_process_with_an_mcp_server() {
         ("assistant", Attendance::Unattended),
         ("operator", Attendance::Attended),
         ("default", Attendance::Attended),
+        ("default", Attendance::Unattended),
     ] {
         let checked = matrix(&house, name, attendance).await;
         println!("kill matrix with an MCP server: {name}, {attendance:?}: {checked} ways to die");

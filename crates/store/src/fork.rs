@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use windlass_vocab::{At, Envelope, Hash, Origin, Record, SessionChanged, SessionId};
+use windlass_vocab::{At, Envelope, Hash, Newer, Origin, Record, SessionChanged, SessionId};
 
 use crate::line::{self, BlobMap};
 use crate::verify::decode_stored;
@@ -86,7 +86,9 @@ impl Fork {
             let blobs = contents(store, &stored).await?;
             let mut envelopes = Vec::new();
             decode_stored(origin, stored.seq, &stored.bytes, &blobs, &mut envelopes)?;
-            known(&stored, &envelopes)?;
+            if let Some(Newer { seq, kind, before }) = Newer::first(&envelopes) {
+                return Err(ForkError::Newer { seq, kind, before });
+            }
             let batch = taken_over(&branch, Origin { session: origin, seq }, &stored, envelopes, &blobs);
             fork.add(batch)?;
         }
@@ -118,16 +120,6 @@ async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<BlobMap, Sto
         blobs.insert(*hash, store.blob(*hash).await?.ok_or_else(missing)?);
     }
     Ok(blobs)
-}
-
-fn known(batch: &StoredBatch, envelopes: &[Envelope]) -> Result<(), ForkError> {
-    let unknown = envelopes.iter().find_map(|envelope| match &envelope.record {
-        Record::Unknown(unknown) => {
-            Some(ForkError::Newer { seq: envelope.seq, kind: unknown.kind.clone(), before: batch.seq - 1 })
-        }
-        _ => None,
-    });
-    unknown.map_or(Ok(()), Err)
 }
 
 /// A batch as the fork has it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use windlass_vocab::{At, Envelope, Hash, Record, SessionChanged, SessionId};
+use windlass_vocab::{At, Envelope, Hash, Newer, Record, SessionChanged, SessionId};
 
 use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
 use crate::line::{self, BlobMap, hash_of};
@@ -65,7 +65,10 @@ pub async fn import(
 ) -> Result<SessionId, ImportError> {
     let (session, mut batches) = read_journal(input)?;
     if let Some(Rename { key, at, nonce }) = rename {
-        known(&batches)?;
+        // A journal with records of a newer version is taken as it is: nothing may be written behind them.
+        if let Some(newer) = Newer::first(batches.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref)) {
+            return Err(ImportError::Newer { kind: newer.kind });
+        }
         let head = batches.last().map(|batch| batch.head).unwrap_or_default();
         let change = Entry::new(SessionChanged { title: None, key: Some(key) });
         batches.push(Writer::new(session, head, nonce).seal(Batch {
@@ -76,15 +79,6 @@ pub async fn import(
     }
     store.restore(batches).await?;
     Ok(session)
-}
-
-/// A journal with records of a newer version is taken as it is: nothing may be written behind them.
-fn known(batches: &[Sealed]) -> Result<(), ImportError> {
-    let unknown = batches.iter().flat_map(|batch| &batch.envelopes).find_map(|envelope| match &envelope.record {
-        Record::Unknown(unknown) => Some(unknown.kind.clone()),
-        _ => None,
-    });
-    unknown.map_or(Ok(()), |kind| Err(ImportError::Newer { kind }))
 }
 
 /// Reads and verifies a whole journal.

@@ -11,8 +11,8 @@
 
 mod act;
 mod conversation;
-mod deeds;
 mod diary;
+mod doings;
 mod http;
 mod listing;
 mod script;
@@ -21,6 +21,6 @@ mod stdio;
 pub use diary::{McpCall, McpDiary};
 pub use http::{HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpHttpRequest, McpHttpServer};
 pub use script::{
-    AskBack, Deed, Flood, Grandchild, Handshake, Leaving, Listing, McpScript, McpTool, Noise, Probe, REVISIONS, Wish,
+    AskBack, Does, Flood, Grandchild, Handshake, Leaving, Listing, McpScript, McpTool, Noise, Probe, REVISIONS, Wish,
 };
 pub use stdio::run_mcp_fake;

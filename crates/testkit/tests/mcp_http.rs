@@ -7,7 +7,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{
-    AskBack, Deed, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpDiary, McpHttpServer, McpScript,
+    AskBack, Does, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpDiary, McpHttpServer, McpScript,
     McpTool,
 };
 
@@ -63,7 +63,7 @@ fn a_session_begins_goes_on_and_is_forgotten() {
 
 #[test]
 fn what_is_asked_back_goes_out_on_the_stream_of_its_call() {
-    let script = McpScript::with([McpTool::new("ask", Deed::AsksBack(AskBack::Roots))]);
+    let script = McpScript::with([McpTool::new("ask", Does::AsksBack(AskBack::Roots))]);
     let server = McpHttpServer::start(script).unwrap();
     ask(&server, &greeting(), "");
     let mut asked = open(&server, &call("ask"), SESSION);
@@ -77,7 +77,7 @@ fn what_is_asked_back_goes_out_on_the_stream_of_its_call() {
 fn a_client_that_hangs_up_gives_up_its_call() {
     let room = tempfile::tempdir().unwrap();
     let script =
-        McpScript { diary: Some(room.path().to_owned()), ..McpScript::with([McpTool::new("never", Deed::Never)]) };
+        McpScript { diary: Some(room.path().to_owned()), ..McpScript::with([McpTool::new("never", Does::Never)]) };
     let manners = HttpManners { session: HttpSession::None, ..HttpManners::default() };
     let server = McpHttpServer::with(script, manners).unwrap();
     ask(&server, &greeting(), "");
@@ -116,7 +116,7 @@ fn faults_befall_their_method_so_many_times() {
 
 #[test]
 fn a_server_that_exits_closes_every_connection_and_answers_no_more() {
-    let server = McpHttpServer::start(McpScript::with([McpTool::new("die", Deed::Dies)])).unwrap();
+    let server = McpHttpServer::start(McpScript::with([McpTool::new("die", Does::Dies)])).unwrap();
     ask(&server, &greeting(), "");
     ask(&server, &call("die"), SESSION);
     assert_eq!(ask(&server, &greeting(), ""), "");

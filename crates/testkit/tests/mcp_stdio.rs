@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{
-    Deed, Flood, Grandchild, Handshake, Leaving, Listing, McpDiary, McpScript, McpTool, Noise, Probe,
+    Does, Flood, Grandchild, Handshake, Leaving, Listing, McpDiary, McpScript, McpTool, Noise, Probe,
 };
 
 /// A client that knows just enough.
@@ -76,21 +76,21 @@ impl Drop for Client {
     }
 }
 
-fn one(does: Deed) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Deed::Echo)])
+fn one(does: Does) -> McpScript {
+    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
 }
 
 #[test]
 fn ids_go_wrong_as_they_are_told_to() {
-    let mut twice = Client::greeted(&one(Deed::Twice));
+    let mut twice = Client::greeted(&one(Does::Twice));
     twice.call(7, "it");
     assert_eq!((&twice.receive()["id"], &twice.receive()["id"]), (&json!(7), &json!(7)));
 
-    let mut text = Client::greeted(&one(Deed::IdAsString));
+    let mut text = Client::greeted(&one(Does::IdAsString));
     text.call(7, "it");
     assert_eq!(text.receive()["id"], "7");
 
-    let mut held = Client::greeted(&one(Deed::HoldsBack));
+    let mut held = Client::greeted(&one(Does::HoldsBack));
     held.call(7, "it");
     held.call(8, "echo");
     assert_eq!((&held.receive()["id"], &held.receive()["id"]), (&json!(8), &json!(7)));
@@ -110,7 +110,7 @@ fn a_server_dies_where_it_is_told_to() {
     probed.send(&json!({"id": 0, "method": "server/discover"}));
     assert!(probed.line().is_empty());
 
-    let mut dying = Client::greeted(&one(Deed::DiesAnswering));
+    let mut dying = Client::greeted(&one(Does::DiesAnswering));
     dying.call(1, "it");
     let half = dying.line();
     assert!(half.len() > 1000 && half.last() != Some(&b'\n'));
@@ -177,7 +177,7 @@ fn one_that_stays_is_deaf_and_leaves_grandchildren_and_its_diary_knows_them_all(
         leaving: Leaving::Never,
         grandchildren: vec![Grandchild::InGroup, Grandchild::InOwnSession, Grandchild::Deaf],
         diary: Some(room.path().to_owned()),
-        ..one(Deed::NeverAtFirst)
+        ..one(Does::NeverAtFirst)
     };
     let mut client = Client::greeted(&script);
     client.send(&json!({"method": "notifications/cancelled", "params": {"requestId": 5}}));

@@ -9,28 +9,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use windlass_testkit::{Behaviour, CountingTool, counts, executions};
-use windlass_tools::{BoxFuture, CallContext, Registry, SpilledResults, Tool, Verification};
-use windlass_vocab::{CallId, EffectClass, Json, OutcomeKind, SessionId, ToolName, ToolSource};
-
-struct NothingSpilled;
-
-impl SpilledResults for NothingSpilled {
-    fn read(&self, _call: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-}
+use windlass_tools::{CallContext, Registry, Tool, Verification};
+use windlass_vocab::{EffectClass, Json, OutcomeKind, SessionId, ToolName, ToolSource};
 
 fn context(effect: &str) -> CallContext {
-    CallContext {
-        session: SessionId(uuid::Uuid::nil()),
-        call: CallId::default(),
-        effect_id: effect.into(),
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(NothingSpilled),
-        ask: windlass_tools::nobody_to_ask(),
-        resumed: None,
-    }
+    CallContext { effect_id: effect.into(), ..CallContext::apart(SessionId(uuid::Uuid::nil())) }
 }
 
 async fn outcome(dir: &Path, behaviour: Behaviour, cancel: CancellationToken) -> OutcomeKind {

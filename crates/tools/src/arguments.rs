@@ -7,7 +7,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
-use crate::coerce::{Wanted, coerce};
+use crate::coerce::{Wanted, coerced};
 use crate::repair::{Escapes, mend};
 use crate::tool::shorten;
 
@@ -103,30 +103,49 @@ impl Schema {
         self.validator.get_or_init(|| compile(&self.source)).as_ref()
     }
 
-    /// The arguments in the form the schema asks for and what had to be changed; nothing where they
-    /// fit as they are, or can't be made to fit without a loss.
-    pub(crate) fn coerced(&self, arguments: &Value) -> Option<(Value, Vec<Repair>)> {
-        let validator = self.compiled().ok()?;
-        let wanted = if validator.is_valid(arguments) { Wanted::Integers } else { Wanted::All };
-        let mut value = arguments.clone();
-        let repairs = coerce(&mut value, &self.source, wanted);
-        (!repairs.is_empty() && validator.is_valid(&value)).then_some((value, repairs))
+    /// How `arguments` fit: as they are, in another form that loses nothing, or not at all.
+    pub(crate) fn fit(&self, tool: &str, arguments: &Value) -> Fit {
+        let validator = match self.compiled() {
+            Ok(validator) => validator,
+            Err(problem) => return Fit::Not(broken(tool, problem)),
+        };
+        let fits = validator.is_valid(arguments);
+        let wanted = if fits { Wanted::Integers } else { Wanted::All };
+        match coerced(arguments, &self.source, wanted) {
+            Some((value, repairs)) if validator.is_valid(&value) => Fit::Coerced(value, repairs),
+            Some(_) | None if fits => Fit::AsGiven,
+            Some(_) | None => Fit::Not(self.told(validator, tool, arguments)),
+        }
     }
 
     /// What is wrong with `arguments`, told so that a model can mend it.
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
-        let validator = match self.compiled() {
-            Ok(validator) => validator,
-            Err(problem) => {
-                return Some(format!("`{tool}` can't be called: its argument schema is broken: {problem}."));
-            }
-        };
-        if validator.is_valid(arguments) {
-            return None;
+        match self.compiled() {
+            Ok(validator) if validator.is_valid(arguments) => None,
+            Ok(validator) => Some(self.told(validator, tool, arguments)),
+            Err(problem) => Some(broken(tool, problem)),
         }
-        let faults = faults(validator, arguments, "arguments");
-        Some(format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", self.outline))
     }
+
+    fn told(&self, validator: &Validator, tool: &str, arguments: &Value) -> String {
+        let faults = faults(validator, arguments, "arguments");
+        format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", self.outline)
+    }
+}
+
+/// How arguments fit a schema.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Fit {
+    /// As they are.
+    AsGiven,
+    /// In this form, after these changes.
+    Coerced(Value, Vec<Repair>),
+    /// Not without a loss; the text tells a model what to mend.
+    Not(String),
+}
+
+fn broken(tool: &str, problem: &str) -> String {
+    format!("`{tool}` can't be called: its argument schema is broken: {problem}.")
 }
 
 /// Compiles a schema so that it can't make requests, read files or run patterns without a bound.
@@ -253,12 +272,16 @@ mod tests {
             "additionalProperties": false
         });
         let schema = Schema::new(&Json::from(&schema)).unwrap();
-        assert_eq!(schema.coerced(&json!({"n": "5"})), Some((json!({"n": 5}), vec![Repair::Coerced])));
-        assert_eq!(schema.coerced(&json!({"n": 5, "s": 7})), Some((json!({"n": 5, "s": "7"}), vec![Repair::Coerced])));
-        assert_eq!(schema.coerced(&json!({"n": 5.0})), Some((json!({"n": 5}), vec![Repair::Coerced])));
-        assert_eq!(schema.coerced(&json!({"n": 5})), None);
-        assert_eq!(schema.coerced(&json!({"n": "0"})), None);
-        assert_eq!(schema.coerced(&json!({"s": 7})), None);
+        let coerced = |value| Fit::Coerced(value, vec![Repair::Coerced]);
+        let fit = |arguments| schema.fit("t", &arguments);
+        assert_eq!(fit(json!({"n": "5"})), coerced(json!({"n": 5})));
+        assert_eq!(fit(json!({"n": 5, "s": 7})), coerced(json!({"n": 5, "s": "7"})));
+        assert_eq!(fit(json!({"n": 5.0})), coerced(json!({"n": 5})));
+        assert_eq!(fit(json!({"n": 5})), Fit::AsGiven);
+        for misfit in [json!({"n": "0"}), json!({"s": 7})] {
+            let Some(fault) = schema.fault("t", &misfit) else { panic!("{misfit} fits") };
+            assert_eq!(fit(misfit), Fit::Not(fault));
+        }
     }
 
     #[test]

@@ -16,13 +16,13 @@ use windlass_vocab::{
     ToolName, ToolSpec, Verdict,
 };
 
-use crate::arguments::{self, Parsed, Schema};
+use crate::arguments::{self, Fit, Parsed, Schema};
 use crate::cut::thousands;
 use crate::names::{self, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
 use crate::tool::shorten;
-use crate::{Asks, BoxFuture, CallContext, Permissions, Subject, Tool, Touch, Verification};
+use crate::{Asks, BoxFuture, CallContext, Permissions, Ruling, Subject, Tool, Touch, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
@@ -78,14 +78,11 @@ impl Offer {
             return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
         };
         let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
-        fit(&mut parsed, &entry.schema, &call.arguments);
+        fit(&mut parsed, &entry.schema, &spec.wire_name, &call.arguments);
         let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
             Err(reason) => (Verdict::Invalid { reason }, None, None),
-            Ok(value) => match entry.schema.fault(&spec.wire_name, &value) {
-                Some(reason) => (Verdict::Invalid { reason }, None, None),
-                None => permitted(entry, &value, permissions, grants),
-            },
+            Ok(value) => permitted(entry, &value, permissions, grants),
         };
         PreparedCall {
             provider_id: call.provider_id.clone(),
@@ -208,13 +205,20 @@ impl Offer {
     }
 }
 
-/// Brings arguments into the form their schema asks for, where that loses nothing.
-fn fit(parsed: &mut Parsed, schema: &Schema, written: &str) {
-    let Some((value, repairs)) = parsed.value.as_ref().ok().and_then(|value| schema.coerced(value)) else { return };
-    parsed.json = Json::from(&value);
-    parsed.value = Ok(value);
-    parsed.raw.get_or_insert_with(|| written.to_owned());
-    parsed.repairs.extend(repairs);
+/// Brings arguments into the form their schema asks for, where that loses nothing; where they don't fit
+/// it, what is wrong with them takes their place.
+fn fit(parsed: &mut Parsed, schema: &Schema, tool: &str, written: &str) {
+    let Ok(value) = &parsed.value else { return };
+    match schema.fit(tool, value) {
+        Fit::AsGiven => {}
+        Fit::Coerced(value, repairs) => {
+            parsed.json = Json::from(&value);
+            parsed.value = Ok(value);
+            parsed.raw.get_or_insert_with(|| written.to_owned());
+            parsed.repairs.extend(repairs);
+        }
+        Fit::Not(reason) => parsed.value = Err(reason),
+    }
 }
 
 fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
@@ -231,8 +235,8 @@ fn permitted(
     grants: &[Grant],
 ) -> (Verdict, Option<Preview>, Option<Because>) {
     let subject = subject_of(entry, arguments);
-    let verdict = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
-    let because = permissions.because(&entry.spec, &subject, grants, &verdict);
+    let Ruling { verdict, because } = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    let because = Some(because);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)

@@ -4,6 +4,7 @@
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
 use crate::address::Side;
+use crate::ruling::Ruling;
 use crate::subject::{Clarity, Subject};
 use crate::{Asks, Rule, tool::shorten};
 
@@ -17,6 +18,18 @@ pub enum Mode {
     Strict,
     /// Everything is allowed that no rule denies.
     Bypass,
+}
+
+impl Mode {
+    /// As people type it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Strict => "strict",
+            Self::Bypass => "bypass",
+        }
+    }
 }
 
 /// What may run.
@@ -35,37 +48,49 @@ pub struct Permissions {
 impl Permissions {
     /// May a call of this tool on this subject run?
     #[must_use]
-    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Verdict {
-        if let Some(reason) = self.forbidden(spec, subject) {
-            return Verdict::Deny { reason };
+    pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Ruling {
+        if let Some(rule) = self.denying(spec, subject) {
+            return Ruling::of_rules(Verdict::Deny { reason: denied(spec, rule) }, &[rule]);
         }
         if self.mode == Mode::Bypass {
-            return Verdict::Allow;
+            return Ruling::of_mode(Verdict::Allow, self.mode);
         }
         if asks == Asks::Anew {
-            return Verdict::Ask;
+            return Ruling::of_mode(Verdict::Ask, self.mode);
         }
         // A grant that is no rule was not written by us and allows nothing.
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
         let grants: Vec<&Rule> = grants.iter().filter(|rule| rule.means(&spec.name)).collect();
-        let allow: Vec<&Rule> = self.allow.iter().filter(|rule| rule.means(&spec.name)).collect();
-        if allows(&grants, subject) {
-            Verdict::Allow
-        } else if self.ask.iter().any(|rule| touches_ungranted(rule, &grants, spec, subject)) {
-            Verdict::Ask
-        } else if allows(&allow, subject) || allows(&[grants, allow].concat(), subject) {
-            Verdict::Allow
-        } else {
-            match asks {
-                Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
-                Asks::Always | Asks::Anew => Verdict::Ask,
-            }
+        if let Some(covering) = covering(&grants, subject) {
+            return Ruling::of_grants(&covering);
         }
+        if let Some(rule) = self.ask.iter().find(|rule| touches_ungranted(rule, &grants, spec, subject)) {
+            return Ruling::of_rules(Verdict::Ask, &[rule]);
+        }
+        let allow: Vec<&Rule> = self.allow.iter().filter(|rule| rule.means(&spec.name)).collect();
+        let covering = covering(&allow, subject).or_else(|| covering(&[allow, grants].concat(), subject));
+        if let Some(covering) = covering {
+            return Ruling::of_rules(Verdict::Allow, &covering);
+        }
+        let verdict = match asks {
+            Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
+            Asks::Always | Asks::Anew => Verdict::Ask,
+        };
+        Ruling::of_mode(verdict, self.mode)
     }
 
     /// Why it may not run whoever agrees to it, if a rule says so.
     pub(crate) fn forbidden(&self, spec: &ToolSpec, subject: &Subject) -> Option<String> {
-        self.deny.iter().find(|rule| touches(rule, spec, subject)).map(|rule| denied(spec, rule))
+        self.denying(spec, subject).map(|rule| denied(spec, rule))
+    }
+
+    fn denying(&self, spec: &ToolSpec, subject: &Subject) -> Option<&Rule> {
+        self.deny.iter().find(|rule| touches(rule, spec, subject))
+    }
+
+    /// Whether a rule asks about it, whatever else allows it.
+    pub(crate) fn asks_about(&self, spec: &ToolSpec, subject: &Subject) -> bool {
+        self.ask.iter().any(|rule| touches(rule, spec, subject))
     }
 
     /// The verdict where no rule speaks.
@@ -97,21 +122,30 @@ fn denied(spec: &ToolSpec, rule: &Rule) -> String {
     )
 }
 
-/// Every part is covered by one of `rules`, or one of them covers the whole whatever it is.
-pub(crate) fn allows(rules: &[&Rule], subject: &Subject) -> bool {
+/// The rules that allow the subject together: one that covers the whole whatever it is, or one for every
+/// part. Nothing where something of it is not covered.
+fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> {
+    let first = |covers: &dyn Fn(&Rule) -> bool| rules.iter().copied().find(|rule| covers(rule));
     if let Some(address) = &subject.address {
-        return rules.iter().any(|rule| rule.covers_address(address, Side::Allow));
+        return first(&|rule| rule.covers_address(address, Side::Allow)).map(|rule| vec![rule]);
     }
-    if rules.iter().any(|rule| rule.covers_whole(&subject.whole)) {
-        return true;
+    if let Some(whole) = first(&|rule| rule.covers_whole(&subject.whole)) {
+        return Some(vec![whole]);
     }
-    match subject.clarity {
-        Clarity::Clear => subject.parts.iter().all(|part| rules.iter().any(|rule| rule.covers(part))),
-        Clarity::Opaque => false,
+    if subject.clarity == Clarity::Opaque {
+        return None;
     }
+    let mut covering: Vec<&Rule> = Vec::new();
+    for part in &subject.parts {
+        let rule = first(&|rule| rule.covers(part))?;
+        if !covering.contains(&rule) {
+            covering.push(rule);
+        }
+    }
+    Some(covering)
 }
 
-pub(crate) fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
@@ -120,9 +154,9 @@ pub(crate) fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
-pub(crate) fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
     if subject.address.is_some() {
-        return !allows(grants, subject) && touches(rule, spec, subject);
+        return covering(grants, subject).is_none() && touches(rule, spec, subject);
     }
     let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
@@ -160,7 +194,7 @@ pub(crate) mod tests {
     fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
         let spec = spec("local.run_command", EffectClass::Once);
-        match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants) {
+        match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants).verdict {
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny { .. } => "deny",
@@ -187,7 +221,7 @@ pub(crate) mod tests {
                     Asks::ByEffect,
                     &[],
                 );
-                assert_eq!(got, want, "{name} in {mode:?}");
+                assert_eq!(got.verdict, want, "{name} in {mode:?}");
             }
         }
     }
@@ -250,7 +284,7 @@ pub(crate) mod tests {
         let put = spec("hub.put", EffectClass::ReadOnly);
         let judge = |permissions: &Permissions, asks| {
             let grants = [Grant { rule: "hub.put".into() }];
-            permissions.judge(&put, &Subject::text("x"), asks, &grants)
+            permissions.judge(&put, &Subject::text("x"), asks, &grants).verdict
         };
         let allowing = permissions(Mode::Default, &["hub.*"], &[], &[]);
         assert_eq!(judge(&allowing, Asks::Always), Verdict::Allow);
@@ -277,7 +311,16 @@ pub(crate) mod tests {
             let subject = Subject::command(line);
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{line}: {rule}");
+            assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]).verdict, Verdict::Allow, "{line}: {rule}");
+        }
+        let edit = spec("local.edit_file", EffectClass::Verifiable);
+        for paths in [&["src/a b.rs"][..], &["x*.md"], &["a", "b/c"], &["b/x", "b/y"]] {
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+            let rule = allowing_rule(&edit, &subject);
+            let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
+            assert_eq!(allowed.judge(&edit, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{paths:?}: {rule}");
+            let other = Subject::paths(vec!["other".to_owned()]);
+            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]), Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
@@ -290,7 +333,8 @@ pub(crate) mod tests {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
         let judge = |paths: &[&str]| {
-            strict.judge(&put, &Subject::texts(paths.iter().map(|p| (*p).into()).collect()), Asks::ByEffect, &[])
+            let subject = Subject::texts(paths.iter().map(|p| (*p).into()).collect());
+            strict.judge(&put, &subject, Asks::ByEffect, &[]).verdict
         };
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
@@ -303,7 +347,7 @@ pub(crate) mod tests {
         let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
         let subject = |url: &str| Subject::address(&crate::address::Address::parse(url).unwrap());
         let judge = |permissions: &Permissions, url: &str, grants: &[Grant]| {
-            permissions.judge(&fetch, &subject(url), Asks::Always, grants)
+            permissions.judge(&fetch, &subject(url), Asks::Always, grants).verdict
         };
         let url = "https://Docs.RS:443/serde?x=(1)*";
         for (mode, want) in

@@ -14,8 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_vocab::{
-    Answer, CallId, EffectId, Elicitation, Outcome, Preview, QuestionOption, Resumption, SessionId, SnapshotKind,
-    ToolSpec,
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec,
 };
 
 use crate::cut::thousands;
@@ -51,14 +50,40 @@ pub struct CallContext {
     pub resumed: Option<Arc<Resumption>>,
 }
 
+impl CallContext {
+    /// A call that belongs to no run: nothing is shown of it, nothing was spilled before it, nobody is
+    /// there to ask, and only whoever made it can stop it.
+    #[must_use]
+    pub fn apart(session: SessionId) -> Self {
+        let call = CallId::default();
+        Self {
+            session,
+            call,
+            effect_id: call.effect_id(session),
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_| {}),
+            spilled: Arc::new(NothingSpilled),
+            ask: nobody_to_ask(),
+            resumed: None,
+        }
+    }
+}
+
+struct NothingSpilled;
+
+impl SpilledResults for NothingSpilled {
+    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
 /// Asks the person something in the middle of a call.
 pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sync>;
 
 /// What a call asks with where nobody is there: every question is dismissed at once.
 #[must_use]
 pub fn nobody_to_ask() -> Ask {
-    let dismissed = || Answer { option: QuestionOption::Dismiss, arguments: None };
-    Arc::new(move |_| Box::pin(std::future::ready(dismissed())))
+    Arc::new(|_| Box::pin(std::future::ready(Answer::dismissed())))
 }
 
 /// When a person is asked before a tool runs and no rule speaks of it.

@@ -16,9 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, SurvivorsError, wait_for_survivors};
-use windlass_tools::{
-    BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, Secrets, SpilledResults, Workspace, builtins,
-};
+use windlass_tools::{BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, Secrets, Workspace, builtins};
 use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, SessionId, ToolSource};
 
 fn main() -> ExitCode {
@@ -59,14 +57,6 @@ trials! {
     a_program_that_will_not_end_is_ended_and_whoever_it_started_with_it,
 }
 
-struct NoSpill;
-
-impl SpilledResults for NoSpill {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-}
-
 fn session() -> SessionId {
     SessionId(uuid::Uuid::nil())
 }
@@ -88,16 +78,7 @@ fn offer(room: &Path, commands: Commands) -> Offer {
 }
 
 fn context(cancel: &CancellationToken, progress: Arc<dyn Fn(&str) + Send + Sync>) -> CallContext {
-    CallContext {
-        session: session(),
-        call: CallId::default(),
-        effect_id: CallId::default().effect_id(session()),
-        cancel: cancel.clone(),
-        progress,
-        spilled: Arc::new(NoSpill),
-        ask: windlass_tools::nobody_to_ask(),
-        resumed: None,
-    }
+    CallContext { cancel: cancel.clone(), progress, ..CallContext::apart(session()) }
 }
 
 fn start(room: &Path, commands: Commands, arguments: &Value, context: CallContext) -> BoxFuture<'static, Outcome> {

@@ -7,22 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
-use windlass_tools::{
-    BoxFuture, CallContext, Mode, Offer, Permissions, Registry, RegistryError, SpilledResults, Tool, Verification,
-};
+use windlass_tools::{BoxFuture, CallContext, Mode, Offer, Permissions, Registry, RegistryError, Tool, Verification};
 use windlass_vocab::{
-    Because, CallId, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall,
+    Because, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall,
     SessionId, SnapshotKind, ToolName, ToolSource, ToolSpec, Verdict,
 };
-
-struct NoSpill;
-
-impl SpilledResults for NoSpill {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-}
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -112,17 +101,7 @@ fn reply(name: &str, arguments: &str) -> ReplyCall {
 }
 
 fn context() -> CallContext {
-    let session = SessionId(uuid::Uuid::nil());
-    CallContext {
-        session,
-        call: CallId::default(),
-        effect_id: CallId::default().effect_id(session),
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(NoSpill),
-        ask: windlass_tools::nobody_to_ask(),
-        resumed: None,
-    }
+    CallContext::apart(SessionId(uuid::Uuid::nil()))
 }
 
 fn arguments() -> Json {

@@ -23,6 +23,7 @@ mod failure;
 mod id;
 mod json;
 mod message;
+mod newer;
 mod output;
 mod policy;
 mod question;
@@ -44,6 +45,7 @@ pub use id::{
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
+pub use newer::Newer;
 pub use output::OutputSpec;
 pub use policy::{
     AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, PolicyPatch,

@@ -77,6 +77,14 @@ pub struct Answer {
     pub arguments: Option<crate::Json>,
 }
 
+impl Answer {
+    /// No answer, neither yes nor no: whoever was asked is not there.
+    #[must_use]
+    pub const fn dismissed() -> Self {
+        Self { option: QuestionOption::Dismiss, arguments: None }
+    }
+}
+
 /// Who answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,7 @@
 //! What is said of a tool besides what it does: its name, its description, what running it twice
-//! would mean, how long it may take, whether a person is asked.
+//! would mean, how long it may take, whether a person is asked, what it is for.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use windlass_vocab::{EffectClass, Json, ToolName, ToolSpec};
@@ -28,6 +29,7 @@ pub struct Declaration {
     pub(crate) timeout: Option<Duration>,
     repeatable: bool,
     pub(crate) approval: Approval,
+    tags: BTreeSet<String>,
 }
 
 impl Declaration {
@@ -44,6 +46,7 @@ impl Declaration {
             timeout: None,
             repeatable: false,
             approval: Approval::Given,
+            tags: BTreeSet::new(),
         }
     }
 
@@ -75,6 +78,14 @@ impl Declaration {
         self
     }
 
+    /// What it is for, besides what was said before: where the policy names tags, a run is offered only the
+    /// tools that have one of them. A tool tagged [`CORE`](windlass_tools::CORE) is always offered.
+    #[must_use]
+    pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
     pub(crate) fn spec(&self, schema: Json) -> ToolSpec {
         ToolSpec {
             name: self.name.clone(),
@@ -85,7 +96,7 @@ impl Declaration {
             effect: self.effect,
             ending: None,
             repeatable: self.repeatable,
-            tags: std::collections::BTreeSet::new(),
+            tags: self.tags.clone(),
         }
     }
 }

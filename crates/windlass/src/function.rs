@@ -130,6 +130,11 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
         self.declared(Declaration::ask_first)
     }
 
+    /// What it is for. See [`Declaration::tags`].
+    pub fn tags(self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.declared(|declaration| declaration.tags(tags))
+    }
+
     fn declared(mut self, change: impl FnOnce(Declaration) -> Declaration) -> Self {
         self.declaration = change(self.declaration);
         self

@@ -42,7 +42,7 @@ use crate::schema::{read_arguments, schema_of_arguments};
 ///
 /// Words of `#[tool(…)]`: `name = "server.tool"`, `description = "…"` in place of the doc comment, one
 /// of `read_only`, `idempotent` and `verifiable` (without one, a call must not be repeated blindly),
-/// `timeout_ms`, `repeatable`, `ask_first`.
+/// `timeout_ms`, `repeatable`, `ask_first`, `tags("…", "…")` (see [`Declaration::tags`]).
 pub trait ToolArgs: DeserializeOwned + JsonSchema + Send + 'static {
     /// What is said of the tool.
     fn declaration() -> Declaration;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use windlass::tools::{Mode, Permissions};
 use windlass::vocab::Outcome;
 use windlass::{
-    Agent, Builder, CallContext, Data, EndReason, Event, Function, Record, ToolArgs, ToolError, TypedTool,
+    Agent, Builder, CallContext, Data, EndReason, Event, Function, PolicyPatch, Record, ToolArgs, ToolError, TypedTool,
     Verification, typed,
 };
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
@@ -100,6 +100,46 @@ async fn every_preset_offers_the_tools_of_the_program() {
         // Where calls are text, so are the tools.
         let explained = request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("tool_name add"));
         assert!(offered.iter().any(is_it) || explained, "{preset}: {request:?}");
+    }
+}
+
+/// Says what the counter stands at.
+#[derive(Deserialize, JsonSchema, ToolArgs)]
+#[tool(read_only, tags("reading", "counting"))]
+struct Reading {}
+
+impl TypedTool for Reading {
+    type Deps = Counter;
+    type Answer = String;
+
+    async fn run(self, counter: Arc<Counter>, _: CallContext) -> Result<String, ToolError> {
+        Ok(counter.0.load(Ordering::SeqCst).to_string())
+    }
+}
+
+// proves W1, T2
+#[tokio::test]
+async fn a_run_that_names_tags_is_offered_the_tools_that_have_one_of_them() {
+    let reset = || Function::plain("reset", "Sets the counter back.", async |(): ()| "0").tags(["core"]);
+    let all = ["app__add", "app__reading", "app__reset"];
+    for (wanted, want) in [
+        (vec![], all.to_vec()),
+        (vec!["counting"], all.to_vec()),
+        (vec!["reading"], vec!["app__reading", "app__reset"]),
+        (vec!["other"], vec!["app__reset"]),
+    ] {
+        let server = serve([Step::say("so be it")]);
+        let tags = wanted.iter().copied().map(str::to_owned).collect();
+        let builder = builder(&server).policy(PolicyPatch { tags: Some(tags), ..PolicyPatch::default() });
+        let builder = builder.deps(Counter::default());
+        let agent = builder.tool(add().tags(["counting"])).tool(typed::<Reading>()).tool(reset()).build();
+        agent.expect("built").run("s", "go").await.expect("ended");
+        let request = server.requests()[0].body.clone();
+        let offered = request["tools"].as_array().cloned().unwrap_or_default();
+        let names = offered.iter().filter_map(|tool| tool["function"]["name"].as_str());
+        let mut names: Vec<&str> = names.filter(|name| name.starts_with("app__")).collect();
+        names.sort_unstable();
+        assert_eq!(names, want, "{wanted:?}");
     }
 }
 

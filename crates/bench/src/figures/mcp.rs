@@ -9,20 +9,20 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use windlass::mcp::Servers;
 use windlass::tools::ToolServers as _;
-use windlass::vocab::{CallId, OutcomeKind, SessionId};
+use windlass::vocab::{OutcomeKind, SessionId};
 use windlass::{CallContext, Tool};
 use windlass_testkit::mcp::McpScript;
 
 use super::Setup;
 use crate::child::alone;
+use crate::fake_servers::{configured, options};
 use crate::pace::compare;
-use crate::peers::{NoSpill, configured, options};
 use crate::table::Line;
 
 const LIMIT: f64 = 4.0;
 /// Calls in a round, one after another.
 const CALLS: usize = 500;
-const SERVER: &str = "peer";
+const SERVER: &str = "echo";
 const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
@@ -55,18 +55,8 @@ fn arguments(number: usize) -> Value {
 
 /// Ours: what a run does with a tool.
 async fn call(tool: &Arc<dyn Tool>, number: usize) -> Result<()> {
-    let (session, call): (SessionId, _) = (SESSION.parse()?, CallId::default());
-    let context = CallContext {
-        session,
-        call,
-        effect_id: call.effect_id(session),
-        cancel: Default::default(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(NoSpill),
-        ask: windlass::tools::nobody_to_ask(),
-        resumed: None,
-    };
-    let outcome = tool.run(context, arguments(number)).await;
+    let session: SessionId = SESSION.parse()?;
+    let outcome = tool.run(CallContext::apart(session), arguments(number)).await;
     ensure!(outcome.kind == OutcomeKind::Ok && outcome.text.contains("haul away"), "a call failed: {outcome:?}");
     Ok(())
 }

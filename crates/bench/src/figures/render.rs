@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use windlass::vocab::{Delta, DeltaBody, Event, RunId, TurnId};
-use windlass_cli::screen::{Colour, Glyphs, Look, Motion, Screen};
+use windlass_cli::screen::{Colour, Glyphs, Look, Screen};
 
 use super::Setup;
 use crate::pace::median;
@@ -21,8 +21,7 @@ const TICK_MS: u64 = 50;
 pub(super) const LIMIT: f64 = 20.0;
 
 /// A window of a usual size, on a terminal that can do everything.
-const LOOK: Look =
-    Look { width: 120, height: 40, colour: Colour::Ansi, motion: Motion::Repaint, glyphs: Glyphs::Unicode };
+const LOOK: Look = Look { width: 120, height: 40, colour: Colour::Ansi, glyphs: Glyphs::Unicode };
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let streams =

@@ -9,13 +9,13 @@ use anyhow::{Result, ensure};
 use serde_json::{Map, Value, json};
 use windlass::mcp::{Servers, State};
 use windlass::tools::ToolServers as _;
-use windlass_testkit::mcp::{Deed, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, McpScript, McpTool};
 
 use super::Setup;
 use super::cold::{FirstRequest as _, windlass_run};
 use crate::child::alone;
+use crate::fake_servers::{configured, options};
 use crate::pace::{Compared, median};
-use crate::peers::{configured, options};
 use crate::table::Line;
 
 const SERVERS: usize = 13;
@@ -36,7 +36,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
 /// Half of them speak the newest revision, half the one before.
 fn script(index: usize) -> (String, McpScript) {
     let tools = TOOLS / SERVERS + usize::from(index < TOOLS % SERVERS);
-    let tools = (0..tools).map(|number| McpTool::new(&format!("tool_{number}"), Deed::Echo));
+    let tools = (0..tools).map(|number| McpTool::new(&format!("tool_{number}"), Does::Echo));
     let script = McpScript::with(tools);
     let script = if index.is_multiple_of(2) { script.modern() } else { script.legacy() };
     let starts_after_ms = SLOWEST_MS * (index as u64 + 1) / SERVERS as u64;

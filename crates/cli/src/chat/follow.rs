@@ -10,15 +10,15 @@ use windlass::{Event, Record, RunError, Sent, Standing};
 
 use super::ask::{self, Asked};
 use super::conversation::Conversation;
-use super::deeds::{self, Deed};
 use super::desk::{Desk, Sign, Touch};
 use super::gate::Piece;
 use super::keys::Key;
+use super::performing::{self, Sequel};
 use super::slash::{self, Meaning, Slash, When};
 use super::typed::Pressed;
 use crate::commands::{CommandError, recall};
 use crate::output::{harmless_line, short_line};
-use crate::screen::{Motion, Screen};
+use crate::screen::Screen;
 
 /// How often what moves is painted anew.
 const FRAME: Duration = Duration::from_millis(50);
@@ -82,14 +82,13 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
 
 /// What happens next. Events come before the news that nothing works any more, so that all are shown.
 async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -> Happened {
-    let still = desk.console.look().motion == Motion::Still;
     let Some(live) = talk.live() else { return Happened::Settled(Standing::Idle) };
     tokio::select! {
         biased;
         touch = desk.touched() => Happened::Touched(touch),
         Some(event) = live.events.next() => Happened::Event(event),
         standing = live.session.settled() => Happened::Settled(standing),
-        _ = frames.tick(), if !still => Happened::Frame,
+        _ = frames.tick() => Happened::Frame,
     }
 }
 
@@ -204,7 +203,7 @@ async fn interrupted(talk: &mut Conversation, left: Left) -> Result<Left, Comman
     if left == Left::Stopped {
         return Ok(Left::Chat);
     }
-    deeds::stop(talk).await?;
+    performing::stop(talk).await?;
     Ok(Left::Stopped)
 }
 
@@ -225,10 +224,10 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
     let text = match slash::read(&line) {
         Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),
         Meaning::Command(_, When::Idle) => "not while a run works; /stop stops it\n".to_owned(),
-        Meaning::Command(command, When::Always) => match deeds::perform(talk, command).await? {
-            Deed::Tell(text) | Deed::Moved(text) => text,
-            Deed::TurnThinking => format!("{}\n", desk.console.turn_thinking()),
-            Deed::Follow | Deed::Leave => String::new(),
+        Meaning::Command(command, When::Always) => match performing::perform(talk, command).await? {
+            Sequel::Tell(text) | Sequel::Moved(text) => text,
+            Sequel::TurnThinking => format!("{}\n", desk.console.turn_thinking()),
+            Sequel::Follow | Sequel::Leave => String::new(),
         },
         Meaning::Wrong(text) => format!("{text}\n"),
         Meaning::Message => {

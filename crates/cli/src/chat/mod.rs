@@ -4,14 +4,13 @@
 //! the keyboard and the screen; between runs a line is asked for ([`line`]), and while a run works it
 //! is followed ([`follow`]): shown, steered by what is typed, asked about ([`ask`]). Without a
 //! terminal each line of standard input is a message ([`plain`]). What a line means is a table
-//! ([`slash`]), what it does is in [`deeds`].
+//! ([`slash`]), what it does is in [`performing`].
 
 mod ask;
 mod complete;
 mod console;
 mod conversation;
 mod cost;
-mod deeds;
 mod desk;
 mod edit;
 mod follow;
@@ -19,6 +18,7 @@ mod gate;
 mod keys;
 mod line;
 mod pastes;
+mod performing;
 mod plain;
 mod recap;
 mod slash;
@@ -30,10 +30,10 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 pub(crate) use self::conversation::Conversation;
-use self::deeds::Deed;
 use self::desk::Desk;
 use self::follow::{Left, follow};
 use self::line::{Line, joined};
+use self::performing::Sequel;
 pub(crate) use self::plain::{by_lines, is_spoken_to};
 use self::recap::recap;
 use self::slash::Meaning;
@@ -42,7 +42,7 @@ use windlass::tools::ToolServers as _;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted, short_line};
-use crate::screen::{Glyphs, Look, Motion};
+use crate::screen::{Glyphs, Look};
 use crate::settings::Env;
 use crate::tty;
 
@@ -61,7 +61,7 @@ pub(crate) fn look(env: &Env) -> Option<Look> {
         return None;
     }
     let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
-    Some(Look { width, height, colour: tty::colour(env), motion: Motion::Repaint, glyphs: tty::glyphs(env) })
+    Some(Look { width, height, colour: tty::colour(env), glyphs: tty::glyphs(env) })
 }
 
 /// Talks at a terminal until the person leaves. `opening` is what they would say first.
@@ -74,7 +74,10 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Opt
         Err(_) if desk.is_gone() => Ok(Exit::Done),
         done => done,
     };
-    let bye = farewell(&mut talk).await;
+    let bye = match &done {
+        Err(error) if error.is_final() => String::new(),
+        Ok(_) | Err(_) => farewell(&mut talk).await,
+    };
     talk.close().await;
     talk.job.servers.close().await;
     // A terminal that is gone can't be told anything.
@@ -138,23 +141,23 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
         }
     };
     desk.keep(&talk.scrubbed(line));
-    match deeds::perform(talk, command).await {
-        Ok(deed) => after(desk, talk, deed).await,
+    match performing::perform(talk, command).await {
+        Ok(sequel) => after(desk, talk, sequel).await,
         Err(error) => survive(desk, talk, error).await,
     }
 }
 
 /// What is left of a command to do at the terminal.
-async fn after(desk: &mut Desk, talk: &mut Conversation, deed: Deed) -> Result<Left, CommandError> {
-    match deed {
-        Deed::Leave => return Ok(Left::Chat),
-        Deed::Follow => return followed(desk, talk).await,
-        Deed::Tell(text) => desk.console.print(&text)?,
-        Deed::TurnThinking => {
+async fn after(desk: &mut Desk, talk: &mut Conversation, sequel: Sequel) -> Result<Left, CommandError> {
+    match sequel {
+        Sequel::Leave => return Ok(Left::Chat),
+        Sequel::Follow => return followed(desk, talk).await,
+        Sequel::Tell(text) => desk.console.print(&text)?,
+        Sequel::TurnThinking => {
             let text = desk.console.turn_thinking();
             desk.console.print(&format!("{text}\n"))?;
         }
-        Deed::Moved(text) => {
+        Sequel::Moved(text) => {
             desk.console.print(&text)?;
             return take_up(desk, talk).await;
         }
@@ -173,8 +176,11 @@ async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
     }
 }
 
-/// A session that can't be had is said and left; the chat goes on.
+/// A session that can't be had is said and left; the chat goes on, while there is a store to have others of.
 async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
+    if error.is_final() {
+        return Err(error);
+    }
     talk.close().await;
     desk.console.tell(&error.message)?;
     Ok(Left::Idle)

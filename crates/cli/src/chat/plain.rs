@@ -7,7 +7,7 @@ use windlass::Awaited;
 use windlass::vocab::RunId;
 
 use super::conversation::Conversation;
-use super::deeds::{self, Deed};
+use super::performing::{self, Sequel};
 use super::slash::{self, Meaning};
 use crate::commands::{CommandError, Done, follow, session};
 use crate::exit::Exit;
@@ -71,15 +71,15 @@ async fn said(talk: &mut Conversation, line: String) -> Result<Said, CommandErro
         Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
         Meaning::Command(command, _) => command,
     };
-    match deeds::perform(talk, command).await? {
-        Deed::Tell(text) | Deed::Moved(text) => {
+    match performing::perform(talk, command).await? {
+        Sequel::Tell(text) | Sequel::Moved(text) => {
             // Nobody is left to tell when standard error is gone.
             let _ = io::stderr().write_all(text.as_bytes());
             Ok(Said::Told)
         }
-        Deed::TurnThinking => Ok(Said::Told),
-        Deed::Leave => Ok(Said::Left),
-        Deed::Follow => {
+        Sequel::TurnThinking => Ok(Said::Told),
+        Sequel::Leave => Ok(Said::Left),
+        Sequel::Follow => {
             let run = RunId(talk.row().await?.map_or(1, |row| row.runs));
             Ok(Said::Heard(hear(talk, Awaited::Run(run)).await?))
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use windlass::Event;
 use windlass::machine::{self, Difference, Replayed};
 use windlass::store::{SessionRow, Store};
-use windlass::vocab::{AnsweredBy, Envelope, QuestionAnswered, QuestionAsked, QuestionOption, Record};
+use windlass::vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, QuestionOption, Record};
 
 use super::streams::{output_failed, print};
 use super::{Done, agent, block_on, job, question, session};
@@ -48,19 +48,18 @@ enum Pace {
 }
 
 async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr>, pace: Pace) -> Done {
-    let (mut before, mut newer) = (None, None);
-    for envelope in store.read(row.session, 0).await? {
+    let journal = store.read(row.session, 0).await?;
+    let newer = Newer::first(&journal);
+    let mut before = None;
+    for envelope in journal {
         if pace == Pace::RealTime {
             let pause = before.map_or(0, |before| envelope.at.ms_since(before));
             tokio::time::sleep(crash::clock().real(Duration::from_millis(pause).min(LONGEST_PAUSE))).await;
         }
         before = Some(envelope.at);
-        if let (Record::Unknown(unknown), None) = (&envelope.record, &newer) {
-            newer = Some((envelope.seq, unknown.kind.clone()));
-        }
         show_record(&mut view, envelope).map_err(|error| output_failed(&error))?;
     }
-    if let Some((seq, kind)) = newer {
+    if let Some(Newer { seq, kind, .. }) = newer {
         view.notice(&format!("record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));
     }
     Ok(Exit::Done)

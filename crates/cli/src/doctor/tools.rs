@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::json;
 use uuid::Uuid;
 use windlass::GUARD_ARGUMENT;
-use windlass::tools::{BoxFuture, CallContext, Commands, GuardProgram, SpilledResults, Tool, Workspace, builtins};
-use windlass::vocab::{CallId, OutcomeKind, SessionId};
+use windlass::tools::{CallContext, Commands, GuardProgram, Tool, Workspace, builtins};
+use windlass::vocab::{OutcomeKind, SessionId};
 
 use super::Check;
 
@@ -33,32 +33,10 @@ async fn run(folder: &Path, locks: &Path) -> Result<(), String> {
     let tools = builtins(Arc::new(workspace), Commands::new(Some(guard), locks.to_owned()));
     let is_it = |tool: &Arc<dyn Tool>| tool.spec().wire_name == "run_command";
     let tool = tools.into_iter().find(is_it).ok_or("run_command is not built in")?;
-    let outcome = tool.run(context(), json!({"command": format!("echo {WORD}"), "timeout_seconds": 10})).await;
+    let context = CallContext::apart(SessionId(Uuid::now_v7()));
+    let outcome = tool.run(context, json!({"command": format!("echo {WORD}"), "timeout_seconds": 10})).await;
     match outcome.kind {
         OutcomeKind::Ok if outcome.text.contains(WORD) => Ok(()),
         _ => Err(outcome.text),
-    }
-}
-
-/// A call of no session.
-fn context() -> CallContext {
-    let (session, call) = (SessionId(Uuid::now_v7()), CallId::default());
-    CallContext {
-        session,
-        call,
-        effect_id: call.effect_id(session),
-        cancel: Default::default(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(NothingSpilled),
-        ask: windlass::tools::nobody_to_ask(),
-        resumed: None,
-    }
-}
-
-struct NothingSpilled;
-
-impl SpilledResults for NothingSpilled {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
     }
 }

@@ -19,8 +19,8 @@ pub(crate) use self::broken_json::broken_json;
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
-pub(crate) use self::wording::quoted;
 use self::wording::{answer, explanation};
+pub(crate) use self::wording::{quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,12 +23,14 @@ pub struct Progress<W: Write> {
     calls: BTreeMap<CallId, String>,
     /// The end of what the model is writing.
     words: String,
+    /// The nudge that was shown last, while nothing else is, and how often it came again.
+    nudged: Option<(String, u32)>,
 }
 
 impl<W: Write> Progress<W> {
     /// Progress to `out`.
     pub fn new(out: W, stream: Stream) -> Self {
-        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new() }
+        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new(), nudged: None }
     }
 
     /// Shows an event, if it is worth a line.
@@ -70,13 +72,16 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::ModelReplied(reply) => self.replied(reply),
-            Record::Nudged(nudge) => self.print(Weight::Dim, &wording::nudged(nudge)),
+            Record::Nudged(nudge) => self.nudged(wording::nudged(nudge)),
             Record::ToolWithheld(tool) => self.print(Weight::Plain, &wording::withheld(tool)),
             Record::RunResumed(_) => self.print(Weight::Dim, wording::RESUMED),
             Record::Compacted(compacted) => self.print(Weight::Dim, wording::compacted(compacted)),
             Record::CancelAsked(asked) => self.print(Weight::Plain, wording::cancel_asked(asked)),
             // Whoever can answer is asked elsewhere, on a clean line.
-            Record::QuestionAsked(_) | Record::RunEnded(_) => self.erase_live(),
+            Record::QuestionAsked(_) | Record::RunEnded(_) => {
+                self.erase_live();
+                self.tell_repeats();
+            }
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
@@ -92,6 +97,24 @@ impl<W: Write> Progress<W> {
             | Record::UndoStarted(_)
             | Record::Undone(_)
             | Record::Unknown(_) => {}
+        }
+    }
+
+    /// A model that only talks is nudged a hundred times; that is said once, and counted.
+    fn nudged(&mut self, line: String) {
+        match &mut self.nudged {
+            Some((shown, again)) if *shown == line => *again += 1,
+            Some(_) | None => {
+                self.print(Weight::Dim, &line);
+                self.nudged = Some((line, 0));
+            }
+        }
+    }
+
+    fn tell_repeats(&mut self) {
+        if let Some((_, again @ 1..)) = self.nudged.take() {
+            let times = if again == 1 { "once more".to_owned() } else { format!("{again} times more") };
+            self.print(Weight::Dim, &format!("nudged the model: the same {times}"));
         }
     }
 
@@ -154,6 +177,7 @@ impl<W: Write> Progress<W> {
     }
 
     fn print(&mut self, weight: Weight, text: &str) {
+        self.tell_repeats();
         self.words.clear();
         self.lines.print(weight, text);
     }

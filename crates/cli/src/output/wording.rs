@@ -1,5 +1,7 @@
 //! What a person is told about records, in words. Shared by everything that shows a run as it goes.
 
+use std::path::Path;
+
 use windlass_vocab::{
     AttemptFailed, CallRequested, CancelAsked, Compacted, CompactionMethod, EndReason, Envelope, Json, NextAttempt,
     Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
@@ -38,6 +40,14 @@ pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The flags with which another command means the same folders as this one, where they were given.
+pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) -> String {
+    let flag = |name: &str, folder: Option<&Path>| {
+        folder.map(|folder| format!(" {name} {}", quoted(&folder.to_string_lossy()))).unwrap_or_default()
+    };
+    flag("--data-dir", data_dir) + &flag("--workspace", workspace)
 }
 
 pub(crate) fn first_line(text: &str) -> &str {

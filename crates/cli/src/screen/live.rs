@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use super::look::{Look, Motion};
+use super::look::Look;
 use super::style::{Fit, Line};
 use super::wrap::fold_at;
 
@@ -54,25 +54,6 @@ impl<W: Write> Live<W> {
 
     /// Writes what is final above the live region, and the region as it is now.
     pub(super) fn show(&mut self, done: &[Line], live: &[Line]) -> io::Result<()> {
-        match self.look.motion {
-            Motion::Still => self.append(done),
-            Motion::Repaint => self.repaint(done, live),
-        }
-    }
-
-    fn append(&mut self, done: &[Line]) -> io::Result<()> {
-        if done.is_empty() {
-            return Ok(());
-        }
-        let mut bytes = String::new();
-        for line in done {
-            line.paint(self.look.colour, &mut bytes);
-            bytes.push('\n');
-        }
-        self.write(&bytes)
-    }
-
-    fn repaint(&mut self, done: &[Line], live: &[Line]) -> io::Result<()> {
         let done: Vec<Row> = done.iter().map(|line| self.row(line)).collect();
         let live = self.live_rows(live);
         let same = self.unchanged(&done, &live);

@@ -1,4 +1,5 @@
-//! What a terminal can do, as data: whoever knows the terminal says it, the screen obeys.
+//! What a terminal can do, as data: whoever knows the terminal says it, the screen obeys. One on which
+//! what was written can't be written over has no screen: it is talked to line by line.
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +10,6 @@ pub struct Look {
     pub height: usize,
     /// Whether text may be coloured.
     pub colour: Colour,
-    /// Whether what was written can be written over.
-    pub motion: Motion,
     /// Which characters our own marks are made of.
     pub glyphs: Glyphs,
 }
@@ -22,15 +21,6 @@ pub enum Colour {
     None,
     /// By ANSI sequences.
     Ansi,
-}
-
-/// Whether what was written can be written over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Motion {
-    /// No (dumb terminals, pipes): only what is finished is shown.
-    Still,
-    /// Yes: there is a live region at the bottom.
-    Repaint,
 }
 
 /// Which characters our own marks are made of.

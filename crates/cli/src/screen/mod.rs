@@ -13,7 +13,7 @@
 //!
 //! Invariants: nothing from outside reaches the terminal as a control sequence; what is finished is
 //! never written again; the work is linear in what is shown, with at most one repaint in
-//! [`REPAINT_MS`]. With [`Motion::Still`] there is no live region: finished lines are appended.
+//! [`REPAINT_MS`].
 
 mod answer;
 mod awaited;
@@ -48,7 +48,7 @@ use self::wrap::wrap;
 use crate::output::{harmless_lines, wording};
 
 pub(crate) use self::diff::painted;
-pub use self::look::{Colour, Fold, Glyphs, Look, Motion};
+pub use self::look::{Colour, Fold, Glyphs, Look};
 
 /// Between two repaints at least this long passes, however fast text comes.
 pub const REPAINT_MS: u64 = 33;
@@ -152,13 +152,11 @@ impl<W: Write> Screen<W> {
     /// text and goes on below what they write; a block that can't be parted (an item, a table) is shown
     /// whole below it. The next event or tick brings the region back.
     pub fn pause(&mut self) -> io::Result<()> {
-        if self.look().motion == Motion::Repaint {
-            self.cut_reply();
-            let done = std::mem::take(&mut self.done);
-            self.live.show(&done, &[])?;
-            self.above = Above::Others;
-            self.painted = None;
-        }
+        self.cut_reply();
+        let done = std::mem::take(&mut self.done);
+        self.live.show(&done, &[])?;
+        self.above = Above::Others;
+        self.painted = None;
         Ok(())
     }
 
@@ -204,16 +202,12 @@ impl<W: Write> Screen<W> {
 
     fn paint_if_due(&mut self) -> io::Result<()> {
         let due = self.painted.is_none_or(|painted| self.now.abs_diff(painted) >= REPAINT_MS);
-        // Where nothing is written over there is nothing to save.
-        if due || self.look().motion == Motion::Still { self.paint() } else { Ok(()) }
+        if due { self.paint() } else { Ok(()) }
     }
 
     fn paint(&mut self) -> io::Result<()> {
         self.painted = Some(self.now);
-        let live = match self.look().motion {
-            Motion::Still => Vec::new(),
-            Motion::Repaint => self.live_lines(),
-        };
+        let live = self.live_lines();
         let done = std::mem::take(&mut self.done);
         self.live.show(&done, &live)
     }
@@ -258,10 +252,8 @@ impl<W: Write> Screen<W> {
     /// The blank line between text and what stands above it.
     fn lead(&self, shown: Shown, lines: &[Line]) -> Option<Line> {
         let apart = match (self.above, shown) {
-            (Above::Line, _) | (Above::Text, Shown::Nothing) => true,
+            (Above::Line | Above::Others, _) | (Above::Text, Shown::Nothing) => true,
             (Above::Text, Shown::Something) => false,
-            // A prompt stands there, or nothing; files don't begin with a blank line.
-            (Above::Others, _) => self.look().motion == Motion::Repaint,
         };
         let already = lines.first().is_none_or(|line| line.spans.is_empty());
         (apart && !already).then(Line::default)

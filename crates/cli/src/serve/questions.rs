@@ -12,7 +12,7 @@ use windlass::Session;
 use windlass::vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use super::client::Visits;
-use crate::commands::question::{Choice, about, choices, shown};
+use crate::commands::question::{Choice, about, choices, shown, terms};
 use crate::output::harmless_lines;
 
 /// The form's only field, where one of several options is chosen.
@@ -105,7 +105,11 @@ fn message(asked: &QuestionAsked) -> String {
                 Wanted::Visit { url } => format!("{from}\n{url}"),
             }
         }
-        (None, Some(preview)) => format!("{}\n{}", about(&asked.kind), shown(preview, "")),
+        (None, Some(preview)) => {
+            let terms = terms(asked, |choice| format!("\"{}\"", choice.words));
+            let terms = terms.map(|terms| format!("\n{terms}")).unwrap_or_default();
+            format!("{}\n{}{terms}", about(&asked.kind), shown(preview, ""))
+        }
         (None, None) => about(&asked.kind).to_owned(),
     };
     harmless_lines(&body)

@@ -1,7 +1,7 @@
 //! Tools that ask the person something in the middle of a call.
 
 use serde_json::json;
-use windlass_testkit::mcp::{Deed, McpHttpServer, McpScript, McpTool, Wish};
+use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool, Wish};
 use windlass_testkit::{Script, Step};
 
 use crate::support::Bench;
@@ -16,7 +16,7 @@ fn server(script: impl FnOnce(McpScript) -> McpScript) -> McpHttpServer {
         "required": ["age", "name"]
     });
     let wish = Wish::Form { message: "Who are you?".into(), schema };
-    let script = script(McpScript::with([McpTool::new("greet", Deed::Elicits(wish))]));
+    let script = script(McpScript::with([McpTool::new("greet", Does::Elicits(wish))]));
     McpHttpServer::start(script).expect("a server")
 }
 

@@ -1,7 +1,7 @@
 //! What `windlass mcp` says while it waits, of what is left out, and of what a person typed wrong.
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Deed, Listing, McpHttpServer, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, Listing, McpHttpServer, McpScript, McpTool};
 use windlass_testkit::{Script, Step};
 
 use crate::support::Bench;
@@ -70,7 +70,7 @@ fn a_list_says_whom_it_waits_for_and_shows_who_is_there_meanwhile() {
 // proves P4: a flood of progress is not a flood of lines
 #[test]
 fn a_call_by_hand_shows_a_flood_of_progress_as_a_few_lines() {
-    let flood = McpScript::with([McpTool::new("flood", Deed::Progresses(5_000))]);
+    let flood = McpScript::with([McpTool::new("flood", Does::Progresses(5_000))]);
     let server = McpHttpServer::start(flood).expect("a server");
     let (bench, file) = bench(&json!({"hub": {"url": server.url()}}));
     let begun = std::time::Instant::now();

@@ -1,7 +1,7 @@
 //! MCP servers from the command line: where they come from, what a person agrees to, what each says.
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Deed, McpHttpServer, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool};
 use windlass_testkit::{Script, Step};
 
 use crate::support::{Bench, Ran};
@@ -110,7 +110,7 @@ fn servers_that_hang_or_die_hold_up_nobody() {
 #[test]
 fn tags_and_hidden_tools_are_chosen_on_the_command_line_and_in_the_file() {
     let bench = calling("hub__echo");
-    let tools = [McpTool::new("echo", Deed::Echo), McpTool::new("shout", Deed::Echo)];
+    let tools = [McpTool::new("echo", Does::Echo), McpTool::new("shout", Does::Echo)];
     let server = McpHttpServer::start(McpScript::with(tools)).expect("a server");
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, block(&json!({"hub": {"url": server.url(), "tags": ["web"]}}))).expect("written");

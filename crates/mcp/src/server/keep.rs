@@ -12,6 +12,9 @@ use crate::listing::{self, Listing};
 use crate::notice::NoticeKind;
 use crate::state::LeftOut;
 
+/// How long a server that nobody waits for is not started: whoever woke it has a request to send, and
+/// starting a dozen processes would hold that up.
+const HEAD_START: Duration = Duration::from_millis(50);
 /// How often a server that died is started again, and how long before the first time.
 const RESTARTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -32,8 +35,9 @@ impl Server {
     /// The life of a server, from being woken to being given up.
     pub(super) async fn keep(self: Arc<Self>) {
         let mut deaths = 0;
+        let stop = self.stop.clone();
+        stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await;
         loop {
-            let stop = self.stop.clone();
             let reached = tokio::select! {
                 reached = self.reach_logging_in() => reached,
                 () = stop.cancelled() => return self.set(Standing::Closed),

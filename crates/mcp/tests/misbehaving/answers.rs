@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testkit::mcp::{Deed, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, McpScript, McpTool};
 use windlass_vocab::OutcomeKind;
 
 use crate::room::{CALL, Limits, Room, SHORT_CALL, SLACK, context, nobody};
@@ -25,13 +25,13 @@ crate::trials! {
     calls_in_flight_when_a_server_dies_all_end,
 }
 
-fn doing(does: Deed) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Deed::Echo)])
+fn doing(does: Does) -> McpScript {
+    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
 }
 
 // proves P3, T5
 async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
-    for does in [Deed::Dies, Deed::DiesAnswering] {
+    for does in [Does::Dies, Does::DiesAnswering] {
         let room = Room::of(Limits::Long, [("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
         for server in ["old", "new"] {
             room.connect(server).await.unwrap();
@@ -49,7 +49,7 @@ async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
 
 // proves P3
 async fn one_that_dies_every_time_is_given_up() {
-    let room = Room::with(Limits::Long, doing(Deed::Dies));
+    let room = Room::with(Limits::Long, doing(Does::Dies));
     room.connect("bad").await.unwrap();
     for _ in 0..3 {
         assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
@@ -63,9 +63,9 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
     let room = Room::of(
         Limits::Calls(SHORT_CALL),
         [
-            ("old", doing(Deed::Never).legacy()),
-            ("new", doing(Deed::Never).modern()),
-            ("half", doing(Deed::StopsAnswering)),
+            ("old", doing(Does::Never).legacy()),
+            ("new", doing(Does::Never).modern()),
+            ("half", doing(Does::StopsAnswering)),
         ],
     );
     for server in ["old", "new", "half"] {
@@ -83,7 +83,7 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
 
 // proves T7, P3
 async fn one_that_reads_no_more_holds_up_nobody() {
-    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Deed::StopsReading));
+    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Does::StopsReading));
     room.connect("bad").await.unwrap();
     // More than a pipe takes.
     let long = "x".repeat(1 << 20);
@@ -96,7 +96,7 @@ async fn one_that_reads_no_more_holds_up_nobody() {
 
 // proves L8, P3, P4
 async fn a_stop_reaches_the_server_and_ends_the_call_at_once() {
-    let room = Room::of(Limits::Long, [("old", doing(Deed::Never).legacy()), ("new", doing(Deed::Never).modern())]);
+    let room = Room::of(Limits::Long, [("old", doing(Does::Never).legacy()), ("new", doing(Does::Never).modern())]);
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         let around = nobody();
@@ -131,10 +131,10 @@ async fn ids_that_go_wrong_never_reach_another_call() {
     let room = Room::of(
         Limits::Calls(SHORT_CALL),
         [
-            ("twice", doing(Deed::Twice)),
-            ("stray", doing(Deed::StrayId)),
-            ("text", doing(Deed::IdAsString)),
-            ("wrong", doing(Deed::WrongId)),
+            ("twice", doing(Does::Twice)),
+            ("stray", doing(Does::StrayId)),
+            ("text", doing(Does::IdAsString)),
+            ("wrong", doing(Does::WrongId)),
         ],
     );
     for server in ["twice", "stray", "text"] {
@@ -155,7 +155,7 @@ async fn ids_that_go_wrong_never_reach_another_call() {
 // proves P4
 async fn a_late_answer_is_nobodys() {
     let late = u64::try_from(SHORT_CALL.as_millis()).unwrap() + 100;
-    let tools = [McpTool::new("it", Deed::Waits(late)), McpTool::new("later", Deed::Waits(200))];
+    let tools = [McpTool::new("it", Does::Waits(late)), McpTool::new("later", Does::Waits(200))];
     let room = Room::with(Limits::Calls(SHORT_CALL), McpScript::with(tools));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
@@ -167,7 +167,7 @@ async fn a_late_answer_is_nobodys() {
 
 // proves P4
 async fn answers_out_of_order_reach_their_calls() {
-    let room = Room::with(Limits::Long, doing(Deed::HoldsBack));
+    let room = Room::with(Limits::Long, doing(Does::HoldsBack));
     room.connect("bad").await.unwrap();
     let held = room.call("bad.it", json!({"n": 1}));
     let freed = async {
@@ -183,7 +183,7 @@ async fn answers_out_of_order_reach_their_calls() {
 
 // proves T6, T7
 async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
-    let huge = doing(Deed::Big(32 << 20));
+    let huge = doing(Does::Big(32 << 20));
     // A build for tests on a loaded machine takes its time over so much.
     let room = Room::with(Limits::Calls(Duration::from_secs(40)), huge.clone());
     room.connect("bad").await.unwrap();
@@ -203,7 +203,7 @@ async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
 
 // proves T5
 async fn an_answer_too_deep_is_an_error_at_once() {
-    let room = Room::with(Limits::Long, doing(Deed::Deep(5_000)));
+    let room = Room::with(Limits::Long, doing(Does::Deep(5_000)));
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
     assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
@@ -217,14 +217,14 @@ async fn a_result_that_breaks_its_own_promise_is_an_error() {
     let text = json!([{"type": "text", "text": "here"}]);
     let tool = |name: &str, structured: serde_json::Value| {
         let result = json!({"content": text, "structuredContent": structured});
-        McpTool::new(name, Deed::Result(result)).promising(promise.clone())
+        McpTool::new(name, Does::Result(result)).promising(promise.clone())
     };
     let tools = [
         tool("kept", json!({"n": 5})),
         tool("broken", json!({"n": "five"})),
         tool("other", json!([1])),
-        McpTool::new("missing", Deed::Result(json!({"content": text}))).promising(promise.clone()),
-        McpTool::new("absurd", Deed::Echo).promising(json!({"type": 12})),
+        McpTool::new("missing", Does::Result(json!({"content": text}))).promising(promise.clone()),
+        McpTool::new("absurd", Does::Echo).promising(json!({"type": 12})),
     ];
     let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
@@ -252,7 +252,7 @@ async fn a_result_of_the_wrong_shape_is_shown_as_it_came() {
         json!({"content": [{"type": "hologram", "data": 1}]}),
         json!({"resultType": "unheard_of"}),
     ];
-    let tools = shapes.iter().enumerate().map(|(n, shape)| McpTool::new(&format!("t{n}"), Deed::Result(shape.clone())));
+    let tools = shapes.iter().enumerate().map(|(n, shape)| McpTool::new(&format!("t{n}"), Does::Result(shape.clone())));
     let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     for (n, shape) in shapes.iter().enumerate() {
@@ -268,9 +268,9 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
     let room = Room::with(
         Limits::Long,
         McpScript::with([
-            McpTool::new("fails", Deed::Fails("no such city".to_owned())),
-            McpTool::new("invalid", Deed::Refuses(-32602)),
-            McpTool::new("broken", Deed::Refuses(-32603)),
+            McpTool::new("fails", Does::Fails("no such city".to_owned())),
+            McpTool::new("invalid", Does::Refuses(-32602)),
+            McpTool::new("broken", Does::Refuses(-32603)),
         ]),
     );
     room.connect("bad").await.unwrap();
@@ -286,7 +286,7 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
 
 // proves P3
 async fn calls_in_flight_when_a_server_dies_all_end() {
-    let tools = [McpTool::new("wait", Deed::Never), McpTool::new("die", Deed::Dies)];
+    let tools = [McpTool::new("wait", Does::Never), McpTool::new("die", Does::Dies)];
     let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     let waiting = futures_util::future::join_all((0..10).map(|_| room.call("bad.wait", json!({}))));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{AskBack, Deed, McpScript, McpTool, REVISIONS, Wish};
+use windlass_testkit::mcp::{AskBack, Does, McpScript, McpTool, REVISIONS, Wish};
 use windlass_tools::CallContext;
 use windlass_vocab::{Answer, Elicitation, Json, Outcome, OutcomeKind, QuestionOption, Resumption, Wanted};
 
@@ -24,17 +24,17 @@ fn form() -> Wish {
     Wish::Form { message: "Who are you?".to_owned(), schema }
 }
 
-fn one(does: Deed) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Deed::Echo)])
+fn one(does: Does) -> McpScript {
+    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
 }
 
 // proves P4
 async fn one_that_asks_back_before_it_answers_is_answered() {
     let tools = [
-        McpTool::new("ping", Deed::AsksBack(AskBack::Ping)),
-        McpTool::new("roots", Deed::AsksBack(AskBack::Roots)),
-        McpTool::new("sampling", Deed::AsksBack(AskBack::Sampling)),
-        McpTool::new("unknown", Deed::AsksBack(AskBack::Unknown)),
+        McpTool::new("ping", Does::AsksBack(AskBack::Ping)),
+        McpTool::new("roots", Does::AsksBack(AskBack::Roots)),
+        McpTool::new("sampling", Does::AsksBack(AskBack::Sampling)),
+        McpTool::new("unknown", Does::AsksBack(AskBack::Unknown)),
     ];
     let room = Room::of(
         Limits::Calls(SHORT_CALL),
@@ -75,7 +75,7 @@ async fn ask(room: &Room, full: &str, context: CallContext) -> Outcome {
 // proves P4
 async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
     for revision in ["2025-06-18", "2025-11-25"] {
-        let room = Room::with(Limits::Long, one(Deed::Elicits(form())).speaking(&[revision]));
+        let room = Room::with(Limits::Long, one(Does::Elicits(form())).speaking(&[revision]));
         room.connect("bad").await.unwrap();
         let (around, asked) = person(&submits(&json!({"name": "Ada"})));
         let outcome = ask(&room, "bad.it", context(&around)).await;
@@ -94,7 +94,7 @@ async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
 
 // proves P4
 async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer() {
-    let mut room = Room::with(Limits::Long, one(Deed::Elicits(form())).modern());
+    let mut room = Room::with(Limits::Long, one(Does::Elicits(form())).modern());
     room.connect("bad").await.unwrap();
     let paused = ask(&room, "bad.it", context(&nobody())).await;
     let pause = paused.pause.clone().unwrap_or_else(|| panic!("{paused:?}"));
@@ -119,8 +119,8 @@ async fn a_page_to_visit_is_shown_as_such() {
     let room = Room::of(
         Limits::Long,
         [
-            ("old", one(Deed::Elicits(wish.clone())).speaking(&["2025-11-25"])),
-            ("new", one(Deed::Elicits(wish)).modern()),
+            ("old", one(Does::Elicits(wish.clone())).speaking(&["2025-11-25"])),
+            ("new", one(Does::Elicits(wish)).modern()),
         ],
     );
     room.connect("old").await.unwrap();
@@ -140,8 +140,8 @@ async fn one_that_asks_for_ever_is_stopped() {
     let room = Room::of(
         Limits::Calls(SHORT_CALL),
         [
-            ("old", one(Deed::ElicitsForEver(form())).speaking(&["2025-11-25"])),
-            ("new", one(Deed::ElicitsForEver(form())).modern()),
+            ("old", one(Does::ElicitsForEver(form())).speaking(&["2025-11-25"])),
+            ("new", one(Does::ElicitsForEver(form())).modern()),
         ],
     );
     room.connect("old").await.unwrap();
@@ -171,7 +171,7 @@ async fn one_that_asks_for_ever_is_stopped() {
 async fn progress_is_shown() {
     let room = Room::of(
         Limits::Long,
-        [("old", one(Deed::Progresses(3)).legacy()), ("new", one(Deed::Progresses(3)).modern())],
+        [("old", one(Does::Progresses(3)).legacy()), ("new", one(Does::Progresses(3)).modern())],
     );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
@@ -190,7 +190,7 @@ async fn progress_is_shown() {
 
 // proves J4
 async fn a_call_carries_its_effect_id() {
-    let room = Room::with(Limits::Long, one(Deed::Echo));
+    let room = Room::with(Limits::Long, one(Does::Echo));
     room.connect("bad").await.unwrap();
     let context = context(&nobody());
     let effect = context.effect_id.to_string();

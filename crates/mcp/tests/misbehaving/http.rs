@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use windlass_mcp::ServerConfig;
 use windlass_testkit::mcp::{
-    AskBack, Deed, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpHttpServer, McpScript, McpTool,
+    AskBack, Does, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpHttpServer, McpScript, McpTool,
 };
 use windlass_vocab::OutcomeKind;
 
@@ -27,8 +27,8 @@ fn room(limits: Limits, server: &McpHttpServer) -> Room {
     Room::beside(limits.of(ServerConfig::http(server.url())))
 }
 
-fn doing(does: Deed) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Deed::Echo)])
+fn doing(does: Does) -> McpScript {
+    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
 }
 
 fn with(script: McpScript, fault: HttpFault) -> McpHttpServer {
@@ -101,7 +101,7 @@ async fn an_answer_that_goes_wrong_is_an_error_of_the_call() {
 
 // proves T7, P4
 async fn an_answer_that_never_comes_is_stopped_at_its_limit_and_told() {
-    for script in [doing(Deed::Never).legacy(), doing(Deed::Never).modern()] {
+    for script in [doing(Does::Never).legacy(), doing(Does::Never).modern()] {
         let dir = tempfile::tempdir().unwrap();
         let server = McpHttpServer::start(McpScript { diary: Some(dir.path().to_owned()), ..script }).unwrap();
         let room = room(Limits::Calls(SHORT_CALL), &server);
@@ -135,7 +135,7 @@ async fn a_session_the_server_forgot_is_begun_anew() {
 
 // proves P3
 async fn one_that_dies_over_http_is_an_error_and_then_unavailable() {
-    let server = McpHttpServer::start(doing(Deed::Dies)).unwrap();
+    let server = McpHttpServer::start(doing(Does::Dies)).unwrap();
     let room = room(Limits::Long, &server);
     room.connect("bad").await.unwrap();
     for tool in ["bad.it", "bad.echo"] {
@@ -148,13 +148,13 @@ async fn one_that_dies_over_http_is_an_error_and_then_unavailable() {
 // proves T5, T6
 async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
     let tools = [
-        McpTool::new("big", Deed::Big(32 << 20)),
-        McpTool::new("deep", Deed::Deep(5_000)),
-        McpTool::new("broken", Deed::BrokenUtf8),
-        McpTool::new("half", Deed::StopsAnswering),
-        McpTool::new("twice", Deed::Twice),
-        McpTool::new("roots", Deed::AsksBack(AskBack::Roots)),
-        McpTool::new("echo", Deed::Echo),
+        McpTool::new("big", Does::Big(32 << 20)),
+        McpTool::new("deep", Does::Deep(5_000)),
+        McpTool::new("broken", Does::BrokenUtf8),
+        McpTool::new("half", Does::StopsAnswering),
+        McpTool::new("twice", Does::Twice),
+        McpTool::new("roots", Does::AsksBack(AskBack::Roots)),
+        McpTool::new("echo", Does::Echo),
     ];
     for answers in [HttpAnswers::Events, HttpAnswers::Json] {
         let manners = HttpManners { answers, ..HttpManners::default() };

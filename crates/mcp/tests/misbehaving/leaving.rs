@@ -1,7 +1,7 @@
 //! Servers that do not go, or leave others behind.
 
 use serde_json::json;
-use windlass_testkit::mcp::{Deed, Grandchild, Handshake, Leaving, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, Grandchild, Handshake, Leaving, McpScript, McpTool};
 use windlass_vocab::OutcomeKind;
 
 use crate::room::{Limits, Room, SHORT_STARTUP, assert_none_left};
@@ -51,7 +51,7 @@ async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
     assert_none_left(&[room.diary("before"), room.diary("silent")]).await;
     room.end().await;
 
-    let room = Room::with(Limits::Long, with(McpScript::with([McpTool::new("it", Deed::Dies)])));
+    let room = Room::with(Limits::Long, with(McpScript::with([McpTool::new("it", Does::Dies)])));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
     room.end().await;

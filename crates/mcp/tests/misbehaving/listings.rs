@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_mcp::NoticeKind;
-use windlass_testkit::mcp::{Deed, Flood, Listing, McpScript, McpTool};
+use windlass_testkit::mcp::{Does, Flood, Listing, McpScript, McpTool};
 use windlass_tools::{Registry, Selection, ToolServers as _};
 use windlass_vocab::{OutcomeKind, ToolSource};
 
@@ -104,7 +104,7 @@ async fn broken_tools_are_left_out_and_the_others_stay() {
     ];
     let room = Room::with(
         Limits::Long,
-        McpScript { tools: vec![McpTool::new("fine", Deed::Echo)], ..listing(Listing::Raw(tools)) },
+        McpScript { tools: vec![McpTool::new("fine", Does::Echo)], ..listing(Listing::Raw(tools)) },
     );
     let state = room.connect("bad").await.unwrap();
     let names: Vec<&str> = state.tools.iter().map(|tool| tool.name.bare()).collect();
@@ -202,7 +202,7 @@ async fn a_flood_of_changes_stops_nothing() {
 
 // proves P4
 async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
-    let growing = McpScript::with([McpTool::new("grow", Deed::GrowsTools)]);
+    let growing = McpScript::with([McpTool::new("grow", Does::GrowsTools)]);
     let room = Room::of(
         Limits::Long,
         [("old", growing.clone().legacy()), ("new", growing.modern()), ("ever", listing(Listing::Grows))],
@@ -227,7 +227,7 @@ async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
 // proves X4, P4
 async fn a_description_that_changes_after_consent_is_told() {
     let changing = listing(Listing::Changes);
-    let tools = [McpTool::new("grow", Deed::GrowsTools), McpTool::new("echo", Deed::Echo)];
+    let tools = [McpTool::new("grow", Does::GrowsTools), McpTool::new("echo", Does::Echo)];
     let room = Room::with(Limits::Long, McpScript { tools: tools.to_vec(), ..changing });
     room.connect("bad").await.unwrap();
     let before = room.tool("bad.echo").spec().description.clone();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use windlass_mcp::NoticeKind;
-use windlass_testkit::mcp::{Deed, McpScript, McpTool, Noise};
+use windlass_testkit::mcp::{Does, McpScript, McpTool, Noise};
 use windlass_vocab::OutcomeKind;
 
 use crate::room::{Limits, Room};
@@ -57,7 +57,7 @@ async fn all_the_noise_at_once_is_survived_by_either_kind_of_server() {
 
 // proves P4
 async fn a_flood_on_standard_error_stops_nothing() {
-    let tools = [McpTool::new("complain", Deed::Complains(8 << 20)), McpTool::new("echo", Deed::Echo)];
+    let tools = [McpTool::new("complain", Does::Complains(8 << 20)), McpTool::new("echo", Does::Echo)];
     let room = Room::with(Limits::Long, McpScript { stderr_bytes: 8 << 20, ..McpScript::with(tools) });
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.complain", json!({})).await.text, "complain heard {}");
@@ -69,7 +69,7 @@ async fn a_flood_on_standard_error_stops_nothing() {
 async fn broken_utf8_in_an_answer_is_shown_as_what_it_is() {
     let room = Room::with(
         Limits::Long,
-        McpScript::with([McpTool::new("it", Deed::BrokenUtf8), McpTool::new("echo", Deed::Echo)]),
+        McpScript::with([McpTool::new("it", Does::BrokenUtf8), McpTool::new("echo", Does::Echo)]),
     );
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;

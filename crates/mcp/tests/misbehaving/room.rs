@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use windlass_mcp::{Notice, NoticeKind, Options, Reach, ServerConfig, ServerName, ServerState, Servers, State};
 use windlass_testkit::mcp::{McpDiary, McpScript};
-use windlass_tools::{BoxFuture, CallContext, GuardProgram, SpilledResults, Tool, ToolServers as _};
-use windlass_vocab::{Answer, CallId, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
+use windlass_tools::{CallContext, GuardProgram, Tool, ToolServers as _};
+use windlass_vocab::{Answer, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
 
 /// How long a server may take to start, and a call of it, where nobody waits for that limit: a loaded
 /// machine may be slow.
@@ -226,14 +226,6 @@ fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> Options {
     }
 }
 
-struct NoSpill;
-
-impl SpilledResults for NoSpill {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
-}
-
 /// What is around a call in these tests.
 #[derive(Clone)]
 pub(crate) struct Around {
@@ -248,23 +240,16 @@ pub(crate) fn answer(option: QuestionOption) -> Answer {
 
 /// Nobody is there.
 pub(crate) fn nobody() -> Around {
-    Around {
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        person: Arc::new(|_| answer(QuestionOption::Dismiss)),
-    }
+    Around { cancel: CancellationToken::new(), progress: Arc::new(|_| {}), person: Arc::new(|_| Answer::dismissed()) }
 }
 
 pub(crate) fn context(around: &Around) -> CallContext {
     let person = Arc::clone(&around.person);
     CallContext {
-        session: SessionId(uuid::Uuid::nil()),
-        call: CallId::default(),
         effect_id: EffectId::from("effect-1"),
         cancel: around.cancel.clone(),
         progress: Arc::clone(&around.progress),
-        spilled: Arc::new(NoSpill),
         ask: Arc::new(move |asked| Box::pin(std::future::ready(person(asked)))),
-        resumed: None,
+        ..CallContext::apart(SessionId(uuid::Uuid::nil()))
     }
 }

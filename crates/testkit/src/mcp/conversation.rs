@@ -232,7 +232,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Act, Conversation};
-    use crate::mcp::{Deed, McpScript, McpTool, Wish};
+    use crate::mcp::{Does, McpScript, McpTool, Wish};
 
     fn meta() -> Value {
         json!({super::VERSION_KEY: "2026-07-28", super::CAPABILITIES_KEY: {}})
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_wish_is_a_request_in_one_world_and_a_result_in_the_other() {
         let wish = Wish::Form { message: "Who?".to_owned(), schema: json!({"type": "object", "properties": {}}) };
-        let script = McpScript::with([McpTool::new("ask", Deed::Elicits(wish))]);
+        let script = McpScript::with([McpTool::new("ask", Does::Elicits(wish))]);
         let mut server = server(script);
         server.hear(&json!({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}));
         let asked = server.hear(&json!({"id": 1, "method": "tools/call", "params": {"name": "ask"}}));

@@ -69,7 +69,7 @@ impl McpScript {
     /// A server with one tool, `echo`, which tells its arguments.
     #[must_use]
     pub fn echo() -> Self {
-        Self::with([McpTool::new("echo", Deed::Echo)])
+        Self::with([McpTool::new("echo", Does::Echo)])
     }
 
     /// A server with these tools.
@@ -249,13 +249,13 @@ pub struct McpTool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
     /// What it does.
-    pub does: Deed,
+    pub does: Does,
 }
 
 impl McpTool {
     /// A tool that takes any object.
     #[must_use]
-    pub fn new(name: &str, does: Deed) -> Self {
+    pub fn new(name: &str, does: Does) -> Self {
         Self {
             name: name.to_owned(),
             description: format!("The tool {name}."),
@@ -295,7 +295,7 @@ fn any_object() -> Value {
 /// What a tool does when it is called. Every call is noted in the diary first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum Does {
     /// Tells its arguments.
     Echo,
     /// Answers with this result, whatever it is.

@@ -109,7 +109,7 @@ impl Tool for EditFile {
 
 /// Why an edit does not apply.
 #[derive(Debug, PartialEq, Eq)]
-enum Misfit {
+enum Inapplicable {
     Same,
     Absent,
     Ambiguous,
@@ -145,14 +145,14 @@ impl Edit {
         Self { path: self.path.clone(), old_text, new_text, replace_all: self.replace_all }
     }
 
-    fn apply(&self, text: &str) -> Result<String, Misfit> {
+    fn apply(&self, text: &str) -> Result<String, Inapplicable> {
         if self.old_text == self.new_text {
-            return Err(Misfit::Same);
+            return Err(Inapplicable::Same);
         }
         match (occurrences(text, &self.old_text, 2), self.replace_all) {
-            (0, _) => Err(Misfit::Absent),
+            (0, _) => Err(Inapplicable::Absent),
             (1, _) | (_, true) => Ok(text.replace(&self.old_text, &self.new_text)),
-            (_, false) => Err(Misfit::Ambiguous),
+            (_, false) => Err(Inapplicable::Ambiguous),
         }
     }
 
@@ -200,7 +200,7 @@ fn occurrences(text: &str, part: &str, enough: usize) -> usize {
     count
 }
 
-impl Misfit {
+impl Inapplicable {
     fn told(self, edit: &Edit, text: &str) -> String {
         let path = &edit.path;
         match self {
@@ -261,18 +261,18 @@ mod tests {
         Edit { replace_all: true, ..edit(old, new) }
     }
 
-    fn apply(edit: &Edit, text: &str) -> Result<String, Misfit> {
+    fn apply(edit: &Edit, text: &str) -> Result<String, Inapplicable> {
         edit.fitted(text).apply(text)
     }
 
     #[test]
     fn an_edit_applies_to_the_only_place_or_to_all() {
         assert_eq!(apply(&edit("b", "x"), "abc"), Ok("axc".into()));
-        assert_eq!(apply(&edit("b", "x"), "abcb"), Err(Misfit::Ambiguous));
-        assert_eq!(apply(&edit("aa", "x"), "aaa"), Err(Misfit::Ambiguous));
+        assert_eq!(apply(&edit("b", "x"), "abcb"), Err(Inapplicable::Ambiguous));
+        assert_eq!(apply(&edit("aa", "x"), "aaa"), Err(Inapplicable::Ambiguous));
         assert_eq!(apply(&all("b", ""), "abcb"), Ok("ac".into()));
-        assert_eq!(apply(&edit("z", "x"), "abc"), Err(Misfit::Absent));
-        assert_eq!(apply(&edit("b", "b"), "abc"), Err(Misfit::Same));
+        assert_eq!(apply(&edit("z", "x"), "abc"), Err(Inapplicable::Absent));
+        assert_eq!(apply(&edit("b", "b"), "abc"), Err(Inapplicable::Same));
     }
 
     #[test]
@@ -318,13 +318,13 @@ mod tests {
     #[test]
     fn a_missing_text_is_answered_with_the_nearest() {
         let text = "fn one() {\n    let value = 1;\n}\n";
-        let told = Misfit::Absent.told(&edit("  let valeu = 1;", "x"), text);
+        let told = Inapplicable::Absent.told(&edit("  let valeu = 1;", "x"), text);
         assert!(told.contains("from line 1") && told.contains("let value = 1;"), "{told}");
-        let told = Misfit::Absent.told(&edit("let value = 1;\n}x", "x"), text);
+        let told = Inapplicable::Absent.told(&edit("let value = 1;\n}x", "x"), text);
         assert!(told.contains("indentation differs"), "{told}");
-        let told = Misfit::Absent.told(&edit("something else entirely", "x"), text);
+        let told = Inapplicable::Absent.told(&edit("something else entirely", "x"), text);
         assert!(told.contains("Read the file first"), "{told}");
-        let told = Misfit::Ambiguous.told(&edit("a", "x"), "a\nb\na");
+        let told = Inapplicable::Ambiguous.told(&edit("a", "x"), "a\nb\na");
         assert!(told.contains("lines 1, 3"), "{told}");
     }
 }

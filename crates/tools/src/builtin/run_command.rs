@@ -22,7 +22,7 @@ use super::command_output::{CommandOutput, Decoder};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::lock_path;
-use crate::guard::wire::{Input, Report, Request, STOP};
+use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace};
 
@@ -214,7 +214,7 @@ impl Running {
             directory,
             lock: Some(lock.clone()),
             grace_ms: millis(commands.stop_grace),
-            input: Input::Nothing,
+            input: Stdin::Nothing,
         };
         let request_line = serde_json::to_string(&request).map_err(|error| error.to_string())? + "\n";
         let started = std::fs::create_dir_all(&commands.lock_dir)

@@ -2,9 +2,10 @@
 //!
 //! The protocol: [`Spoken`] says which forms a run reads and how many calls a reply may have. A
 //! [`Reader`] takes the text as it arrives, in fragments cut anywhere, and gives out what is certain to
-//! be words; what may still become a call is held back until that is decided. At the end it gives a
-//! [`Reading`]: the words, the calls, and what is wrong with a call that could not be read. The result
-//! is the same however the text was cut, and [`read`] is the same for a text that is there as a whole.
+//! be words, and calls when they are whole; what may still become a call is held back until that is
+//! decided. At the end it says what is wrong with a call that could not be read. The result is the same
+//! however the text was cut, and [`read`] is the same for a text that is there as a whole: its
+//! [`Reading`] is all of that together.
 //!
 //! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a
 //! tag may follow the end of a sentence), not in code, not in a quotation, not in a fence that is
@@ -70,6 +71,15 @@ pub struct Reading {
     pub malformed: Option<Malformed>,
 }
 
+impl Reading {
+    fn take(&mut self, said: Said<'_>) {
+        match said {
+            Said::Text(words) => self.text.push_str(words),
+            Said::Call { call, .. } => self.calls.push(call),
+        }
+    }
+}
+
 /// A call that could not be read. Displayed as the model is told it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
@@ -95,5 +105,8 @@ impl Malformed {
 
 /// Reads a text that is there as a whole. `knows` says whether a tool of that name is offered.
 pub fn read(text: &str, spoken: &Spoken, knows: impl Fn(&str) -> bool + Send + 'static, ended: Ended) -> Reading {
-    Reader::over(text, *spoken, Box::new(knows)).finish(ended, &mut |_| {})
+    let mut reading = Reading::default();
+    let reader = Reader::over(text, *spoken, Box::new(knows));
+    reading.malformed = reader.finish(ended, &mut |said| reading.take(said));
+    reading
 }

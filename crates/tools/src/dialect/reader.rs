@@ -3,7 +3,8 @@
 //! It stands at a place of the text and goes on as far as that can be decided. Everything before it is
 //! words; everything behind a call's beginning is held. What was held in vain is given out and looked at
 //! again from its second byte on; how often that may happen is bounded by the length of the text, so
-//! that no text takes longer than its length allows.
+//! that no text takes longer than its length allows. What nobody will look at again is forgotten as it
+//! goes: of a reply without calls hardly more than the last fragment is kept.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,10 +16,10 @@ use super::found::{Found, found, unfinished};
 use super::held::{Fence, Held, Progress, Stand};
 use super::opening::{Kind, Named, Sight, sight, tag};
 use super::spoken::{Calls, Forms, Spoken};
-use super::{Ended, Malformed, Reading};
+use super::{Ended, Malformed};
 
 /// What a reader gives out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said<'a> {
     /// Words.
     Text(&'a str),
@@ -27,7 +28,7 @@ pub enum Said<'a> {
         /// Its place among the calls of the text.
         index: u32,
         /// What it asks for.
-        call: &'a ReplyCall,
+        call: ReplyCall,
     },
 }
 
@@ -38,8 +39,10 @@ type Knows = Box<dyn Fn(&str) -> bool + Send>;
 pub struct Reader<'t> {
     spoken: Spoken,
     knows: Knows,
-    /// A text that was there as a whole is borrowed.
+    /// What has come and is not forgotten; a text that was there as a whole is borrowed.
     text: Cow<'t, str>,
+    /// How much of the text is forgotten. All places are counted from there.
+    forgotten: usize,
     /// Up to here it is decided what the text is.
     at: usize,
     /// Up to here words have been given out.
@@ -57,7 +60,9 @@ pub struct Reader<'t> {
     /// Bytes that were held in vain.
     waste: usize,
     over: Option<Ended>,
-    reading: Reading,
+    /// How many calls were given out.
+    calls: u32,
+    malformed: Option<Malformed>,
 }
 
 enum Place {
@@ -123,6 +128,7 @@ impl<'t> Reader<'t> {
             spoken,
             knows,
             text: Cow::Borrowed(""),
+            forgotten: 0,
             at: 0,
             told: 0,
             seen: 0,
@@ -133,7 +139,8 @@ impl<'t> Reader<'t> {
             begun: Begun::No,
             waste: 0,
             over: None,
-            reading: Reading::default(),
+            calls: 0,
+            malformed: None,
         }
     }
 
@@ -144,20 +151,58 @@ impl<'t> Reader<'t> {
 
     /// Takes a fragment; words and calls that are certain go to `sink`.
     pub fn push(&mut self, fragment: &str, sink: &mut dyn FnMut(Said<'_>)) {
+        self.forget();
         self.text.to_mut().push_str(fragment);
         self.go_on(sink);
     }
 
-    /// The text is over: what was held back goes to `sink`, and all that was read comes back.
-    pub fn finish(mut self, ended: Ended, sink: &mut dyn FnMut(Said<'_>)) -> Reading {
+    /// The text is over: what was held back goes to `sink`, and what is wrong with a call that could not
+    /// be read comes back.
+    pub fn finish(mut self, ended: Ended, sink: &mut dyn FnMut(Said<'_>)) -> Option<Malformed> {
         self.over = Some(ended);
         self.go_on(sink);
         let is_dropped = matches!(self.place, Place::Dropped);
-        if self.reading.calls.is_empty() && self.reading.malformed.is_none() && !is_dropped {
+        if self.calls == 0 && self.malformed.is_none() && !is_dropped {
             // Without calls the words are exactly the text.
             self.tell_up_to(self.text.len(), sink);
         }
-        self.reading
+        self.malformed
+    }
+
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Forgets what is not looked at again, once it is the larger part: no byte is moved twice.
+    fn forget(&mut self) {
+        let kept = match &self.place {
+            // The line is looked back at, and the one before it.
+            Place::Line | Place::Middle | Place::Fence(..) => self.told.min(self.line).min(self.before.0),
+            Place::Words => self.told,
+            Place::Dropped => self.text.len(),
+            // What is held stays where it is.
+            Place::Held(_) => 0,
+        };
+        if kept <= self.text.len() / 2 {
+            return;
+        }
+        if self.code.0 < self.line {
+            self.code = (self.line, Code::Outside);
+        }
+        self.text.to_mut().drain(..kept);
+        self.forgotten += kept;
+        for place in [
+            &mut self.at,
+            &mut self.told,
+            &mut self.seen,
+            &mut self.line,
+            &mut self.before.0,
+            &mut self.before.1,
+            &mut self.code.0,
+        ] {
+            *place = place.saturating_sub(kept);
+        }
     }
 
     fn go_on(&mut self, sink: &mut dyn FnMut(Said<'_>)) {
@@ -198,7 +243,6 @@ impl<'t> Reader<'t> {
     fn tell_up_to(&mut self, end: usize, sink: &mut dyn FnMut(Said<'_>)) {
         if end > self.told {
             let words = &self.text[self.told..end];
-            self.reading.text.push_str(words);
             sink(Said::Text(words));
             self.told = end;
         }
@@ -359,8 +403,7 @@ impl<'t> Reader<'t> {
 
     /// Whether what stands before `at` on its line ends a sentence, and no code is open.
     fn ends_a_sentence(&mut self) -> bool {
-        let (counted, code) = if self.code.0 < self.line { (self.line, Code::Outside) } else { self.code };
-        let from = counted;
+        let (from, code) = if self.code.0 < self.line { (self.line, Code::Outside) } else { self.code };
         let ticks = memchr::memchr_iter(b'`', &self.text.as_bytes()[from..self.at]).count();
         let code = match (code, ticks % 2) {
             (code, 0) => code,
@@ -412,15 +455,14 @@ impl<'t> Reader<'t> {
         }
         self.pass(behind, sink);
         for call in calls {
-            let index = u32::try_from(self.reading.calls.len()).unwrap_or(u32::MAX);
-            sink(Said::Call { index, call: &call });
-            self.reading.calls.push(call);
+            sink(Said::Call { index: self.calls, call });
+            self.calls = self.calls.saturating_add(1);
         }
         Step::On
     }
 
     fn refuse(&mut self, malformed: Malformed, behind: usize, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        self.reading.malformed.get_or_insert(malformed);
+        self.malformed.get_or_insert(malformed);
         self.pass(behind, sink);
         Step::On
     }
@@ -460,6 +502,6 @@ impl<'t> Reader<'t> {
 
     /// Whether so much was held in vain that nothing more is looked for.
     fn is_wasteful(&self) -> bool {
-        self.waste > WASTE + 2 * self.at
+        self.waste > WASTE + 2 * (self.forgotten + self.at)
     }
 }

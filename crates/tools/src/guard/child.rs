@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 
 use super::handover;
-use super::wire::{Input, Report, Request, STOP};
+use super::wire::{Report, Request, STOP, Stdin};
 use crate::GuardProgram;
 
 /// The most of a request that is sent before anybody reads it: less than a socket takes.
@@ -85,7 +85,7 @@ impl GuardedChild {
             directory: program.directory.clone(),
             lock: None,
             grace_ms: u64::try_from(program.stop_grace.as_millis()).unwrap_or(u64::MAX),
-            input: Input::Passed,
+            input: Stdin::Passed,
         };
         let line = serde_json::to_string(&request)? + "\n";
         let sent = handover::send(&ours, &line.as_bytes()[..line.len().min(FIRST_PIECE)], read_input.as_fd())?;
@@ -101,8 +101,8 @@ impl GuardedChild {
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::from(write_output))
             .stderr(Stdio::from(write_errors));
-        let process = command.spawn()?;
-        drop(command);
+        // Aside: a start takes milliseconds, and other work has this thread too.
+        let process = tokio::task::spawn_blocking(move || command.spawn()).await.map_err(io::Error::other)??;
         ours.set_nonblocking(true)?;
         let (reports, mut control) = tokio::net::UnixStream::from_std(ours)?.into_split();
         control.write_all(&line.as_bytes()[sent..]).await?;

@@ -20,7 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::descendants;
 use super::handover::{self, Received};
-use super::wire::{Input, Report, Request, STOP};
+use super::wire::{Report, Request, STOP, Stdin};
 
 /// What `ps` shows.
 const NAME: &CStr = c"command-guard";
@@ -28,7 +28,7 @@ const NAME: &CStr = c"command-guard";
 const ROUND: Duration = Duration::from_millis(5);
 
 /// Something the guard waits for.
-enum Event {
+enum Sign {
     /// Windlass wants the command stopped.
     Stop,
     /// Windlass is gone.
@@ -46,8 +46,8 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     };
     let request: Request = serde_json::from_slice(&line)?;
     stand_apart()?;
-    let (events, inbox) = channel();
-    listen(BufReader::new(io::Cursor::new(rest).chain(lifeline.try_clone()?)), events.clone());
+    let (signs, inbox) = channel();
+    listen(BufReader::new(io::Cursor::new(rest).chain(lifeline.try_clone()?)), signs.clone());
     let _lock = match &request.lock {
         Some(lock) => match take_lock(lock, &inbox)? {
             Some(file) => Some(file),
@@ -61,7 +61,7 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     }
     let report = match start(&request, input, lifeline) {
         Ok(shell) => {
-            reap(events);
+            reap(signs);
             Watch { shell, grace: Duration::from_millis(request.grace_ms), inbox, status: None, empty: false }.finish()
         }
         Err(error) => Report::Failed(error.to_string()),
@@ -88,7 +88,7 @@ fn stand_apart() -> io::Result<()> {
 }
 
 /// Locks the call's file; `None` if it is gone, or Windlass is.
-fn take_lock(lock: &Path, inbox: &Receiver<Event>) -> io::Result<Option<File>> {
+fn take_lock(lock: &Path, inbox: &Receiver<Sign>) -> io::Result<Option<File>> {
     let file = match File::options().read(true).write(true).open(lock) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -123,9 +123,9 @@ const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
 fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io::Result<Pid> {
     let (gate, stdin) = match (request.input, input) {
-        (Input::Nothing, _) => (GATE, Stdio::piped()),
-        (Input::Passed, Some(input)) => (TALKING_GATE, Stdio::from(input)),
-        (Input::Passed, None) => return Err(io::Error::other("no input came with the request")),
+        (Stdin::Nothing, _) => (GATE, Stdio::piped()),
+        (Stdin::Passed, Some(input)) => (TALKING_GATE, Stdio::from(input)),
+        (Stdin::Passed, None) => return Err(io::Error::other("no input came with the request")),
     };
     let mut shell = Command::new("/bin/sh")
         .args(["-c", gate, "sh", &request.command])
@@ -149,30 +149,30 @@ fn tell(mut lifeline: &UnixStream, report: &Report) {
     let _ = lifeline.write_all(line.as_bytes());
 }
 
-fn listen(mut reader: impl BufRead + Send + 'static, events: Sender<Event>) {
+fn listen(mut reader: impl BufRead + Send + 'static, signs: Sender<Sign>) {
     thread::spawn(move || {
         let mut line = String::new();
         while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
-            if line.trim() == STOP && events.send(Event::Stop).is_err() {
+            if line.trim() == STOP && signs.send(Sign::Stop).is_err() {
                 return;
             }
             line.clear();
         }
         // When nobody takes it any more, the guard is about to exit.
-        let _ = events.send(Event::Gone);
+        let _ = signs.send(Sign::Gone);
     });
 }
 
-fn reap(events: Sender<Event>) {
+fn reap(signs: Sender<Sign>) {
     thread::spawn(move || {
         loop {
-            let event = match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) => Event::Reaped(pid, status),
+            let sign = match rustix::process::wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) => Sign::Reaped(pid, status),
                 Ok(None) | Err(rustix::io::Errno::INTR) => continue,
-                Err(_) => Event::NoneLeft,
+                Err(_) => Sign::NoneLeft,
             };
-            let last = matches!(event, Event::NoneLeft);
-            if events.send(event).is_err() || last {
+            let last = matches!(sign, Sign::NoneLeft);
+            if signs.send(sign).is_err() || last {
                 return;
             }
         }
@@ -183,7 +183,7 @@ fn reap(events: Sender<Event>) {
 struct Watch {
     shell: Pid,
     grace: Duration,
-    inbox: Receiver<Event>,
+    inbox: Receiver<Sign>,
     /// How the shell ended, once it has.
     status: Option<WaitStatus>,
     /// Whether no descendant is left.
@@ -195,12 +195,12 @@ impl Watch {
     fn finish(mut self) -> Report {
         while self.status.is_none() && !self.empty {
             match self.inbox.recv() {
-                Ok(Event::Stop) => {
+                Ok(Sign::Stop) => {
                     self.ask_to_end();
                     break;
                 }
-                Ok(Event::Gone) | Err(_) => break,
-                Ok(event @ (Event::Reaped(_, _) | Event::NoneLeft)) => self.note(&event),
+                Ok(Sign::Gone) | Err(_) => break,
+                Ok(sign @ (Sign::Reaped(_, _) | Sign::NoneLeft)) => self.note(&sign),
             }
         }
         self.kill_the_rest();
@@ -211,11 +211,11 @@ impl Watch {
         }
     }
 
-    fn note(&mut self, event: &Event) {
-        match event {
-            Event::Reaped(pid, status) if *pid == self.shell => self.status = Some(*status),
-            Event::NoneLeft => self.empty = true,
-            Event::Reaped(_, _) | Event::Stop | Event::Gone => {}
+    fn note(&mut self, sign: &Sign) {
+        match sign {
+            Sign::Reaped(pid, status) if *pid == self.shell => self.status = Some(*status),
+            Sign::NoneLeft => self.empty = true,
+            Sign::Reaped(_, _) | Sign::Stop | Sign::Gone => {}
         }
     }
 
@@ -242,8 +242,8 @@ impl Watch {
         let deadline = Instant::now() + patience;
         while !self.empty {
             match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-                Ok(event @ (Event::Reaped(_, _) | Event::NoneLeft | Event::Stop)) => self.note(&event),
+                Ok(Sign::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Ok(sign @ (Sign::Reaped(_, _) | Sign::NoneLeft | Sign::Stop)) => self.note(&sign),
             }
         }
     }

@@ -21,13 +21,13 @@ pub(crate) struct Request {
     pub(crate) grace_ms: u64,
     /// What it reads.
     #[serde(default)]
-    pub(crate) input: Input,
+    pub(crate) input: Stdin,
 }
 
 /// What a guarded command reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Input {
+pub(crate) enum Stdin {
     /// Nothing.
     #[default]
     Nothing,

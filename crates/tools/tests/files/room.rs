@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use windlass_tools::{
     BoxFuture, CallContext, Commands, Offer, Permissions, Registry, SpilledResults, Verification, Workspace, builtins,
     ending_tools,
@@ -82,17 +81,7 @@ impl Room {
 }
 
 pub(crate) fn context() -> CallContext {
-    let session = SessionId(uuid::Uuid::nil());
-    CallContext {
-        session,
-        call: CallId::default(),
-        effect_id: CallId::default().effect_id(session),
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-        spilled: Arc::new(OneSpill),
-        ask: windlass_tools::nobody_to_ask(),
-        resumed: None,
-    }
+    CallContext { spilled: Arc::new(OneSpill), ..CallContext::apart(SessionId(uuid::Uuid::nil())) }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
 use windlass::mcp::ServerName;
-use windlass::tools::{BoxFuture, CallContext, SpilledResults, Tool, ToolServers as _, nobody_to_ask};
-use windlass::vocab::{CallId, Outcome, OutcomeKind, SessionId};
+use windlass::tools::{CallContext, Tool, ToolServers as _};
+use windlass::vocab::{Outcome, OutcomeKind, SessionId};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
@@ -37,8 +36,9 @@ pub(super) async fn call(
         let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
         return Err(CommandError::new(Exit::Usage, text));
     };
-    let (progress, mut passing) = Passing::on(progress_lines());
-    let context = context(progress);
+    let (words, mut passing) = Passing::on(progress_lines());
+    let progress = Arc::new(move |text: &str| drop(words.send_replace(text.trim_end().to_owned())));
+    let context = CallContext { progress, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();
     let call = tokio::time::timeout(timeout.unwrap_or(PATIENCE), found.run(context, arguments));
     let given_up = |text: &str| Err(CommandError::new(Exit::Cancelled, text));
@@ -91,28 +91,5 @@ fn read(text: &str) -> Result<Value, CommandError> {
             let what = broken_json(text, &error);
             Err(wrong(format!("the arguments are no JSON: {what}; write e.g. '{{\"path\": \".\"}}'")))
         }
-    }
-}
-
-/// A call of no session.
-fn context(progress: watch::Sender<String>) -> CallContext {
-    let (session, call) = (SessionId(uuid::Uuid::now_v7()), CallId::default());
-    CallContext {
-        session,
-        call,
-        effect_id: call.effect_id(session),
-        cancel: Default::default(),
-        progress: Arc::new(move |text| drop(progress.send_replace(text.trim_end().to_owned()))),
-        spilled: Arc::new(NothingSpilled),
-        ask: nobody_to_ask(),
-        resumed: None,
-    }
-}
-
-struct NothingSpilled;
-
-impl SpilledResults for NothingSpilled {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
     }
 }

@@ -9,12 +9,10 @@ use std::num::NonZeroU16;
 
 use windlass_vocab::{Delta, DeltaBody, Event, Part, Record, RunId, TurnId};
 
-use super::{Colour, Glyphs, Look, Motion, Screen};
+use super::{Colour, Glyphs, Look, Screen};
 use crate::sample;
 
-const LOOK: Look =
-    Look { width: 60, height: 24, colour: Colour::None, motion: Motion::Repaint, glyphs: Glyphs::Unicode };
-const STILL: Look = Look { motion: Motion::Still, ..LOOK };
+const LOOK: Look = Look { width: 60, height: 24, colour: Colour::None, glyphs: Glyphs::Unicode };
 
 /// A screen with a session in front of it.
 struct Stage {

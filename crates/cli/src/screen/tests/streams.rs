@@ -2,8 +2,8 @@
 
 use proptest::prelude::{ProptestConfig, Strategy, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::{LOOK, STILL, Stage, answer};
-use crate::screen::{Look, Motion};
+use super::{LOOK, Stage, answer};
+use crate::screen::Look;
 
 /// Each is a whole reply in an emulated terminal.
 const CASES: u32 = 32;
@@ -37,7 +37,7 @@ fn split_at(text: &str, mut cuts: Vec<usize>) -> Vec<&str> {
 // proves E1: what is shown does not depend on how it was cut on its way
 #[test]
 fn every_way_to_split_a_reply_in_two_shows_the_same() {
-    for look in [LOOK, STILL, Look { width: 20, height: 6, ..LOOK }] {
+    for look in [LOOK, Look { width: 20, height: 6, ..LOOK }] {
         let whole = answer(look, SAMPLE);
         for cut in 0..=SAMPLE.len() {
             assert_eq!(streamed(look, &split_at(SAMPLE, vec![cut]), 40), whole, "cut at {cut}");
@@ -69,14 +69,6 @@ fn no_split_of_an_endless_block_changes_what_is_shown() {
             assert!(whole.contains(&n.to_string()), "{n} in {whole}");
         }
         assert!(whole.lines().count() < 2_600, "{whole}");
-    }
-}
-
-#[test]
-fn a_still_screen_shows_what_a_moving_one_shows_in_the_end() {
-    for width in [20, 60, 200] {
-        let moving = Look { width, ..LOOK };
-        assert_eq!(answer(Look { motion: Motion::Still, ..moving }, SAMPLE), answer(moving, SAMPLE));
     }
 }
 

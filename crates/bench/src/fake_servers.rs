@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use windlass::GUARD_ARGUMENT;
 use windlass::mcp::{Options, Reach, ServerConfig, ServerName};
-use windlass::tools::{BoxFuture, GuardProgram, SpilledResults};
-use windlass::vocab::CallId;
+use windlass::tools::GuardProgram;
 use windlass_testkit::mcp::McpScript;
 
 use crate::figures::Setup;
@@ -33,14 +32,4 @@ pub fn configured(
 pub fn options(setup: &Setup) -> Options {
     let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };
     Options { guard: Some(guard), ..Options::default() }
-}
-
-/// For calls that read no earlier results.
-#[derive(Clone, Copy, Debug)]
-pub struct NoSpill;
-
-impl SpilledResults for NoSpill {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
-    }
 }

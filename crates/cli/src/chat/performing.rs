@@ -14,7 +14,7 @@ use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum Sequel {
     /// Show this, whole lines.
     Tell(String),
     /// Show this and what was said before: another session is talked with now.
@@ -32,40 +32,40 @@ const NO_SERVER: &str =
     "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
 
 /// Does it.
-pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Deed, CommandError> {
+pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Sequel, CommandError> {
     match command {
-        Slash::Help => Ok(Deed::Tell(slash::help())),
-        Slash::Quit => Ok(Deed::Leave),
-        Slash::Thinking => Ok(Deed::TurnThinking),
+        Slash::Help => Ok(Sequel::Tell(slash::help())),
+        Slash::Quit => Ok(Sequel::Leave),
+        Slash::Thinking => Ok(Sequel::TurnThinking),
         Slash::New => {
             talk.begin_new().await;
-            Ok(Deed::Tell("New session started.\n".into()))
+            Ok(Sequel::Tell("New session started.\n".into()))
         }
-        Slash::Stop => stop(talk).await.map(Deed::Tell),
-        Slash::Status => status(talk).await.map(Deed::Tell),
-        Slash::Cost => Ok(Deed::Tell(cost::report(&talk.records().await?))),
-        Slash::Model(None) => Ok(Deed::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
-        Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Deed::Tell(NO_SERVER.into())),
+        Slash::Stop => stop(talk).await.map(Sequel::Tell),
+        Slash::Status => status(talk).await.map(Sequel::Tell),
+        Slash::Cost => Ok(Sequel::Tell(cost::report(&talk.records().await?))),
+        Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
+        Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
         Slash::Model(Some(name)) => {
             talk.use_model(&name);
-            Ok(Deed::Tell(format!("{} from the next run on\n", harmless_line(&name))))
+            Ok(Sequel::Tell(format!("{} from the next run on\n", harmless_line(&name))))
         }
-        Slash::Sessions(None) => list(talk).await.map(Deed::Tell),
+        Slash::Sessions(None) => list(talk).await.map(Sequel::Tell),
         Slash::Sessions(Some(key)) => {
             let Some(row) = session::found(talk.store.as_ref(), &key).await? else {
-                return Ok(Deed::Tell(format!(
+                return Ok(Sequel::Tell(format!(
                     "there is no session `{}`; /sessions lists them\n",
                     harmless_line(&key)
                 )));
             };
             talk.go_to(&row).await?;
-            Ok(Deed::Moved(moved(&row)))
+            Ok(Sequel::Moved(moved(&row)))
         }
         Slash::Fork(at) => fork(talk, at).await,
-        Slash::Undo(of, force) => undo(talk, of, force).await.map(Deed::Tell),
+        Slash::Undo(of, force) => undo(talk, of, force).await.map(Sequel::Tell),
         Slash::Retry => match talk.retry().await? {
-            Some(_) => Ok(Deed::Follow),
-            None => Ok(Deed::Tell("nothing to retry: the last run did not end badly\n".into())),
+            Some(_) => Ok(Sequel::Follow),
+            None => Ok(Sequel::Tell("nothing to retry: the last run did not end badly\n".into())),
         },
     }
 }
@@ -96,7 +96,10 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
     match session.undo(UndoRequest { of, force, earnest: Earnest::Do }).await {
         Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
         Err(UndoError::Closed(closed)) => Err(RunError::from(closed).into()),
-        Err(refused) => Ok(undone::refused(&refused, "/undo force") + "\n"),
+        Err(refused) => {
+            let forced = of.map_or("/undo force".to_owned(), |of| format!("/undo {of} force"));
+            Ok(undone::refused(&refused, &forced) + "\n")
+        }
     }
 }
 
@@ -150,9 +153,9 @@ fn moved(row: &SessionRow) -> String {
     format!("session {}: {}\n", harmless_line(&row.key), short_line(about, 60))
 }
 
-async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Deed, CommandError> {
-    let Some(row) = talk.row().await? else { return Ok(Deed::Tell("there is nothing to fork yet\n".into())) };
+async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Sequel, CommandError> {
+    let Some(row) = talk.row().await? else { return Ok(Sequel::Tell("there is nothing to fork yet\n".into())) };
     let copy = commands::fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
-    Ok(Deed::Moved(moved(&copy)))
+    Ok(Sequel::Moved(moved(&copy)))
 }

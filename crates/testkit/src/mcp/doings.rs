@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::act::{Act, Id};
 use super::conversation::{Asked, Conversation, Era, INVALID};
 use super::diary::McpCall;
-use super::script::{AskBack, Deed, Wish};
+use super::script::{AskBack, Does, Wish};
 
 /// The key of the one thing asked by `input_required`.
 const ASK: &str = "ask";
@@ -23,7 +23,7 @@ impl Conversation {
         let does = self.script.tools.iter().find(|tool| tool.name == name).map(|tool| tool.does.clone());
         let does = match does {
             Some(does) => does,
-            None if name.starts_with("tool_") => Deed::Echo,
+            None if name.starts_with("tool_") => Does::Echo,
             None => return vec![Act::refuse(id, INVALID, &format!("Unknown tool: {name}"))],
         };
         let times = self.called.entry(name.to_owned()).or_default();
@@ -31,7 +31,7 @@ impl Conversation {
         let first = *times == 1;
         let mut acts = vec![Act::NoteCall(Box::new(call.clone()))];
         match does {
-            Deed::NeverAtFirst if first => {}
+            Does::NeverAtFirst if first => {}
             does => acts.extend(self.perform(&does, &Scene { era, id, params, call: &call })),
         }
         // Whoever kept an answer back gives it once another was given.
@@ -41,40 +41,40 @@ impl Conversation {
         acts
     }
 
-    fn perform(&mut self, does: &Deed, scene: &Scene<'_>) -> Vec<Act> {
+    fn perform(&mut self, does: &Does, scene: &Scene<'_>) -> Vec<Act> {
         let id = scene.id;
         match does {
-            Deed::Echo | Deed::NeverAtFirst => vec![scene.echo()],
-            Deed::Result(result) => vec![Act::answer(id, result.clone())],
-            Deed::Fails(text) => vec![scene.text(text, &json!({"isError": true}))],
-            Deed::Refuses(code) => vec![Act::refuse(id, *code, "The server says no")],
-            Deed::Dies => vec![Act::Exit],
-            Deed::DiesAnswering => vec![scene.half(), Act::Exit],
-            Deed::StopsAnswering => vec![scene.half()],
-            Deed::Never => Vec::new(),
-            Deed::StopsReading => vec![Act::StopReading],
-            Deed::Waits(ms) => vec![Act::After { ms: *ms, acts: vec![scene.echo()] }],
-            Deed::Twice => vec![scene.echo(), scene.echo()],
-            Deed::StrayId => vec![scene.stray(), scene.echo()],
-            Deed::WrongId => vec![scene.stray()],
-            Deed::IdAsString => vec![scene.with_id(json!(id.to_string()))],
-            Deed::HoldsBack => {
+            Does::Echo | Does::NeverAtFirst => vec![scene.echo()],
+            Does::Result(result) => vec![Act::answer(id, result.clone())],
+            Does::Fails(text) => vec![scene.text(text, &json!({"isError": true}))],
+            Does::Refuses(code) => vec![Act::refuse(id, *code, "The server says no")],
+            Does::Dies => vec![Act::Exit],
+            Does::DiesAnswering => vec![scene.half(), Act::Exit],
+            Does::StopsAnswering => vec![scene.half()],
+            Does::Never => Vec::new(),
+            Does::StopsReading => vec![Act::StopReading],
+            Does::Waits(ms) => vec![Act::After { ms: *ms, acts: vec![scene.echo()] }],
+            Does::Twice => vec![scene.echo(), scene.echo()],
+            Does::StrayId => vec![scene.stray(), scene.echo()],
+            Does::WrongId => vec![scene.stray()],
+            Does::IdAsString => vec![scene.with_id(json!(id.to_string()))],
+            Does::HoldsBack => {
                 self.held.push(scene.echo());
                 Vec::new()
             }
-            Deed::Big(bytes) => vec![Act::Line { about: id.clone(), bytes: big(id, *bytes) }],
-            Deed::Deep(levels) => vec![Act::Line { about: id.clone(), bytes: deep(id, *levels) }],
-            Deed::BrokenUtf8 => vec![Act::Line { about: id.clone(), bytes: broken(id) }],
-            Deed::AsksBack(what) => vec![self.ask_back(*what, scene)],
-            Deed::Elicits(wish) => vec![self.elicit(wish, None, scene)],
-            Deed::ElicitsForEver(wish) => vec![self.elicit(wish, Some(wish.clone()), scene)],
+            Does::Big(bytes) => vec![Act::Line { about: id.clone(), bytes: big(id, *bytes) }],
+            Does::Deep(levels) => vec![Act::Line { about: id.clone(), bytes: deep(id, *levels) }],
+            Does::BrokenUtf8 => vec![Act::Line { about: id.clone(), bytes: broken(id) }],
+            Does::AsksBack(what) => vec![self.ask_back(*what, scene)],
+            Does::Elicits(wish) => vec![self.elicit(wish, None, scene)],
+            Does::ElicitsForEver(wish) => vec![self.elicit(wish, Some(wish.clone()), scene)],
             // After a while, as one that has something to do.
-            Deed::Progresses(times) => vec![Act::After { ms: 100, acts: scene.progress(*times) }],
-            Deed::GrowsTools => {
+            Does::Progresses(times) => vec![Act::After { ms: 100, acts: scene.progress(*times) }],
+            Does::GrowsTools => {
                 self.grown += 1;
                 self.list_changed(scene.era).into_iter().chain([scene.echo()]).collect()
             }
-            Deed::Complains(bytes) => vec![Act::Complain(*bytes), scene.echo()],
+            Does::Complains(bytes) => vec![Act::Complain(*bytes), scene.echo()],
         }
     }
 

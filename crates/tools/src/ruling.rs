@@ -1,0 +1,85 @@
+//! A ruling: may a call run, and what decided that (T11). The judge gives both at once, so that neither
+//! can say what the other does not mean.
+
+use windlass_vocab::{Because, Verdict};
+
+use crate::{Mode, Rule};
+
+/// May a call run, and what decided that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// May it?
+    pub verdict: Verdict,
+    /// The rule, the grant or the mode that says so.
+    pub because: Because,
+}
+
+impl Ruling {
+    /// These rules say so, together.
+    pub(crate) fn of_rules(verdict: Verdict, rules: &[&Rule]) -> Self {
+        Self { verdict, because: Because::Rule { rule: listed(rules) } }
+    }
+
+    /// A person has allowed it in this session, by these rules.
+    pub(crate) fn of_grants(grants: &[&Rule]) -> Self {
+        Self { verdict: Verdict::Allow, because: Because::Grant { rule: listed(grants) } }
+    }
+
+    /// No rule speaks of it.
+    pub(crate) fn of_mode(verdict: Verdict, mode: Mode) -> Self {
+        Self { verdict, because: Because::Mode { mode: mode.as_str().to_owned() } }
+    }
+}
+
+fn listed(rules: &[&Rule]) -> String {
+    rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{EffectClass, Grant};
+
+    use super::*;
+    use crate::permission::tests::{permissions, spec};
+    use crate::{Asks, Permissions, Subject};
+
+    // proves T11
+    #[test]
+    fn a_verdict_names_the_rule_the_grant_or_the_mode_that_made_it() {
+        let because = |permissions: &Permissions, line: &str, grants: &[&str]| {
+            let grants: Vec<Grant> = grants.iter().map(|rule| Grant { rule: (*rule).into() }).collect();
+            let run = spec("local.run_command", EffectClass::Once);
+            permissions.judge(&run, &Subject::command(line), Asks::ByEffect, &grants).because
+        };
+        let rule = |rule: &str| Because::Rule { rule: rule.into() };
+        let mode = |mode: &str| Because::Mode { mode: mode.into() };
+        let all = permissions(
+            Mode::Default,
+            &["run_command(git *)", "run_command(cargo *)"],
+            &["run_command(git push *)"],
+            &["run_command(rm *)"],
+        );
+        assert_eq!(because(&all, "git status", &[]), rule("run_command(git *)"));
+        assert_eq!(because(&all, "git status && cargo test", &[]), rule("run_command(git *), run_command(cargo *)"));
+        assert_eq!(because(&all, "git push", &[]), rule("run_command(git push *)"));
+        assert_eq!(because(&all, "rm x", &[]), rule("run_command(rm *)"));
+        assert_eq!(because(&all, "ls", &[]), mode("default"));
+        let granted = Because::Grant { rule: "run_command(ls *)".into() };
+        assert_eq!(because(&all, "ls -l", &["run_command(ls *)"]), granted);
+        assert_eq!(because(&all, "git log; ls", &["run_command(ls *)"]), rule("run_command(git *), run_command(ls *)"));
+        let bypass = permissions(Mode::Bypass, &[], &[], &["run_command(rm *)"]);
+        assert_eq!(because(&bypass, "ls", &[]), mode("bypass"));
+        assert_eq!(because(&bypass, "rm x", &[]), rule("run_command(rm *)"));
+    }
+
+    // proves T11: the rule that allows an address is matched part by part, and is the one that is named
+    #[test]
+    fn an_address_that_is_allowed_names_its_rule() {
+        let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
+        let subject = Subject::address(&crate::address::Address::parse("https://docs.rs/serde").unwrap());
+        let allowing = permissions(Mode::Default, &["fetch_url(crates.io)", "fetch_url(docs.rs)"], &[], &[]);
+        let ruling = allowing.judge(&fetch, &subject, Asks::Always, &[]);
+        let because = Because::Rule { rule: "fetch_url(docs.rs)".into() };
+        assert_eq!(ruling, Ruling { verdict: Verdict::Allow, because });
+    }
+}
