@@ -74,11 +74,7 @@ async fn sessions_at_once(sessions: usize, base_url: &str, dir: &Path) -> Result
     let mut runs = JoinSet::new();
     for number in 0..sessions {
         let agent = Arc::clone(&agent);
-        runs.spawn(async move {
-            let session = agent.session(&format!("crowd-{number}")).await?;
-            ours::run_in(&agent, &session).await?;
-            anyhow::Ok(session)
-        });
+        runs.spawn(async move { ours::run_open(&agent, &format!("crowd-{number}")).await });
     }
     let open = runs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
     ensure!(open.len() == sessions, "{} sessions of {sessions} are open", open.len());
@@ -100,8 +96,7 @@ async fn bare(loops: usize, base_url: &str, dir: &Path) -> Result<u64> {
 /// Runs one session, keeps it open, and tells what memory the process holds.
 pub async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
     let agent = ours::agent(base_url, dir, Durability::Full)?;
-    let session = agent.session("idle").await?;
-    ours::run_in(&agent, &session).await?;
+    let session = ours::run_open(&agent, "idle").await?;
     let memory = memory::of_this_process()?;
     session.close().await;
     Ok(memory.resident)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use windlass::store::{Durability, SqliteOptions};
 use windlass::tools::{BoxFuture, CallContext};
 use windlass::vocab::{EffectClass, Json, MessageId, Outcome, ToolName, ToolSpec};
-use windlass::{Agent, Awaited, EndReason, PolicyPatch, RunEnded, Sent, Session, Tool};
+use windlass::{Agent, Awaited, EndReason, Interest, PolicyPatch, RunEnded, Session, Tool};
 
 /// The tool's name on the wire.
 pub const TOOL: &str = "bench__haul";
@@ -65,14 +65,19 @@ pub async fn run(agent: &Agent, key: &str) -> Result<()> {
     whole(&agent.run(key, PROMPT).await?)
 }
 
+/// One run in a session of its own, which stays open.
+pub async fn run_open(agent: &Agent, key: &str) -> Result<Session> {
+    let opening = agent.session_saying(key, MessageId("bench".to_owned()), PROMPT, Interest::Runs);
+    let (session, mut events, awaited) = opening.await?;
+    whole(&agent.follow(&session, &mut events, awaited, |_| {}).await?)?;
+    Ok(session)
+}
+
 /// One run in an open session.
 pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
     let message_id = MessageId("bench".to_owned());
-    let mut events = session.records();
-    let awaited = match session.send(message_id.clone(), PROMPT).await? {
-        Sent::TakenUp(run) | Sent::Known(run) => Awaited::Run(run),
-        Sent::Queued => Awaited::Message(message_id),
-    };
+    let mut events = session.runs();
+    let awaited = Awaited::after(session.send(message_id.clone(), PROMPT).await?, message_id);
     whole(&agent.follow(session, &mut events, awaited, |_| {}).await?)
 }
 

@@ -17,7 +17,7 @@ pub enum Exit {
     Unfinished,
     /// 4: stopped by a person or the deadline.
     Cancelled,
-    /// 5: the store is busy or damaged.
+    /// 5: the store is busy, damaged or gone.
     Store,
     /// 6: waiting for a person.
     Waiting,

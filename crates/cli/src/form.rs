@@ -1,8 +1,13 @@
 //! A form a tool wants filled in (P4): a flat object of texts, numbers, choices and yes or no, asked
-//! one line per field. What is asked comes from a server and is shown as data.
+//! one line per field, in the order in which the server wrote them. What is asked comes from a server and
+//! is shown as data.
 
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use windlass::vocab::{Elicitation, Json, QuestionAsked, Wanted};
+use windlass::vocab::{Json, QuestionAsked};
 
 use crate::output::{harmless_line, short_line};
 
@@ -55,18 +60,13 @@ struct Choice {
 impl Form {
     /// The form a question asks for, if it asks for one that can be filled in by lines.
     pub(crate) fn of(asked: &QuestionAsked) -> Option<Self> {
-        match asked.elicitation.as_ref()? {
-            Elicitation { wants: Wanted::Form { schema }, .. } => Self::new(&schema.to_value()),
-            Elicitation { wants: Wanted::Visit { .. }, .. } => None,
-        }
+        Self::new(asked.form()?)
     }
 
-    fn new(schema: &Value) -> Option<Self> {
-        let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let empty = Map::new();
-        let properties = schema.get("properties").map_or(Some(&empty), Value::as_object)?;
-        let field = |(name, schema): (&String, &Value)| {
+    fn new(schema: &Json) -> Option<Self> {
+        let Schema { properties, required } = serde_json::from_str(schema.as_str()).ok()?;
+        let required: Vec<&str> = required.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let field = |(name, schema): &(String, Value)| {
             let text = |key: &str| schema[key].as_str().map(|text| short_line(text, TEXT));
             let title = text("title").or_else(|| text("description")).unwrap_or_else(|| harmless_line(name));
             let need = if required.contains(&name.as_str()) { Need::Required } else { Need::Optional };
@@ -78,7 +78,7 @@ impl Form {
                 need,
             })
         };
-        let fields = properties.iter().map(field).collect::<Option<Vec<_>>>()?;
+        let fields = properties.0.iter().map(field).collect::<Option<Vec<_>>>()?;
         Some(Self { fields, content: Map::new(), at: 0 })
     }
 
@@ -120,6 +120,43 @@ impl Form {
     /// Everything that was filled in.
     pub(crate) fn content(self) -> Json {
         Json::from(&Value::Object(self.content))
+    }
+}
+
+/// What of a schema makes a form.
+#[derive(Deserialize)]
+struct Schema {
+    #[serde(default)]
+    properties: Properties,
+    #[serde(default)]
+    required: Value,
+}
+
+/// The fields in the order in which they were written: a [`Map`] has them by the alphabet.
+#[derive(Default)]
+struct Properties(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Properties;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of fields")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Properties, A::Error> {
+                let mut fields: Vec<(String, Value)> = Vec::new();
+                while let Some((name, schema)) = members.next_entry::<String, Value>()? {
+                    fields.retain(|(known, _)| *known != name);
+                    fields.push((name, schema));
+                }
+                Ok(Properties(fields))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
     }
 }
 
@@ -207,7 +244,20 @@ mod tests {
     use super::*;
 
     fn form(schema: &Value) -> Form {
-        Form::new(schema).expect("a form")
+        Form::new(&Json::from(schema)).expect("a form")
+    }
+
+    // proves P4: a form reads as its author meant it
+    #[test]
+    fn fields_are_asked_in_the_order_the_server_wrote_them() {
+        let schema = r#"{"type": "object", "properties": {
+            "street": {"type": "string"}, "city": {"type": "string"}, "age": {"type": "integer"}}}"#;
+        let mut form = Form::new(&Json::parse(schema).expect("JSON")).expect("a form");
+        for field in ["street", "city", "age"] {
+            let question = form.question().expect("a question");
+            assert!(question.starts_with(field), "{question}");
+            form.fill("").expect("left out");
+        }
     }
 
     // proves P4
@@ -259,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_form_that_lines_can_not_fill_in_is_none() {
-        assert_eq!(Form::new(&json!({"properties": {"a": {"type": "object"}}})), None);
+        assert_eq!(Form::new(&Json::from(&json!({"properties": {"a": {"type": "object"}}}))), None);
         assert_eq!(form(&json!({})).question(), None);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use windlass_mcp::{Grant, OAuth, Reach, ServerConfig};
+use windlass_mcp::{Bearer, OAuth, Reach, ServerConfig};
 use windlass_tools::Tool;
 
 use crate::form;
@@ -55,7 +55,7 @@ impl Scenario {
             client_id: self.context.client_id.clone(),
             client_secret: self.context.client_secret.clone(),
             client_metadata_url: Some(METADATA.into()),
-            grant: if self.name.starts_with("auth/client-credentials") { Grant::Program } else { Grant::Person },
+            bearer: if self.name.starts_with("auth/client-credentials") { Bearer::Program } else { Bearer::Person },
             ..OAuth::default()
         };
         let reach = Reach::Http { url: url.to_owned(), headers: Default::default(), oauth };

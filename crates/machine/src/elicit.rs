@@ -72,10 +72,9 @@ impl Draft<'_> {
 
 /// Whether an answer comes with arguments: other ones for a call, or a form filled in.
 pub(crate) fn wants_arguments(asked: &QuestionAsked, option: QuestionOption) -> bool {
-    let is_form = |elicitation: &Elicitation| matches!(elicitation.wants, Wanted::Form { .. });
     match option {
         QuestionOption::Edit => true,
-        QuestionOption::Submit => asked.elicitation.as_ref().is_some_and(is_form),
+        QuestionOption::Submit => asked.form().is_some(),
         QuestionOption::No
         | QuestionOption::Once
         | QuestionOption::Session

@@ -37,19 +37,22 @@ pub struct UndoAsked {
     pub unable: BTreeMap<String, String>,
 }
 
-/// Changes as they are recorded: which folder it is matters only where one was moved.
+/// Changes as they are recorded: which thing it is matters only where one was moved.
 pub(crate) fn settled(mut changes: Changes) -> Changes {
+    let otherwise = |change: &&Change| change.was.inode() != change.now.inode();
     let inodes = |pick: fn(&Change) -> &FileState| -> BTreeSet<u64> {
-        changes.values().filter_map(|change| pick(change).inode()).collect()
+        changes.values().filter(otherwise).filter_map(|change| pick(change).inode()).collect()
     };
     let moved: BTreeSet<u64> =
         inodes(|change| &change.was).intersection(&inodes(|change| &change.now)).copied().collect();
-    for change in changes.values_mut() {
-        for state in [&mut change.was, &mut change.now] {
-            if let FileState::Folder { inode, .. } = state {
-                *inode = inode.filter(|inode| moved.contains(inode));
-            }
+    let plain = |state: &mut FileState| {
+        if state.inode().is_some_and(|inode| !moved.contains(&inode)) {
+            *state = state.clone().anywhere();
         }
+    };
+    for change in changes.values_mut() {
+        plain(&mut change.was);
+        plain(&mut change.now);
     }
     changes
 }

@@ -152,7 +152,7 @@ fn what_a_stopped_call_left_is_known_once_it_has_ended_and_not_before() {
 }
 
 fn link(target: &str) -> FileState {
-    FileState::Link { target: target.into() }
+    FileState::Link { target: target.into(), inode: None }
 }
 
 // proves T9: never a path the agent did not change, and nothing somebody changed since
@@ -210,4 +210,19 @@ fn what_is_not_kept_is_neither_taken_away_nor_claimed_to_be_put_back() {
     assert_eq!(plan.conflicts[0].obstacle, Obstacle::WouldBeLost);
     let plan = deed(large(1), FileState::Absent).plan(&now(FileState::Absent), Force::Yes);
     assert_eq!((plan.changes.len(), plan.unable.len()), (0, 1));
+}
+
+// proves T9: nothing is lost of a large file that was moved onto another
+#[test]
+fn what_is_not_kept_is_moved_back_from_the_file_it_replaced() {
+    let large = FileState::Unkept { size: 9, modified: 1, inode: 5 };
+    let changes = Changes::from([
+        ("a".into(), Change { was: large.clone(), now: FileState::Absent }),
+        ("b".into(), Change { was: link("x"), now: large.clone() }),
+    ]);
+    let mut world = keeping(Once);
+    world.finish();
+    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+    let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large)]), Force::No);
+    assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
 }

@@ -40,7 +40,6 @@ const ROUNDS: u32 = 10;
 pub(crate) struct Ask {
     pub(crate) server: Arc<Server>,
     pub(crate) tool: Arc<Listed>,
-    pub(crate) fingerprint: String,
     pub(crate) output: Arc<OnceLock<Result<OutputSchema, String>>>,
     pub(crate) arguments: Map<String, Value>,
 }
@@ -65,7 +64,7 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
             Err(reason) => return unavailable(server, &reason),
         },
     };
-    if let Err(what) = server.still_has(&ask.tool.name, &ask.fingerprint) {
+    if let Err(what) = server.still_has(&ask.tool) {
         let text =
             format!("`{}.{}` was not run: {what}. It is offered anew in the next run.", server.name, ask.tool.name);
         return Outcome::error(text);

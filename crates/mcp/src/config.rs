@@ -58,14 +58,14 @@ pub struct OAuth {
     /// Where our client metadata document is published.
     pub client_metadata_url: Option<String>,
     /// Who is authorized.
-    pub grant: Grant,
+    pub bearer: Bearer,
     /// The loopback port for the redirect, where one must be registered; any free one otherwise.
     pub redirect_port: Option<u16>,
 }
 
 /// Whom a token speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grant {
+pub enum Bearer {
     /// A person, who agrees in a browser.
     #[default]
     Person,
@@ -208,4 +208,14 @@ pub enum ConfigError {
         /// What is wrong.
         problem: String,
     },
+}
+
+impl ConfigError {
+    /// What is wrong, where the server was named already.
+    pub(crate) fn problem(&self) -> String {
+        match self {
+            Self::Key { key, problem, .. } => format!("`{key}` {problem}"),
+            Self::NoObject | Self::Name(_) => self.to_string(),
+        }
+    }
 }

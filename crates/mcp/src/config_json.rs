@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::config::{ConfigError, Grant, OAuth, Reach, ServerConfig, Trust, Use};
+use crate::config::{Bearer, ConfigError, OAuth, Reach, ServerConfig, Trust, Use};
 use crate::name::ServerName;
 
 /// Every server of an `mcpServers` object. A file's whole content, with `mcpServers` in it, is taken too.
@@ -96,9 +96,9 @@ fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
         client_secret: either(["clientSecret", "client_secret"])?,
         client_metadata_url: either(["clientMetadataUrl", "client_metadata_url"])?,
         scopes: entry.strings("scopes")?,
-        grant: match entry.string("grant")?.as_deref() {
-            None | Some("authorization_code") => Grant::Person,
-            Some("client_credentials") => Grant::Program,
+        bearer: match entry.string("grant")?.as_deref() {
+            None | Some("authorization_code") => Bearer::Person,
+            Some("client_credentials") => Bearer::Program,
             Some(_) => return Err(entry.wrong("grant", "must be authorization_code or client_credentials")),
         },
         redirect_port: match port {

@@ -11,7 +11,7 @@ use rmcp::transport::{AuthClient, DynamicTransportError, Transport};
 use rmcp::{RoleClient, service::ServiceError};
 use tokio::time::{Instant, timeout_at};
 
-use crate::config::{Grant, OAuth, Reach, ServerConfig};
+use crate::config::{Bearer, OAuth, Reach, ServerConfig};
 use crate::connection::Connection;
 use crate::handshake::{Approach, Era, Introduction, NoHandshake, shake};
 use crate::http::tokens::Tokens;
@@ -55,7 +55,7 @@ impl Attempt<'_> {
         let reach = self
             .config
             .expanded(self.server, &*self.options.variables)
-            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {error}")))?;
+            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {}", error.problem())))?;
         let connection = match reach {
             Reach::Stdio { command, args, env, cwd } => {
                 let scrubbed = self.options.secrets.scrubbed_names(std::env::vars_os());
@@ -199,7 +199,7 @@ impl Attempt<'_> {
             let authorized = AuthClient::new(client.clone(), manager);
             let make = || http::transport(authorized.clone(), url, headers.clone(), limit);
             match self.shake_http(make, deadline).await {
-                Err(Unreached::NeedsAuth { challenge }) if oauth.grant == Grant::Program && !asked => {
+                Err(Unreached::NeedsAuth { challenge }) if oauth.bearer == Bearer::Program && !asked => {
                     asked = true;
                     oauth::as_program(self.clients, url, oauth, tokens, challenge.as_deref())
                         .await

@@ -13,8 +13,9 @@ const MESSAGE: usize = 4_000;
 pub(crate) fn question(server: &ServerName, key: String, request: &ElicitRequestParams) -> Option<Elicitation> {
     let (message, wants) = match request {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-            let schema = serde_json::to_value(requested_schema).ok()?;
-            (message, Wanted::Form { schema: Json::from(&schema) })
+            // As text: the order of the fields is their author's.
+            let schema = serde_json::to_string(requested_schema).ok()?;
+            (message, Wanted::Form { schema: Json::parse(&schema).ok()? })
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
             let url = url.parse::<url::Url>().ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
@@ -44,5 +45,39 @@ pub(crate) fn result(answer: &Answer) -> ElicitResult {
         | QuestionOption::Edit
         | QuestionOption::RunAgain
         | QuestionOption::Interrupt => ElicitResult::new(ElicitationAction::Cancel),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{InputRequest, InputRequiredResult, ServerJsonRpcMessage, ServerRequest};
+
+    use super::*;
+
+    const PARAMS: &str = r#"{"mode":"form","message":"Where to?","requestedSchema":{"type":"object","properties":{
+        "street":{"type":"string"},"city":{"type":"string"},"age":{"type":"integer"}},"required":["city"]}}"#;
+
+    fn order(params: &ElicitRequestParams) -> Vec<usize> {
+        let asked = question(&"s".parse().unwrap(), "k".into(), params).unwrap();
+        let Wanted::Form { schema } = asked.wants else { panic!("no form") };
+        ["\"street\":", "\"city\":", "\"age\":"].map(|field| schema.as_str().find(field).unwrap()).to_vec()
+    }
+
+    // proves P4: of both ways to ask
+    #[test]
+    fn the_fields_of_a_form_stay_in_the_order_the_server_wrote_them() {
+        let asks = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{PARAMS}}}"#);
+        let asks: ServerJsonRpcMessage = serde_json::from_str(&asks).unwrap();
+        let ServerJsonRpcMessage::Request(asks) = asks else { panic!("{asks:?}") };
+        let ServerRequest::ElicitRequest(asks) = asks.request else { panic!("{asks:?}") };
+        assert!(order(&asks.params).is_sorted());
+        let gives_up = format!(
+            r#"{{"resultType":"input_required","inputRequests":{{"k":{{"method":"elicitation/create","params":{PARAMS}}}}}}}"#
+        );
+        let gives_up: InputRequiredResult = serde_json::from_str(&gives_up).unwrap();
+        let Some(InputRequest::Elicitation(asks)) = gives_up.input_requests.unwrap().remove("k") else {
+            panic!("no question")
+        };
+        assert!(order(&asks.params).is_sorted());
     }
 }

@@ -9,14 +9,12 @@ pub(crate) mod oauth;
 pub(crate) mod tokens;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -67,7 +65,8 @@ impl Clients {
 }
 
 fn make(proxy: Option<&str>) -> Result<Made, String> {
-    let tls = tls().map_err(|error| format!("TLS could not be set up: {error}"))?;
+    let tls =
+        windlass_tls::client(windlass_tls::trusted()).map_err(|error| format!("TLS could not be set up: {error}"))?;
     let client = |redirects| {
         let mut builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls.clone())
@@ -100,18 +99,6 @@ fn within_origin() -> reqwest::redirect::Policy {
             attempt.follow()
         }
     })
-}
-
-fn tls() -> Result<ClientConfig, rustls::Error> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
 }
 
 /// What every request to a server carries.

@@ -43,11 +43,12 @@ mod stdio;
 mod tool;
 
 pub use call::EFFECT_ID;
-pub use config::{CALL_TIMEOUT, ConfigError, Grant, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
+pub use config::{Bearer, CALL_TIMEOUT, ConfigError, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
 pub use config_json::servers_from_json;
-pub use http::login::LoginError;
+pub use http::login::{LoginError, Logout};
 pub use name::{NameError, ServerName};
 pub use notice::{Fault, Notice, NoticeKind};
 pub use options::{MESSAGE_LIMIT, Options, ShowUrl, Variables};
 pub use servers::{ServerError, Servers};
-pub use state::{ChangedTool, ServerState, State};
+pub use state::{ChangedTool, LeftOut, ServerState, State};
+pub use stdio::{Line, Lines};

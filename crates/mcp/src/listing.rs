@@ -37,18 +37,6 @@ pub(crate) struct Listed {
     pub(crate) effect: EffectClass,
 }
 
-impl Listed {
-    /// A digest of everything the model and the person are told of it.
-    pub(crate) fn fingerprint(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        let output = self.output.as_ref().map_or("", Json::as_str);
-        for part in [&self.name, &self.description, self.input.as_str(), output, &format!("{:?}", self.effect)] {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-        }
-        hasher.finalize().to_hex()[..32].to_owned()
-    }
-}
-
 /// The tools of a server, and what there is to say of those it does not have.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -310,24 +298,5 @@ mod tests {
         let schema = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","$defs":{"b":{"$anchor":"x"},"a":{}},"if":{},"then":{},"z":1.0}"#;
         let tool = read(&Json::parse(&format!(r#"{{"name":"t","inputSchema":{schema}}}"#)).unwrap()).unwrap();
         assert_eq!(tool.input.as_str(), schema);
-    }
-
-    #[test]
-    fn whatever_the_model_is_told_is_part_of_the_fingerprint() {
-        let tool = Listed {
-            name: "t".into(),
-            description: "d".into(),
-            input: Json::default(),
-            output: None,
-            effect: EffectClass::Once,
-        };
-        let changes = [
-            Listed { description: "e".into(), ..tool.clone() },
-            Listed { input: Json::from(&json!({"type": "object"})), ..tool.clone() },
-            Listed { output: Some(Json::default()), ..tool.clone() },
-            Listed { effect: EffectClass::ReadOnly, ..tool.clone() },
-        ];
-        assert_eq!(tool.fingerprint(), Listed { ..tool.clone() }.fingerprint());
-        assert!(changes.iter().all(|changed| changed.fingerprint() != tool.fingerprint()));
     }
 }

@@ -5,10 +5,11 @@
 //! One small file for each server and configuration, written whole or not at all.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use windlass_tools::{Readers, write_whole};
 
 use crate::config::ServerConfig;
 use crate::handshake::Era;
@@ -75,7 +76,8 @@ impl Memory {
 
     /// Writes it down, whole or not at all.
     pub(crate) fn save(&self, folder: &Path, server: &ServerName, config: &ServerConfig) -> io::Result<()> {
-        write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, Secrecy::Open)
+        std::fs::create_dir_all(folder)?;
+        write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, Readers::Usual)
     }
 
     /// Takes a new listing in: what was never seen before is accepted as it is.
@@ -102,41 +104,6 @@ impl Memory {
 
 fn path(folder: &Path, server: &ServerName, config: &ServerConfig) -> PathBuf {
     folder.join(format!("{server}-{}.json", &config.digest()[..16]))
-}
-
-/// Who may read a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Secrecy {
-    /// Whoever may.
-    Open,
-    /// Its owner alone.
-    Owner,
-}
-
-/// Writes a file beside its place and then moves it there.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8], secrecy: Secrecy) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Two threads of one process never write the same file: each has its server's lock.
-    let beside = folder.join(format!(".{name}.{}", std::process::id()));
-    let mode = match secrecy {
-        Secrecy::Open => 0o644,
-        Secrecy::Owner => 0o600,
-    };
-    let written = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
 }
 
 #[cfg(test)]
@@ -187,14 +154,5 @@ mod tests {
         memory.learn(&[]);
         memory.learn(&[tool("second")]);
         assert!(memory.before(&tool("second")).is_some(), "going away for a while is no way round");
-    }
-
-    #[test]
-    fn a_file_for_its_owner_alone_is_never_readable_by_others() {
-        use std::os::unix::fs::PermissionsExt;
-        let room = tempfile::tempdir().unwrap();
-        let path = room.path().join("a/tokens.json");
-        write_whole(&path, b"{}", Secrecy::Owner).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use windlass_vocab::ToolName;
+
 /// Longer names leave no room for the tool's in what a model sees.
 const LONGEST: usize = 40;
 
@@ -36,7 +38,7 @@ impl FromStr for ServerName {
             "it has more than 40 characters"
         } else if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
             "use letters, digits, `_` and `-` only"
-        } else if text == "local" {
+        } else if text == ToolName::LOCAL {
             "`local` is where the built-in tools are"
         } else {
             return Ok(Self(text.to_owned()));

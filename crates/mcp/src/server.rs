@@ -10,7 +10,7 @@ mod login;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::Tool;
 
@@ -19,11 +19,12 @@ use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::http::Clients;
 use crate::http::tokens::Tokens;
+use crate::listing::Listed;
 use crate::memory::Memory;
 use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind};
 use crate::options::Options;
-use crate::state::{ServerState, State};
+use crate::state::{LeftOut, ServerState, State};
 use crate::tool::McpTool;
 
 /// A server.
@@ -34,8 +35,12 @@ pub(crate) struct Server {
     clients: Arc<Clients>,
     tokens: Option<Tokens>,
     inner: Mutex<Inner>,
+    /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
+    remembering: Mutex<()>,
     /// Rung at every change of `inner`.
     bell: watch::Sender<()>,
+    /// Rung by whoever waits for it.
+    hurry: Notify,
     /// Cancelled at shutdown.
     stop: CancellationToken,
 }
@@ -44,6 +49,7 @@ struct Inner {
     standing: Standing,
     memory: Memory,
     tools: Vec<Arc<dyn Tool>>,
+    left_out: Vec<LeftOut>,
     last_error: Option<String>,
 }
 
@@ -87,7 +93,8 @@ impl Server {
             Reach::Stdio { .. } => None,
             Reach::Http { url, .. } => Some(Tokens::of(&name, url, options.tokens.as_deref())),
         };
-        let inner = Inner { standing: Standing::Idle, memory, tools: Vec::new(), last_error: None };
+        let inner =
+            Inner { standing: Standing::Idle, memory, tools: Vec::new(), left_out: Vec::new(), last_error: None };
         let server = Arc::new(Self {
             name,
             config,
@@ -95,7 +102,9 @@ impl Server {
             clients: Arc::clone(clients),
             tokens,
             inner: Mutex::new(inner),
+            remembering: Mutex::default(),
             bell: watch::Sender::new(()),
+            hurry: Notify::new(),
             stop,
         });
         let tools = server.made(&server.lock_memory());
@@ -110,6 +119,10 @@ impl Server {
     /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
     fn standing(&self) -> Standing {
         self.lock().standing.clone()
+    }
+
+    fn remembering(&self) -> MutexGuard<'_, ()> {
+        self.remembering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_memory(&self) -> Memory {
@@ -135,6 +148,7 @@ impl Server {
         if matches!(self.standing(), Standing::Idle) {
             self.wake();
         }
+        self.hurry.notify_one();
         loop {
             match self.standing() {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
@@ -154,6 +168,7 @@ impl Server {
     /// Waits until it is there or given up.
     pub(crate) async fn settled(&self) {
         let mut bell = self.bell.subscribe();
+        self.hurry.notify_one();
         loop {
             match self.standing() {
                 Standing::Connecting | Standing::Restarting => {}
@@ -199,12 +214,12 @@ impl Server {
         }
     }
 
-    /// Whether the tool is still what `fingerprint` says; the sentence otherwise says what became of it.
-    pub(crate) fn still_has(&self, tool: &str, fingerprint: &str) -> Result<(), String> {
+    /// Whether it still has the tool, just so; the sentence otherwise says what became of it.
+    pub(crate) fn still_has(&self, tool: &Listed) -> Result<(), String> {
         let inner = self.lock();
-        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool);
+        let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool.name);
         match now {
-            Some(listed) if listed.fingerprint() == fingerprint => Ok(()),
+            Some(listed) if listed == tool => Ok(()),
             Some(_) => Err("its server has changed what it says it does since it was offered".into()),
             None => Err("its server does not have it any more".into()),
         }
@@ -223,11 +238,13 @@ impl Server {
             (Standing::Closed, Use::Enabled) => State::Closed,
         };
         let connection = inner.standing.connection();
-        ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools, inner.last_error.clone())
+        let known = ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools);
+        ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
     }
 
     /// Takes its tools as they are now for what they should be.
     pub(crate) fn accept(self: &Arc<Self>) {
+        let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let now = memory.tools.clone().unwrap_or_default();
         memory.accepted.extend(now.into_iter().map(|tool| (tool.name.clone(), tool)));
@@ -274,6 +291,7 @@ impl Server {
         });
     }
 
+    /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.
     fn remember(self: &Arc<Self>, memory: Memory) {
         if let Some(folder) = &self.options.memory
             && memory != self.lock_memory()

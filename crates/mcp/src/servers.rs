@@ -12,7 +12,7 @@ use windlass_tools::{BoxFuture, Tool, ToolServers};
 
 use crate::config::ServerConfig;
 use crate::http::Clients;
-use crate::http::login::LoginError;
+use crate::http::login::{LoginError, Logout};
 use crate::name::ServerName;
 use crate::options::{Options, ShowUrl};
 use crate::server::Server;
@@ -99,8 +99,8 @@ impl Servers {
     }
 
     /// Forgets the login to a server.
-    pub fn logout(&self, name: &ServerName) -> std::io::Result<()> {
-        self.all.servers.get(name).map_or(Ok(()), |server| server.logout())
+    pub fn logout(&self, name: &ServerName) -> Result<Logout, LoginError> {
+        self.all.servers.get(name).ok_or(LoginError::Unknown)?.logout()
     }
 
     /// Lets all servers end: by closing their input, then by signal, then by force.

@@ -47,8 +47,19 @@ pub struct ServerState {
     pub tools: Vec<ToolSpec>,
     /// Those that are not what they were when they were first seen.
     pub changed: Vec<ChangedTool>,
+    /// What it lists and can't be offered, as far as it was listed since the start.
+    pub left_out: Vec<LeftOut>,
     /// Why it is not there, for a sentence that begins with the server.
     pub last_error: Option<String>,
+}
+
+/// A tool that a server lists and that can't be offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name, safe to show.
+    pub tool: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// A tool that is not what it was when it was accepted.
@@ -69,7 +80,6 @@ impl ServerState {
         connection: Option<&Connection>,
         memory: &Memory,
         tools: &[Arc<dyn Tool>],
-        last_error: Option<String>,
     ) -> Self {
         let about = connection.and_then(|connection| connection.info.server_info.as_ref());
         let changed = memory.changed().filter_map(|now| Some((memory.before(now)?, now)));
@@ -87,7 +97,8 @@ impl ServerState {
                     now: (now.description.clone(), now.input.as_str().to_owned()),
                 })
                 .collect(),
-            last_error,
+            left_out: Vec::new(),
+            last_error: None,
         }
     }
 }

@@ -14,6 +14,7 @@ mod tail;
 mod transport;
 
 pub(crate) use frame::UNREADABLE;
+pub use lines::{Line, Lines};
 pub(crate) use process::{Last, Program, Started, start};
 pub(crate) use tail::Tail;
 pub(crate) use transport::{LineTransport, Tell};

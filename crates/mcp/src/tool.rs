@@ -24,7 +24,6 @@ pub(crate) struct McpTool {
     /// The server holds its tools; they don't hold it.
     server: Weak<Server>,
     listed: Arc<Listed>,
-    fingerprint: String,
     output: Arc<OnceLock<Result<OutputSchema, String>>>,
     spec: ToolSpec,
     trust: Trust,
@@ -48,7 +47,6 @@ impl McpTool {
         };
         Self {
             server: Arc::downgrade(server),
-            fingerprint: listed.fingerprint(),
             listed: Arc::new(listed.clone()),
             output: Arc::default(),
             spec,
@@ -92,13 +90,7 @@ impl Tool for McpTool {
             let text = "The arguments must be a JSON object.";
             return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InvalidArguments, text)));
         };
-        let ask = Ask {
-            server,
-            tool: Arc::clone(&self.listed),
-            fingerprint: self.fingerprint.clone(),
-            output: Arc::clone(&self.output),
-            arguments,
-        };
+        let ask = Ask { server, tool: Arc::clone(&self.listed), output: Arc::clone(&self.output), arguments };
         Box::pin(call::run(ask, context))
     }
 

@@ -24,8 +24,7 @@ use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::{Client, Error as SendError};
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::RootCertStore;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
@@ -104,17 +103,13 @@ impl HttpClient {
         if let Some(client) = secure.get() {
             return Ok(Sender(client.clone()));
         }
-        let client = build(config, trusted_roots())?;
+        let client = build(config, windlass_tls::trusted())?;
         Ok(Sender(secure.get_or_init(|| client).clone()))
     }
 }
 
 fn build(config: &HttpConfig, roots: RootCertStore) -> Result<Pool, HttpError> {
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| HttpError::Setup(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let tls = windlass_tls::client(roots).map_err(|error| HttpError::Setup(error.to_string()))?;
     let connector = HttpsConnector::from((Reach::new(config)?, tls));
     Ok(Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
@@ -253,13 +248,4 @@ impl Body for Halves {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.0.iter().map(|part| part.len() as u64).sum())
     }
-}
-
-fn trusted_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    roots
 }

@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{Ended, Reader, Said};
-use windlass_tools::{Offer, Secrets, StreamScrubber};
+use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, PreparedCall, Repair, Reply,
     StopReason, TurnMode, Usage, Verdict,
 };
 
 use crate::events::Events;
+use crate::offering::Known;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
 use crate::textual::{self, Textual};
 
-/// What a session has sent, kept so that none of it is written out again.
+/// What of a session was written out for its models, kept so that none of it is written out again.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct Written {
     segments: HashMap<ModelName, Segments>,
     textual: Textual,
 }
@@ -41,14 +42,14 @@ pub(crate) struct Asked {
     pub(crate) model: ModelName,
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
-    pub(crate) offer: Offer,
+    pub(crate) known: Known,
 }
 
 /// Starts the call: the body is written out now, the rest happens when the future is polled.
 pub(crate) fn start(
     outside: &Outside,
     state: &State,
-    sent: &mut Sent,
+    written: &mut Written,
     events: &Events,
     asked: &Asked,
     streamed: &Streamed,
@@ -83,13 +84,13 @@ pub(crate) fn start(
         },
         stop: &[],
     };
-    let reader = textual::reader(policy, context, &asked.offer);
+    let reader = textual::reader(policy, context, &asked.known);
     let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
-    let segments = sent.segments.entry(asked.model.clone()).or_default();
+    let segments = written.segments.entry(asked.model.clone()).or_default();
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
-    sent.textual.render(dialect, context, &history, state.book.epoch);
+    written.textual.render(dialect, context, &history, state.book.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
-    model.attempt(&sent.textual.request(request, &stop), segments, sink)
+    model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
 /// The plan, for this turn only.
@@ -239,7 +240,7 @@ pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
 /// What a model call's end is read against.
 pub(crate) struct Read<'a> {
     pub(crate) state: &'a State,
-    pub(crate) offer: &'a Offer,
+    pub(crate) known: &'a Known,
     pub(crate) agent: &'a Agent,
     pub(crate) outside: &'a Outside,
 }
@@ -259,7 +260,8 @@ impl Read<'_> {
     fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
         let (reply, malformed) = self.understood(reply);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
-        let mut calls: Vec<_> = reply.calls.iter().map(|call| self.offer.prepare(call, permissions, grants)).collect();
+        let mut calls: Vec<_> =
+            reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
         if let Some(last) = calls.last_mut().filter(|_| reply.stop == StopReason::Length) {
             refuse_half(last);
         }
@@ -286,7 +288,7 @@ impl Read<'_> {
             Phase::Modelling(attempt) => attempt.mode,
             Phase::Pinning | Phase::Calling(_) | Phase::Between => TurnMode::Tools,
         };
-        textual::understood(reply, mode, run.policy(), context, self.offer)
+        textual::understood(reply, mode, run.policy(), context, self.known)
     }
 
     /// What is wrong with a reply that would end the run, as the output that was asked for.

@@ -48,12 +48,12 @@ impl Driver {
         Ok(())
     }
 
-    fn open_run(&self) -> Option<RunId> {
+    pub(crate) fn open_run(&self) -> Option<RunId> {
         self.state.control.run.as_ref().map(|run| run.id)
     }
 
     /// The terms a run begun now is under.
-    fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self) -> Terms {
         let now = self.outside.clock.now();
         Terms {
             policy: self.agent.policy.clone(),

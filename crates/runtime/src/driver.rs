@@ -16,14 +16,15 @@ use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
-use crate::attempt::{self, Asked, Read, Sent, Streamed};
+use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
-use crate::offering::Offering;
+use crate::offering::{Known, Offering};
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
-use crate::session::{Command, SessionClosed, Standing, Taken};
+use crate::runtime::FirstWords;
+use crate::session::{Command, Sent, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
 /// What an effect came to.
@@ -64,7 +65,7 @@ pub(crate) struct Underway {
     /// Calls that were told to stop and have not ended yet.
     stopping: HashSet<EffectKey>,
     effects: FuturesUnordered<BoxFuture<'static, (EffectKey, Option<Done>)>>,
-    sent: Sent,
+    written: Written,
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: Elicited,
     handed_back: Option<(AttemptKey, String)>,
@@ -186,13 +187,13 @@ impl Driver {
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-                let offer = self.offer();
-                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, offer };
+                let known = self.known();
+                let asked = Asked { key: *key, model: model.clone(), mode: *mode, delivery, known };
                 let (outside, state) = (&self.outside, &self.state);
                 let call =
-                    attempt::start(outside, state, &mut self.underway.sent, &self.events, &asked, &running.streamed);
+                    attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &running.streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
-                let (key, servers) = (*key, self.awaited_servers());
+                let (key, servers) = (*key, self.awaited_servers(asked.known));
                 Some(Box::pin(async move {
                     if let Some(wait) = wait {
                         wait.await;
@@ -242,9 +243,11 @@ impl Driver {
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();
+                let Known { awaited, .. } = self.known();
                 self.grow_offer().await?;
-                let offer = self.offer();
-                let read = Read { state: &self.state, offer: &offer, agent: &self.agent, outside: &self.outside };
+                // A call of a server that did not come up was still a call.
+                let known = Known { offer: self.offer(), awaited };
+                let read = Read { state: &self.state, known: &known, agent: &self.agent, outside: &self.outside };
                 let fact = read.fact(key, result, &running.streamed);
                 let taken = self.step(fact).await?;
                 if clears {
@@ -272,6 +275,18 @@ impl Driver {
         }
         self.owed = outstanding(&self.state);
         Ok(Taken::Yes)
+    }
+
+    /// Begins the journal: with what opens it, and the message it is opened for.
+    pub(crate) async fn begin(&mut self, opened: Fact, words: Option<&FirstWords>) -> Result<Option<Sent>, StoreError> {
+        let message = words.map(|FirstWords { message_id, text }| {
+            let terms = Box::new(self.terms());
+            Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
+        });
+        let envelopes = self.pen().begin(std::iter::once(opened).chain(message)).await?;
+        envelopes.iter().for_each(|envelope| self.events.publish(envelope));
+        self.owed = outstanding(&self.state);
+        Ok(self.open_run().map(Sent::TakenUp))
     }
 
     fn pen(&mut self) -> Pen<'_> {

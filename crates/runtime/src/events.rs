@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc;
-use windlass_vocab::{Delta, Envelope, Event};
+use windlass_vocab::{Delta, Envelope, Event, Record};
 
 /// Where events come out. Dropping it ends the subscription.
 #[derive(Debug)]
@@ -23,9 +23,22 @@ impl Subscription {
 
 /// What a subscriber is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interest {
+pub enum Interest {
+    /// Every record and every delta.
     Everything,
-    Records,
+    /// How runs begin and end: cheaper where nobody watches.
+    Runs,
+}
+
+impl Interest {
+    fn wants(self, record: &Record) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Runs => {
+                matches!(record, Record::MessageAccepted(_) | Record::RunStarted(_) | Record::RunEnded(_))
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -46,7 +59,10 @@ impl Events {
     }
 
     pub(crate) fn publish(&self, record: &Arc<Envelope>) {
-        self.subscribers().retain(|subscriber| subscriber.sender.send(Event::Record(Arc::clone(record))).is_ok());
+        self.subscribers().retain(|subscriber| {
+            !subscriber.interest.wants(&record.record)
+                || subscriber.sender.send(Event::Record(Arc::clone(record))).is_ok()
+        });
     }
 
     /// Makes the delta only if somebody wants it.
@@ -58,7 +74,7 @@ impl Events {
         let event = Event::Delta(delta());
         subscribers.retain(|subscriber| match subscriber.interest {
             Interest::Everything => subscriber.sender.send(event.clone()).is_ok(),
-            Interest::Records => true,
+            Interest::Runs => true,
         });
     }
 

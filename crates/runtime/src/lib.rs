@@ -36,11 +36,11 @@ mod undo;
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};
-pub use events::Subscription;
+pub use events::{Interest, Subscription};
 pub use fork::fork;
 pub use output::{Expected, OutputCheck};
 pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;
-pub use runtime::{OpenError, Opening, Runtime};
+pub use runtime::{FirstWords, OpenError, Opening, Runtime};
 pub use session::{Sent, Session, SessionClosed, Standing, Stopped};
 pub use undo::{Earnest, UndoConflict, UndoError, UndoFiles, UndoReport, UndoRequest, undo};

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use windlass_machine::{Effect, Fact, Phase, Run};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
-use windlass_tools::{Offer, Selection, ToolServers};
+use windlass_tools::dialect::Spoken;
+use windlass_tools::{Offer, Selection, ToolServers, is_of_server};
 use windlass_vocab::{Failure, PinnedContext, Reply, RunId};
 
 use crate::driver::Driver;
+use crate::textual;
 
 /// The offer of a run.
 pub(crate) struct Offering {
@@ -22,25 +24,40 @@ pub(crate) struct Offering {
     awaited: Vec<String>,
 }
 
+/// The names a run can make something of.
+#[derive(Clone)]
+pub(crate) struct Known {
+    /// What is offered.
+    pub(crate) offer: Offer,
+    /// Servers on their way, whose tools are not known yet.
+    pub(crate) awaited: Vec<String>,
+}
+
+impl Known {
+    /// Whether this names a tool that is there, or may be one of a server on its way.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.offer.knows(name) || self.awaited.iter().any(|server| is_of_server(name, server))
+    }
+}
+
 /// The servers a run waits for only if it must.
 pub(crate) struct Awaited {
     servers: Option<Arc<dyn ToolServers>>,
-    names: Vec<String>,
+    known: Known,
+    /// How calls may be written into the text of a reply.
+    spoken: Option<Spoken>,
 }
 
 impl Awaited {
     /// A call of a tool whose server is on its way is worth waiting for.
     pub(crate) async fn wait_for_those_named(&self, result: &Result<Reply, Failure>) {
         let (Some(servers), Ok(reply)) = (&self.servers, result) else { return };
-        let is_named = |server: &&String| {
-            let means = |name: &str| {
-                let rest = name.strip_prefix(server.as_str());
-                rest.is_some_and(|rest| rest.starts_with("__") || rest.starts_with('.'))
-            };
-            let block = || reply.text.contains(&format!("<server_name>{server}</server_name>"));
-            reply.calls.iter().any(|call| means(call.name.trim())) || block()
-        };
-        let named: Vec<String> = self.names.iter().filter(is_named).cloned().collect();
+        if self.known.awaited.is_empty() {
+            return;
+        }
+        let called = textual::called(reply, self.spoken.as_ref(), &self.known);
+        let is_named = |server: &&String| called.iter().any(|name| is_of_server(name, server));
+        let named: Vec<String> = self.known.awaited.iter().filter(is_named).cloned().collect();
         if !named.is_empty() {
             servers.settled(named).await;
         }
@@ -93,9 +110,17 @@ impl Driver {
         })
     }
 
-    pub(crate) fn awaited_servers(&self) -> Awaited {
-        let names = self.underway.offering.as_ref().map(|offering| offering.awaited.clone()).unwrap_or_default();
-        Awaited { servers: self.outside.registry.servers().cloned(), names }
+    /// The names the open run can make something of.
+    pub(crate) fn known(&mut self) -> Known {
+        let offer = self.offer();
+        let awaited = self.underway.offering.as_ref().map(|offering| offering.awaited.clone()).unwrap_or_default();
+        Known { offer, awaited }
+    }
+
+    pub(crate) fn awaited_servers(&self, known: Known) -> Awaited {
+        let run = self.state.control.run.as_ref().zip(self.state.book.context.as_ref());
+        let spoken = run.and_then(|(run, context)| textual::spoken(run.policy(), context));
+        Awaited { servers: self.outside.registry.servers().cloned(), known, spoken }
     }
 
     /// At a turn boundary what has come up since joins the offer.

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use windlass_tools::Workspace;
-use windlass_tools::dialect::{Calls, prompt};
-use windlass_vocab::{Dialect, EndsBy, Parallel, RunStarted, ToolSpec};
+use windlass_tools::dialect::prompt;
+use windlass_vocab::{Dialect, EndsBy, RunStarted, ToolSpec};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
 const RULES: &str = include_str!("prompts/rules.md");
@@ -39,11 +39,7 @@ impl Instructions {
         if let Some(output) = &run.output {
             sections.push(format!("{}\n\n{}", OUTPUT.trim(), output.schema.as_str()));
         }
-        let calls = match run.policy.parallel {
-            Parallel::Off => Calls::One,
-            Parallel::On | Parallel::Safe => Calls::Several,
-        };
-        sections.extend(dialect.and_then(|dialect| prompt(dialect, offer, calls)));
+        sections.extend(dialect.and_then(|dialect| prompt(dialect, offer, run.policy.parallel.into())));
         sections.join("\n\n")
     }
 

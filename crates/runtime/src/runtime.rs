@@ -7,12 +7,12 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
+use windlass_vocab::{At, LeaseTaken, MessageId, Newer, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Underway};
 use crate::events::{Events, Interest, Subscription};
 use crate::outside::{Agent, Outside};
-use crate::session::{Session, Standing};
+use crate::session::{Sent, Session, SessionClosed, Standing};
 
 /// Which session is meant.
 #[derive(Clone, Debug)]
@@ -23,6 +23,15 @@ pub struct Opening {
     pub key: String,
     /// The folder its tools work in, for a session that is opened for the first time.
     pub workspace: Option<String>,
+}
+
+/// A message that a session is opened for.
+#[derive(Clone, Debug)]
+pub struct FirstWords {
+    /// Its id.
+    pub message_id: MessageId,
+    /// What is said.
+    pub text: String,
 }
 
 /// A session that can't be opened.
@@ -52,6 +61,15 @@ pub enum OpenError {
     },
 }
 
+impl From<SessionClosed> for OpenError {
+    fn from(closed: SessionClosed) -> Self {
+        match closed {
+            SessionClosed::Store(error) => Self::Store(error),
+            SessionClosed::Closed => Self::Store(StoreError::Closed),
+        }
+    }
+}
+
 /// What sessions share, and the way to open them.
 #[derive(Clone, Debug)]
 pub struct Runtime {
@@ -74,14 +92,33 @@ impl Runtime {
     /// Opens a session, creating it if there is none with that key, and starts its driver. A run that
     /// was left unfinished goes on at once.
     pub async fn open(&self, opening: Opening, agent: Agent) -> Result<Session, OpenError> {
-        self.open_into(opening, agent, Events::default()).await
+        Ok(self.open_into(&opening, &agent, Events::default(), None).await?.0)
     }
 
     /// The same, with every event from the very first.
     pub async fn open_followed(&self, opening: Opening, agent: Agent) -> Result<(Session, Subscription), OpenError> {
         let events = Events::default();
         let subscription = events.subscribe(Interest::Everything);
-        Ok((self.open_into(opening, agent, events).await?, subscription))
+        Ok((self.open_into(&opening, &agent, events, None).await?.0, subscription))
+    }
+
+    /// Opens a session and says something in it. A session that is new is stored with its first message,
+    /// both or neither, so that neither waits for the other's commit.
+    pub async fn open_saying(
+        &self,
+        opening: Opening,
+        agent: Agent,
+        words: FirstWords,
+        interest: Interest,
+    ) -> Result<(Session, Subscription, Sent), OpenError> {
+        let events = Events::default();
+        let subscription = events.subscribe(interest);
+        let (session, sent) = self.open_into(&opening, &agent, events, Some(&words)).await?;
+        let sent = match sent {
+            Some(sent) => sent,
+            None => session.send(words.message_id, words.text).await?,
+        };
+        Ok((session, subscription, sent))
     }
 
     /// Opens the session with this id, with every event from the very first.
@@ -91,21 +128,35 @@ impl Runtime {
         Ok((self.take_over(session, agent, events).await?, subscription))
     }
 
-    async fn open_into(&self, opening: Opening, agent: Agent, events: Events) -> Result<Session, OpenError> {
-        match self.outside.store.find(&opening.owner, &opening.key).await? {
-            Some(session) => self.take_over(session, agent, events).await,
-            None => match self.create(&opening, agent.clone(), events.clone()).await {
+    /// Opens a session; also says what became of the first words, where it was made with them.
+    async fn open_into(
+        &self,
+        opening: &Opening,
+        agent: &Agent,
+        events: Events,
+        words: Option<&FirstWords>,
+    ) -> Result<(Session, Option<Sent>), OpenError> {
+        let known = match self.outside.store.find(&opening.owner, &opening.key).await? {
+            Some(session) => session,
+            None => match self.create(opening, agent.clone(), events.clone(), words).await {
                 // Somebody was faster; it is theirs to have created and ours to try to claim.
                 Err(OpenError::Store(StoreError::KeyTaken { .. })) => {
                     let session = self.outside.store.find(&opening.owner, &opening.key).await?;
-                    self.take_over(session.ok_or(StoreError::Missing)?, agent, events).await
+                    session.ok_or(StoreError::Missing)?
                 }
-                created => created,
+                created => return created,
             },
-        }
+        };
+        Ok((self.take_over(known, agent.clone(), events).await?, None))
     }
 
-    async fn create(&self, opening: &Opening, agent: Agent, events: Events) -> Result<Session, OpenError> {
+    async fn create(
+        &self,
+        opening: &Opening,
+        agent: Agent,
+        events: Events,
+        words: Option<&FirstWords>,
+    ) -> Result<(Session, Option<Sent>), OpenError> {
         let session = SessionId(Uuid::now_v7());
         let lease = self.outside.store.claim(session).await?;
         let opened = SessionOpened {
@@ -118,9 +169,10 @@ impl Runtime {
         };
         let writer = Writer::new(session, Head::default(), nonce());
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
-        driver.step(Fact::Opened(opened, taken(1))).await?;
+        let sent = driver.begin(Fact::Opened(opened, taken(1)), words).await?;
+        driver.announce();
         tokio::spawn(driver.drive());
-        Ok(handle)
+        Ok((handle, sent))
     }
 
     async fn take_over(&self, session: SessionId, agent: Agent, events: Events) -> Result<Session, OpenError> {

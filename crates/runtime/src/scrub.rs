@@ -66,7 +66,7 @@ fn scrub_elicitation(secrets: &Secrets, elicitation: &mut Elicitation) {
 /// What a server says of its tools is foreign text.
 fn scrub_context(secrets: &Secrets, context: &mut PinnedContext) {
     scrub_text(secrets, &mut context.prefix);
-    for spec in context.offer.iter_mut().filter(|spec| spec.name.server() != "local") {
+    for spec in context.offer.iter_mut().filter(|spec| !spec.name.is_local()) {
         scrub_text(secrets, &mut spec.description);
         spec.schema = secrets.scrub_json(&spec.schema);
     }

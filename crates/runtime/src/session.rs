@@ -93,10 +93,10 @@ impl Session {
         self.events.subscribe(Interest::Everything)
     }
 
-    /// Every record from now on, without the deltas: cheaper where nobody watches.
+    /// How runs begin and end from now on: cheaper where nobody watches.
     #[must_use]
-    pub fn records(&self) -> Subscription {
-        self.events.subscribe(Interest::Records)
+    pub fn runs(&self) -> Subscription {
+        self.events.subscribe(Interest::Runs)
     }
 
     /// Gives it a message; answers once the message is stored, one way or the other.

@@ -4,9 +4,10 @@
 //! rendered once and kept, so that what was sent stays as it was and costs nothing again (M6).
 
 use windlass_provider::ModelRequest;
-use windlass_tools::Offer;
-use windlass_tools::dialect::{Ended, Malformed, Reader, Spoken, read, rendered, stop_sequence};
-use windlass_vocab::{Dialect, Message, Parallel, PinnedContext, Policy, Reply, StopReason, TurnMode};
+use windlass_tools::dialect::{Calls, Ended, Malformed, Reader, Reading, Spoken, read, rendered, stop_sequence};
+use windlass_vocab::{Dialect, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
+
+use crate::offering::Known;
 
 /// The conversation as it is sent, where calls are text.
 #[derive(Debug, Default)]
@@ -44,14 +45,14 @@ impl Textual {
 
 /// Where a server is to stop: at the end of the first call, where one is wanted.
 pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
-    match policy.parallel {
-        Parallel::Off => stop_sequence(dialect),
-        Parallel::On | Parallel::Safe => None,
+    match policy.parallel.into() {
+        Calls::One => stop_sequence(dialect),
+        Calls::Several => None,
     }
 }
 
 /// What of a reply's text is read as calls; nothing where no tool is offered.
-fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
+pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
     if context.offer.is_empty() {
         return None;
     }
@@ -59,9 +60,24 @@ fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
 }
 
 /// What reads a reply as it comes.
-pub(crate) fn reader(policy: &Policy, context: &PinnedContext, offer: &Offer) -> Option<Reader<'static>> {
-    let offer = offer.clone();
-    Some(Reader::new(spoken(policy, context)?, Box::new(move |name| offer.knows(name))))
+pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &Known) -> Option<Reader<'static>> {
+    let known = known.clone();
+    Some(Reader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
+}
+
+/// The tools a reply calls, by the names it has for them.
+pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &Known) -> Vec<String> {
+    let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
+    match spoken.filter(|_| reply.calls.is_empty()) {
+        Some(spoken) => names(&reading(reply, spoken, known).calls),
+        None => names(&reply.calls),
+    }
+}
+
+fn reading(reply: &Reply, spoken: &Spoken, known: &Known) -> Reading {
+    let ended = if reply.stop == StopReason::Length { Ended::Cut } else { Ended::Whole };
+    let known = known.clone();
+    read(&reply.text, spoken, move |name| known.knows(name), ended)
 }
 
 /// Where calls are blocks, a reply that begins with one was meant as one, whatever is in it.
@@ -77,12 +93,10 @@ pub(crate) fn understood(
     mode: TurnMode,
     policy: &Policy,
     context: &PinnedContext,
-    offer: &Offer,
+    known: &Known,
 ) -> (Reply, Option<String>) {
     let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
-    let ended = if reply.stop == StopReason::Length { Ended::Cut } else { Ended::Whole };
-    let knows = offer.clone();
-    let reading = read(&reply.text, &spoken, move |name| knows.knows(name), ended);
+    let reading = reading(&reply, &spoken, known);
     if !reading.calls.is_empty() {
         (reply.text, reply.calls) = (reading.text, reading.calls);
         if reply.stop == StopReason::Stop {

@@ -11,11 +11,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, Plan, State, UndoAsked};
+use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, State, UndoAsked, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
 use windlass_vocab::{
-    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, SessionId, ToolName, UndoId, UndoStarted, Undoable,
+    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, Record, SessionId, ToolName, UndoId, UndoStarted,
+    Undoable,
 };
 
 use crate::clock::Clock;
@@ -97,11 +98,16 @@ pub enum UndoError {
     /// No call changed a file.
     #[error("there is nothing to undo: no call of this session changed a file that is not undone already")]
     Nothing,
-    /// No such deed.
+    /// No such call, or undo.
     #[error(
-        "{0} changed no files that are known, so there is nothing to undo; `windlass sessions show` lists the calls"
+        "there is no {what} {of} in this session; `windlass sessions show` lists what there is",
+        what = kind(*.0),
+        of = .0
     )]
     NoSuch(Undoable),
+    /// It did nothing to files.
+    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = kind(*.0), of = .0)]
+    Unchanged(Undoable),
     /// It is undone already.
     #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
     TakenBack {
@@ -144,7 +150,8 @@ impl UndoFiles {
     pub(crate) async fn plan(&self, session: SessionId, request: UndoRequest) -> Result<Planned, UndoError> {
         let journal = self.store.read(session, 0).await?;
         let ledger = Ledger::fold(journal.iter().map(|envelope| &envelope.record));
-        let deed = wanted(&ledger, request.of)?;
+        let is_there = |of: Undoable| journal.iter().any(|envelope| is_of(&envelope.record, of));
+        let deed = wanted(&ledger, request.of, is_there)?;
         let looked = self.look(deed).await;
         let plan = deed.plan(&looked.files, request.force);
         if !plan.conflicts.is_empty() {
@@ -194,7 +201,7 @@ impl UndoFiles {
         &self,
         ledger: &Ledger,
         deed: &Deed,
-        plan: &Plan,
+        plan: &UndoPlan,
         looked: &Looked,
     ) -> Result<Vec<UndoConflict>, StoreError> {
         let here: HashMap<Hash, &Arc<[u8]>> =
@@ -209,7 +216,7 @@ impl UndoFiles {
             let diff = difference(conflict, now.as_deref(), then.as_deref());
             let since = match conflict.obstacle {
                 Obstacle::ChangedSince => ledger.changed_since(deed.of, &conflict.path, &conflict.now),
-                Obstacle::LeftUnknown | Obstacle::WouldBeLost => None,
+                Obstacle::LeftUnknown | Obstacle::WouldBeLost | Obstacle::Blocked => None,
             };
             let diff = self.secrets.scrub(&diff).into_owned();
             shown.push(UndoConflict { conflict: conflict.clone(), since, diff });
@@ -218,10 +225,26 @@ impl UndoFiles {
     }
 }
 
+/// Whether this record says that there is such a call or undo.
+fn is_of(record: &Record, of: Undoable) -> bool {
+    match of {
+        Undoable::Call(call) => matches!(record, Record::CallRequested(requested) if requested.call == call),
+        Undoable::Undo(undo) => matches!(record, Record::UndoStarted(started) if started.undo == undo),
+    }
+}
+
+fn kind(of: Undoable) -> &'static str {
+    match of {
+        Undoable::Call(_) => "call",
+        Undoable::Undo(_) => "undo",
+    }
+}
+
 /// The deed that is meant, if it can be undone.
-fn wanted(ledger: &Ledger, of: Option<Undoable>) -> Result<&Deed, UndoError> {
+fn wanted(ledger: &Ledger, of: Option<Undoable>, is_there: impl Fn(Undoable) -> bool) -> Result<&Deed, UndoError> {
     let Some(of) = of else { return ledger.last().ok_or(UndoError::Nothing) };
-    let deed = ledger.find(of).ok_or(UndoError::NoSuch(of))?;
+    let nothing = || if is_there(of) { UndoError::Unchanged(of) } else { UndoError::NoSuch(of) };
+    let deed = ledger.find(of).ok_or_else(nothing)?;
     match deed.taken_back {
         Some(by) => Err(UndoError::TakenBack { of, by }),
         None => Ok(deed),
@@ -232,8 +255,12 @@ fn wanted(ledger: &Ledger, of: Option<Undoable>) -> Result<&Deed, UndoError> {
 fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> String {
     let is_text = |state: &FileState| matches!(state, FileState::File { .. } | FileState::Absent);
     let path = &conflict.path;
+    let modes = match (conflict.now.mode(), conflict.then.mode()) {
+        (Some(now), Some(then)) if now != then => format!("{path}: mode {now:04o} would become {then:04o}\n"),
+        _ => String::new(),
+    };
     if is_text(&conflict.now) && is_text(&conflict.then) && (now != then) {
-        return diff::compare(now, then, path, diff::Limits::default());
+        return modes + &diff::compare(now, then, path, diff::Limits::default());
     }
     format!("{path}: {} would become {}\n", described(&conflict.now), described(&conflict.then))
 }
@@ -241,9 +268,10 @@ fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> S
 fn described(state: &FileState) -> String {
     match state {
         FileState::Absent => "nothing".to_owned(),
-        FileState::File { mode, .. } => format!("a file with mode {mode:o}"),
-        FileState::Link { target } => format!("a link to {target}"),
-        FileState::Folder { mode, .. } => format!("a folder with mode {mode:o}"),
+        FileState::File { mode, .. } => format!("a file with mode {mode:04o}"),
+        FileState::Link { target, .. } => format!("a link to {target}"),
+        FileState::Folder { mode, .. } => format!("a folder with mode {mode:04o}"),
+        state if *state == FileState::OUT_OF_REACH => "something that is reached only through a link".to_owned(),
         FileState::Unkept { size, .. } => format!("something of {size} bytes whose content is not kept"),
     }
 }

@@ -168,6 +168,7 @@ async fn the_kill_matrix_in_process_with_an_mcp_server() {
         ("assistant", Attendance::Unattended),
         ("operator", Attendance::Attended),
         ("default", Attendance::Attended),
+        ("default", Attendance::Unattended),
     ] {
         let checked = matrix(&house, name, attendance).await;
         println!("kill matrix with an MCP server: {name}, {attendance:?}: {checked} ways to die");

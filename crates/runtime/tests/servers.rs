@@ -14,8 +14,8 @@ use windlass_machine::preset;
 use windlass_testkit::{Script, ScriptedModel, Step};
 use windlass_tools::{BoxFuture, CallContext, Tool, ToolServers};
 use windlass_vocab::{
-    Answer, Attendance, EffectClass, Elicitation, EndReason, Json, Outcome, OutcomeKind, Pause, Policy, QuestionOption,
-    Record, ToolName, ToolSpec, Wanted,
+    Answer, Attendance, Dialect, EffectClass, Elicitation, EndReason, Json, Outcome, OutcomeKind, Pause, Policy,
+    QuestionOption, Record, ToolName, ToolSpec, Wanted,
 };
 
 /// One server, `hub`, that is up when it is told so.
@@ -185,6 +185,56 @@ async fn a_call_that_names_a_server_on_its_way_waits_for_it() {
     let (reason, ()) = tokio::join!(run(&world), comes_up);
     assert_eq!(reason, EndReason::Completed);
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
+}
+
+// proves P2, T4: however the call is written
+#[tokio::test]
+async fn a_call_in_any_dialect_waits_for_the_server_it_names() {
+    let block = "<tool><server_name>hub</server_name><tool_name>echo</tool_name><arguments>{}</arguments></tool>";
+    for (dialect, text) in [
+        (Dialect::ToolBlock, block),
+        (Dialect::Bracket, "[hub.echo()]"),
+        (Dialect::Lines, "Tool: hub.echo\nArguments: {}"),
+        (Dialect::BareJson, r#"{"name": "hub.echo", "arguments": {}}"#),
+        (Dialect::BareJson, r#"{"name": "hub__echo", "arguments": {}}"#),
+    ] {
+        let hub = Hub::down(&[]);
+        let policy = Policy { dialects: vec![dialect], ..default() };
+        let world = world(policy, &hub, Attendance::Unattended, vec![Step::say(text), Step::say("done")]);
+        let model = world.model.clone();
+        let comes_up = async {
+            while model.heard().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            hub.up.send_replace(true);
+        };
+        let (reason, ()) = tokio::join!(run(&world), comes_up);
+        assert_eq!(reason, EndReason::Completed, "{text}");
+        assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())], "{text}");
+    }
+}
+
+// proves P2, T5: what was meant as a call is no answer because its server came up without that tool
+#[tokio::test]
+async fn a_call_of_an_awaited_server_that_does_not_have_the_tool_is_told_so() {
+    let hub = Hub::down(&[]);
+    let policy = Policy { dialects: vec![Dialect::BareJson], ..default() };
+    let steps = vec![Step::say(r#"{"name": "hub.manufacture", "arguments": {}}"#), Step::say("done")];
+    let world = world(policy, &hub, Attendance::Unattended, steps);
+    let model = world.model.clone();
+    let comes_up = async {
+        while model.heard().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        hub.up.send_replace(true);
+    };
+    let (reason, ()) = tokio::join!(run(&world), comes_up);
+    assert_eq!(reason, EndReason::Completed);
+    let outcomes = outcomes(&world);
+    assert!(
+        matches!(&outcomes[..], [(OutcomeKind::Unknown, told)] if told.contains("hub.manufacture")),
+        "{outcomes:?}"
+    );
 }
 
 // proves P2, M6

@@ -53,6 +53,17 @@ pub enum StoreError {
         /// Where and how.
         what: String,
     },
+    /// The database was removed while it was in use.
+    #[error(
+        "{path} is gone: it was removed or moved away while Windlass worked. The journal is lost with it: what was \
+         done since then is done, and can't be shown, resumed or undone from here. Put the data folder back, or \
+         begin anew",
+        path = path.display()
+    )]
+    Gone {
+        /// The file that was written to.
+        path: PathBuf,
+    },
     /// A file of somebody else's stands where the database should.
     #[error(
         "{path} is not a database that Windlass wrote; move it away (or restore it, if it was one), \
@@ -112,6 +123,7 @@ impl StoreError {
             Self::Full { .. }
             | Self::ReadOnly { .. }
             | Self::Damaged { .. }
+            | Self::Gone { .. }
             | Self::Foreign { .. }
             | Self::Newer { .. }
             | Self::Locked { .. }

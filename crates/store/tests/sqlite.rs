@@ -240,3 +240,51 @@ async fn the_same_large_content_is_kept_once() {
     let shelf = dir.path().join("blobs").join(&hash_of(&content).to_string()[..2]);
     assert_eq!(fs::read_dir(shelf).unwrap().count(), 1);
 }
+
+// proves J9: an append that answers Ok can be found again
+#[tokio::test]
+async fn a_database_that_was_removed_takes_nothing_more() {
+    for how in [
+        |dir: &Path| fs::remove_dir_all(dir).unwrap(),
+        |dir: &Path| fs::rename(dir, dir.with_extension("away")).unwrap(),
+    ] {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join("data");
+        let store = open(&dir).unwrap();
+        let mut writer = Writer::new(session(), Head::default(), 1);
+        store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+        how(&dir);
+        let error = store.append(writer.seal(batch(sample::accepted("m1", "hi"))).unwrap()).await.unwrap_err();
+        assert_eq!(error, StoreError::Gone { path: dir.join("windlass.db") });
+        assert!(error.to_string().contains("The journal is lost"), "{error}");
+        assert_eq!(store.claim(session()).await.err(), Some(StoreError::Gone { path: dir.join("windlass.db") }));
+        assert!(!dir.exists(), "nothing is made in its place");
+    }
+}
+
+// proves X1: conversations are nobody else's business, whatever folder they are kept in
+#[tokio::test]
+async fn what_the_store_makes_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = open(dir.path()).unwrap();
+    let _lease = store.claim(session()).await.unwrap();
+    let mut writer = Writer::new(session(), Head::default(), 1);
+    store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+    store.append(writer.seal(batch(sample::accepted("m1", &"y".repeat(LARGE)))).unwrap()).await.unwrap();
+    let mut folders = vec![dir.path().to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            let is_folder = entry.file_type().unwrap().is_dir();
+            assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{:?}", entry.path());
+            if is_folder { folders.push(entry.path()) } else { files.push(entry.file_name()) }
+        }
+    }
+    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "write.lock"] {
+        assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
+    }
+    assert!(files.len() > 5, "a lock and a blob as well: {files:?}");
+}

@@ -15,10 +15,7 @@ const LONGEST: usize = 64;
 /// already ends in a hash of the full name.
 #[must_use]
 pub fn wire_name(name: &ToolName, taken: &BTreeSet<String>) -> String {
-    let plain = match name.server() {
-        "local" => name.bare().to_owned(),
-        server => format!("{server}__{}", name.bare()),
-    };
+    let plain = if name.is_local() { name.bare().to_owned() } else { format!("{}__{}", name.server(), name.bare()) };
     let safe: String =
         plain.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
     if safe.len() <= LONGEST && !taken.contains(&safe) {
@@ -89,7 +86,8 @@ pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
         return Resolved::Exact(index);
     }
     let name = name.trim();
-    let (server, bare) = parted(name, specs);
+    let of_ours = |prefix: &str| specs.iter().map(|spec| spec.name.server()).find(|server| *server == prefix);
+    let (server, bare) = parted(name, of_ours);
     let there = |spec: &ToolSpec| server.is_none_or(|server| spec.name.server() == server);
     let named = |spec: &ToolSpec, wanted: &str| spec.name.bare() == wanted && there(spec);
     if let Some(index) = only(specs, |spec| named(spec, bare)) {
@@ -98,21 +96,26 @@ pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
     if specs.iter().any(|spec| named(spec, bare)) {
         return Resolved::Nothing;
     }
-    let local = |wanted: &str| specs.iter().position(|spec| spec.name.server() == "local" && named(spec, wanted));
+    let local = |wanted: &str| specs.iter().position(|spec| spec.name.is_local() && named(spec, wanted));
     if let Some(index) = aliases(bare).find_map(local) {
         return Resolved::Alias(index);
     }
     nearest(server, bare, specs).map_or(Resolved::Nothing, Resolved::Nearest)
 }
 
+/// Whether `name` is that of a tool of this server, however the model parts the two.
+#[must_use]
+pub fn is_of_server(name: &str, server: &str) -> bool {
+    parted(name.trim(), |prefix| (prefix == server).then_some(server)).0.is_some()
+}
+
 /// The server a name begins with, where it is one of ours, and the tool's own name. Any other prefix
 /// is a habit of the model's.
-fn parted<'a>(name: &'a str, specs: &'a [ToolSpec]) -> (Option<&'a str>, &'a str) {
-    let of_ours = |prefix: &str| specs.iter().map(|spec| spec.name.server()).find(|server| *server == prefix);
+fn parted<'a>(name: &'a str, of_ours: impl Fn(&str) -> Option<&'a str>) -> (Option<&'a str>, &'a str) {
     for separator in [".", "__", "/", ":"] {
         for (prefix, bare) in [name.split_once(separator), name.rsplit_once(separator)].into_iter().flatten() {
             let prefix = prefix.rsplit(['.', '/', ':']).next().and_then(|last| last.rsplit("__").next());
-            if let Some(server) = prefix.and_then(of_ours) {
+            if let Some(server) = prefix.and_then(&of_ours) {
                 return (Some(server), bare);
             }
         }

@@ -4,7 +4,7 @@
 //! nor `delete_x` of `create_x`. So names are compared word by word, and a word that differs must be one
 //! that nobody would write on purpose.
 
-use windlass_vocab::ToolSpec;
+use windlass_vocab::{ToolName, ToolSpec};
 
 use crate::alias::folded;
 use crate::names::only;
@@ -20,7 +20,7 @@ pub(crate) fn nearest(server: Option<&str>, bare: &str, specs: &[ToolSpec]) -> O
     if let Some(index) = only(specs, |spec| there(spec) && folded(spec.name.bare()) == wanted) {
         return Some(index);
     }
-    let server = server.unwrap_or("local");
+    let server = server.unwrap_or(ToolName::LOCAL);
     let words = words(bare);
     let misspells = |spec: &ToolSpec| spec.name.server() == server && is_slip(&words, &self::words(spec.name.bare()));
     only(specs, misspells)

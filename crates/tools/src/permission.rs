@@ -88,6 +88,11 @@ impl Permissions {
         self.deny.iter().find(|rule| touches(rule, spec, subject))
     }
 
+    /// Whether a rule asks about it, whatever else allows it.
+    pub(crate) fn asks_about(&self, spec: &ToolSpec, subject: &Subject) -> bool {
+        self.ask.iter().any(|rule| touches(rule, spec, subject))
+    }
+
     /// The verdict where no rule speaks.
     fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
         match (self.mode, effect, clarity) {
@@ -307,6 +312,15 @@ pub(crate) mod tests {
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
             assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]).verdict, Verdict::Allow, "{line}: {rule}");
+        }
+        let edit = spec("local.edit_file", EffectClass::Verifiable);
+        for paths in [&["src/a b.rs"][..], &["x*.md"], &["a", "b/c"], &["b/x", "b/y"]] {
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+            let rule = allowing_rule(&edit, &subject);
+            let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
+            assert_eq!(allowed.judge(&edit, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{paths:?}: {rule}");
+            let other = Subject::paths(vec!["other".to_owned()]);
+            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]), Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");

@@ -68,7 +68,7 @@ impl Registry {
         }
         let unsound = |problem| RegistryError::Schema { tool: spec.name.clone(), problem };
         let schema = Schema::new(&spec.schema).map_err(unsound)?;
-        if spec.name.server() != "local" {
+        if !spec.name.is_local() {
             schema.compiled().map_err(|problem| unsound(problem.clone()))?;
         }
         self.entries.insert(spec.name.clone(), Arc::new(Entry { spec, tool, schema }));
@@ -164,5 +164,5 @@ fn entry(tool: Arc<dyn Tool>) -> Option<Arc<Entry>> {
 /// Whether the model was told the same of both. What is part of the program itself may say it better
 /// after an update.
 fn is_same(now: &ToolSpec, pinned: &ToolSpec) -> bool {
-    now.name.server() == "local" || (&now.description, &now.schema) == (&pinned.description, &pinned.schema)
+    now.name.is_local() || (&now.description, &now.schema) == (&pinned.description, &pinned.schema)
 }

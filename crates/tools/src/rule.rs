@@ -67,7 +67,7 @@ impl Rule {
 
     /// Whether the rule, as one that allows, is about this tool.
     pub(crate) fn means(&self, tool: &ToolName) -> bool {
-        let own = tool.server() == "local" || self.tool.is_everything();
+        let own = tool.is_local() || self.tool.is_everything();
         self.tool.matches(tool.as_str()) || own && self.tool.matches(tool.bare())
     }
 

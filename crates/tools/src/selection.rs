@@ -64,7 +64,7 @@ impl Selection {
     fn is_tagged(&self, spec: &ToolSpec) -> bool {
         self.tags.is_empty()
             || spec.ending.is_some()
-            || spec.tags.is_empty() && spec.name.server() == "local"
+            || spec.tags.is_empty() && spec.name.is_local()
             || spec.tags.iter().any(|tag| tag == CORE || self.tags.contains(tag))
     }
 
@@ -76,7 +76,7 @@ impl Selection {
 pub(crate) fn source(spec: &ToolSpec) -> ToolSource {
     if spec.ending.is_some() {
         ToolSource::Ending
-    } else if spec.name.server() == "local" {
+    } else if spec.name.is_local() {
         ToolSource::BuiltIn
     } else {
         ToolSource::Mcp

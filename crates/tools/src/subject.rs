@@ -5,6 +5,8 @@
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
+use std::path::Path;
+
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::rule::escape;
@@ -42,10 +44,20 @@ impl Subject {
         Self { whole, parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
     }
 
-    /// Several texts, such as the paths a call touches.
+    /// Several texts.
     #[must_use]
     pub fn texts(parts: Vec<String>) -> Self {
         Self::clear(parts.join(" "), parts)
+    }
+
+    /// The paths a call touches. Calls like it are those in the same folder, and below the folder of the
+    /// workspace itself those on the same files.
+    pub(crate) fn paths(parts: Vec<String>) -> Self {
+        let general = match common_folder(&parts) {
+            Some(folder) => format!("{}/*", escape(&folder)),
+            None => escape(&parts.join(" ")),
+        };
+        Self { general: Some(general), ..Self::texts(parts) }
     }
 
     /// A web address. Calls like it are those of the same host.
@@ -80,6 +92,18 @@ impl Subject {
     }
 }
 
+/// The deepest folder that all of these are in, if it is not the workspace itself.
+fn common_folder(paths: &[String]) -> Option<String> {
+    let folder = |path: &String| Path::new(path).parent().map(Path::to_owned);
+    let mut common = folder(paths.first()?)?;
+    for path in paths {
+        while !folder(path)?.starts_with(&common) {
+            common.pop();
+        }
+    }
+    common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
+}
+
 /// Programs that run or destroy whatever they are given: allowing one of them with any arguments
 /// would allow everything.
 const TOO_BROAD: &[&str] = &[
@@ -98,6 +122,25 @@ fn generalise(commands: &[Vec<String>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // proves T8: a yes to one file is no yes to all
+    #[test]
+    fn paths_generalise_to_their_folder_and_never_to_the_whole_workspace() {
+        for (paths, want) in [
+            (&["src/main.rs"][..], "src/*"),
+            (&["src/a/b.rs"], "src/a/*"),
+            (&["README.md"], "README.md"),
+            (&["a*b/c"], r"a\*b/*"),
+            (&["src/a/x", "src/b/y"], "src/*"),
+            (&["src/a", "b"], "src/a b"),
+            (&["a", "b"], "a b"),
+            (&["../out"], "../*"),
+            (&["."], "."),
+        ] {
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+            assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");
+        }
+    }
 
     // proves T8
     #[test]

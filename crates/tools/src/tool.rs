@@ -176,7 +176,7 @@ pub trait Tool: Send + Sync {
 fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     const TITLE: usize = 160;
     const LONGEST: usize = 16_000;
-    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    let name = spec.name.familiar();
     let line = arguments.to_string();
     let title = format!("{name}({})", shorten(&line, TITLE));
     if line.chars().count() <= TITLE {

@@ -71,14 +71,16 @@ impl LeftOut {
     }
 
     fn coverage(&self) -> Coverage {
-        if self.kinds.is_empty() {
-            return Coverage::Full;
-        }
+        self.told().map_or(Coverage::Full, |left_out| Coverage::Partial { left_out })
+    }
+
+    /// The sentence; none where nothing was left out.
+    fn told(&self) -> Option<String> {
         let told = self.kinds.iter().map(|(why, (count, examples))| {
             let more =
                 if *count > examples.len() { format!(" and {} more", count - examples.len()) } else { String::new() };
             format!("{why}: {}{more}", examples.join(", "))
         });
-        Coverage::Partial { left_out: told.collect::<Vec<_>>().join("; ") }
+        (!self.kinds.is_empty()).then(|| told.collect::<Vec<_>>().join("; "))
     }
 }

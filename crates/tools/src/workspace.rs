@@ -4,17 +4,16 @@
 //! it: by `..`, by an absolute path, by a link, or by a link swapped in between two steps. There is
 //! no check to be raced. An absolute path inside the folder is taken as the relative one.
 
-use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
-use windlass_vocab::EffectId;
 
 use crate::Subject;
 use crate::cut::thousands;
+use crate::place::Place;
 
 /// A folder that can't be worked in.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +56,6 @@ pub(crate) enum Found {
     Content(Vec<u8>),
     /// Too large to be shown.
     Large(u64),
-}
-
-/// A name in a folder of the workspace: where a file is, or will be.
-pub(crate) struct Place {
-    pub(crate) parent: Dir,
-    pub(crate) name: OsString,
 }
 
 impl Workspace {
@@ -318,7 +311,7 @@ impl Workspace {
             parts.push(written.to_string_lossy().into_owned());
             parts.extend(real.filter(|real| *real != written).map(|real| real.to_string_lossy().into_owned()));
         }
-        Subject::texts(parts)
+        Subject::paths(parts)
     }
 
     /// `path` with the links in the part of it that exists resolved.
@@ -328,50 +321,6 @@ impl Workspace {
             let real = self.dir.canonicalize(start).ok()?;
             Some(flatten(&real.join(path.strip_prefix(ancestor).ok()?)))
         })
-    }
-}
-
-impl Place {
-    /// Puts `content` there in one step: readers see the old file or the new one, and so does
-    /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
-    /// unfinished file, so that a second try clears away what a crash left of the first.
-    pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
-        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
-        let replaced = self.write_new(&unfinished, content);
-        if let Err(error) = replaced.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
-            // The first error is the one that matters.
-            let _ = self.parent.remove_file(&unfinished);
-            return Err(io::Error::other(format!("{error}; it was left as it was")));
-        }
-        let unsure = |error| io::Error::other(format!("it was written, but the disk did not confirm it: {error}"));
-        sync_folder(&self.parent).map_err(unsure)
-    }
-
-    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let existing = self.parent.metadata(&self.name).ok();
-        if existing.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
-            return Err(io::Error::other("it is read-only"));
-        }
-        match self.parent.remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
-        file.write_all(content)?;
-        if let Some(existing) = existing {
-            file.set_permissions(existing.permissions())?;
-        }
-        file.sync_all()
-    }
-}
-
-/// Makes a rename in `folder` last.
-pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
-    // A handle on a folder may be good for looking up names only; this one can be synced. Some file
-    // systems can't sync a folder at all; the file itself is safe by then.
-    match folder.open(".").and_then(|folder| folder.sync_all()) {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        other => other,
     }
 }
 

@@ -113,7 +113,7 @@ fn what_a_command_changed_is_found_and_nothing_else() {
     });
     assert_eq!(changed(&changes), ["edited", "gone", "link", "made", "made/x", "mode"]);
     assert_eq!(changes["gone"].now, FileState::Absent);
-    assert_eq!(changes["link"].now, FileState::Link { target: "edited".into() });
+    assert!(changes["link"].now.is_like(&FileState::Link { target: "edited".into(), inode: None }));
 }
 
 // proves T9: never a path that only looks new
@@ -162,6 +162,22 @@ fn a_checkpoint_says_what_it_left_out() {
     let empty = Room::new();
     let taken = Checkpoints::default().before(&empty.workspace(), call(0), bounds, &Secrets::default()).taken;
     assert_eq!((taken.coverage, taken.files.len()), (Coverage::Full, 0));
+}
+
+// proves T9: what has no content is not covered, and what is done with it is no change
+#[test]
+fn a_socket_is_passed_over_and_a_new_one_is_told() {
+    let room = Room::new();
+    let _old = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
+    let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
+    let taken = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets).taken;
+    assert_eq!(taken.coverage, Coverage::Partial { left_out: "pipe, socket or device: old".into() });
+    std::fs::remove_file(room.path().join("old")).unwrap();
+    let _again = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
+    let _new = std::os::unix::net::UnixListener::bind(room.path().join("new")).unwrap();
+    let changed = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    assert_eq!(changed.changes, Changes::new());
+    assert_eq!(changed.unseen.as_deref(), Some("it made what is no file, folder or link, and stays: new"));
 }
 
 // proves T9: the second checkpoint costs what changed
@@ -218,7 +234,7 @@ fn the_folder_of_windlass_itself_is_neither_kept_nor_put_back() {
     let blob = Hash(*blake3::hash(b"evil").as_bytes());
     let contents = HashMap::from([(blob, Arc::from(&b"evil"[..]))]);
     let there = room.workspace().look_at(["data/db"], Bounds::PATHS, &secrets).files["data/db"].clone();
-    let change = windlass_vocab::Change { was: there, now: FileState::File { blob, mode: 0o600 } };
+    let change = windlass_vocab::Change { was: there, now: FileState::File { blob, mode: 0o600, inode: None } };
     let left = workspace.restore(&Changes::from([("data/db".into(), change)]), &contents, &secrets, "t");
     assert_eq!(left.len(), 1);
     assert_eq!(room.read("data/db"), "db");
@@ -270,5 +286,108 @@ fn a_thing_that_became_another_kind_of_thing_becomes_itself_again() {
     let now = workspace.look_at(["file", "folder", "folder/x"], Bounds::PATHS, &secrets).files;
     for (path, state) in now {
         assert!(before.taken.files[&path].is_like(&state), "{path}: {state:?}");
+    }
+}
+
+fn inode(room: &Room, path: &str) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(&std::fs::symlink_metadata(room.path().join(path)).unwrap())
+}
+
+/// Makes every path what it was before `command`, twice, as after a crash.
+fn undone(room: &Room, touches: &[Touch], command: impl FnOnce()) -> BTreeMap<String, String> {
+    let (workspace, secrets) = (room.workspace(), Secrets::default());
+    let before = workspace.keep(touches, &secrets);
+    command();
+    let after = workspace.look_at(before.files.keys().map(String::as_str), Bounds::PATHS, &secrets);
+    let change =
+        |path: &String, was: &FileState| windlass_vocab::Change { was: after.files[path].clone(), now: was.clone() };
+    let back = before.files.iter().map(|(path, was)| (path.clone(), change(path, was))).collect();
+    let contents = before.contents.iter().chain(&after.contents);
+    let contents = contents.map(|content| (Hash(*blake3::hash(content).as_bytes()), Arc::clone(content))).collect();
+    let left = workspace.restore(&back, &contents, &secrets, "t");
+    assert_eq!(workspace.restore(&back, &contents, &secrets, "t"), left, "again is no harm");
+    left
+}
+
+fn moved(from: &str, to: &str) -> [Touch; 2] {
+    [Touch::Moved(from.to_owned()), Touch::Entry(to.to_owned())]
+}
+
+// proves T9: undo restores links, those with another name of the same file too
+#[test]
+fn a_file_that_was_moved_is_moved_back_and_keeps_its_other_names() {
+    for (from, to) in [("a", "new/z"), ("z", "a")] {
+        let room = Room::new();
+        room.write(from, "text");
+        std::fs::hard_link(room.path().join(from), room.path().join("other")).unwrap();
+        let left = undone(&room, &moved(from, to), || {
+            std::fs::create_dir_all(room.path().join(to).parent().unwrap()).unwrap();
+            std::fs::rename(room.path().join(from), room.path().join(to)).unwrap();
+        });
+        assert_eq!(left, BTreeMap::new());
+        assert_eq!(inode(&room, from), inode(&room, "other"));
+        assert!(!room.path().join(to).exists() && !room.path().join("new").exists());
+    }
+}
+
+// proves T9: also where it was moved onto another file, whichever is made first
+#[test]
+fn a_file_that_was_moved_onto_another_is_moved_back_and_the_other_is_made_again() {
+    for (from, to) in [("a", "z"), ("z", "a")] {
+        let room = Room::new();
+        room.write(from, "moved");
+        room.write(to, "replaced");
+        let which = inode(&room, from);
+        let left = undone(&room, &moved(from, to), || {
+            std::fs::rename(room.path().join(from), room.path().join(to)).unwrap();
+        });
+        assert_eq!(left, BTreeMap::new());
+        assert_eq!((inode(&room, from), room.read(from), room.read(to)), (which, "moved".into(), "replaced".into()));
+    }
+}
+
+// proves T9
+#[test]
+fn a_moved_file_that_is_no_longer_what_was_moved_is_made_anew() {
+    let room = Room::new();
+    room.write("a", "old");
+    let left = undone(&room, &moved("a", "b"), || {
+        std::fs::rename(room.path().join("a"), room.path().join("b")).unwrap();
+        room.write("b", "edited since");
+    });
+    assert_eq!((left, room.read("a"), room.path().join("b").exists()), (BTreeMap::new(), "old".into(), false));
+}
+
+// proves T9: a moved link stays the link it was
+#[test]
+fn a_link_that_was_moved_is_moved_back() {
+    let room = Room::new();
+    symlink("nowhere", room.path().join("a")).unwrap();
+    let which = inode(&room, "a");
+    let left = undone(&room, &moved("a", "b"), || {
+        std::fs::rename(room.path().join("a"), room.path().join("b")).unwrap();
+    });
+    assert_eq!((left, inode(&room, "a")), (BTreeMap::new(), which));
+}
+
+// proves T9: what a command moved, with two names of one file
+#[test]
+fn what_a_command_moved_is_moved_back_name_by_name() {
+    let room = Room::new();
+    room.write("a", "x");
+    std::fs::create_dir(room.path().join("d")).unwrap();
+    std::fs::hard_link(room.path().join("a"), room.path().join("d/b")).unwrap();
+    let which = inode(&room, "a");
+    let changes = around(&room, &mut Checkpoints::default(), 0, Bounds::WORKSPACE, || {
+        std::fs::rename(room.path().join("d"), room.path().join("e")).unwrap();
+        std::fs::rename(room.path().join("a"), room.path().join("c")).unwrap();
+        std::fs::hard_link(room.path().join("c"), room.path().join("third")).unwrap();
+    });
+    let back = changes.iter().map(|(path, change)| (path.clone(), change.reversed())).collect();
+    let left = room.workspace().restore(&back, &HashMap::new(), &Secrets::default(), "t");
+    assert_eq!(left, BTreeMap::new());
+    assert_eq!((inode(&room, "a"), inode(&room, "d/b")), (which, which));
+    for gone in ["c", "e", "third"] {
+        assert!(!room.path().join(gone).exists(), "{gone}");
     }
 }

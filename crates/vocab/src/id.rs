@@ -120,6 +120,21 @@ text_id! {
 }
 
 impl ToolName {
+    /// The server name of the tools that are built in.
+    pub const LOCAL: &str = "local";
+
+    /// Whether it is one of ours, and no server's.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.server() == Self::LOCAL
+    }
+
+    /// The name as a person says it: of the built-in tools without the server.
+    #[must_use]
+    pub fn familiar(&self) -> &str {
+        if self.is_local() { self.bare() } else { self.as_str() }
+    }
+
     /// The name without its server.
     #[must_use]
     pub fn bare(&self) -> &str {
@@ -129,7 +144,7 @@ impl ToolName {
     /// The server the tool belongs to; `local` for the built-in ones.
     #[must_use]
     pub fn server(&self) -> &str {
-        self.0.split_once('.').map_or("local", |(server, _)| server)
+        self.0.split_once('.').map_or(Self::LOCAL, |(server, _)| server)
     }
 }
 

@@ -63,11 +63,17 @@ pub enum FileState {
         blob: Hash,
         /// Its permissions.
         mode: u32,
+        /// Which one, where it may be moved: other names of the same file stay its names.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inode: Option<u64>,
     },
     /// A symbolic link.
     Link {
         /// Where it leads, as it is written.
         target: String,
+        /// Which one, where it may be moved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inode: Option<u64>,
     },
     /// A folder.
     Folder {
@@ -89,10 +95,18 @@ pub enum FileState {
 }
 
 impl FileState {
-    /// Whether the two are the same, as far as both can tell.
+    /// What stands at a path that is not reached any more: a link was put on its way.
+    pub const OUT_OF_REACH: Self = Self::Unkept { size: 0, modified: 0, inode: 0 };
+
+    /// Whether the two are the same, as far as both can tell. A file is what is in it; a folder is the
+    /// one it is.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
+            (Self::File { blob, mode, .. }, Self::File { blob: other_blob, mode: other_mode, .. }) => {
+                blob == other_blob && mode == other_mode
+            }
+            (Self::Link { target, .. }, Self::Link { target: other_target, .. }) => target == other_target,
             (Self::Folder { mode, inode }, Self::Folder { mode: other_mode, inode: other_inode }) => {
                 mode == other_mode && (inode.is_none() || other_inode.is_none() || inode == other_inode)
             }
@@ -115,20 +129,55 @@ impl FileState {
         matches!(self, Self::Folder { .. })
     }
 
+    /// Its permissions, where it has any of its own and they are known.
+    #[must_use]
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Self::File { mode, .. } | Self::Folder { mode, .. } => Some(*mode),
+            Self::Absent | Self::Link { .. } | Self::Unkept { .. } => None,
+        }
+    }
+
     /// Which thing it is, where that is known.
     #[must_use]
     pub fn inode(&self) -> Option<u64> {
         match self {
-            Self::Folder { inode, .. } => *inode,
-            Self::Unkept { inode, .. } => Some(*inode),
-            Self::Absent | Self::File { .. } | Self::Link { .. } => None,
+            Self::File { inode, .. } | Self::Link { inode, .. } | Self::Folder { inode, .. } => *inode,
+            Self::Unkept { inode, .. } => Some(*inode).filter(|_| *self != Self::OUT_OF_REACH),
+            Self::Absent => None,
         }
+    }
+
+    /// The same, wherever it is: without which thing it is, but for what nothing else is known of.
+    #[must_use]
+    pub fn anywhere(mut self) -> Self {
+        match &mut self {
+            Self::File { inode, .. } | Self::Link { inode, .. } | Self::Folder { inode, .. } => *inode = None,
+            Self::Absent | Self::Unkept { .. } => {}
+        }
+        self
     }
 
     /// Whether both are known to be one and the same thing, which was only moved.
     #[must_use]
     pub fn is_same_thing(&self, other: &Self) -> bool {
-        self.inode().is_some() && self.inode() == other.inode() && self.is_folder() == other.is_folder()
+        if self.inode().is_none() || self.inode() != other.inode() {
+            return false;
+        }
+        match self {
+            Self::File { .. } | Self::Link { .. } => self.is_like(other),
+            Self::Absent | Self::Folder { .. } | Self::Unkept { .. } => self.is_folder() == other.is_folder(),
+        }
+    }
+
+    /// Whether it can be had back only by moving it: nothing of what is in it was kept.
+    #[must_use]
+    pub fn is_only_moved(&self) -> bool {
+        match self {
+            Self::Folder { inode, .. } => inode.is_some(),
+            Self::Unkept { .. } => true,
+            Self::Absent | Self::File { .. } | Self::Link { .. } => false,
+        }
     }
 
     /// The content, where it is a file that is kept.
@@ -262,6 +311,7 @@ pub struct Undone {
 #[cfg(test)]
 mod tests {
     use super::{FileState, UndoId, Undoable};
+    use crate::Hash;
 
     #[test]
     fn a_call_and_an_undo_are_told_apart_by_how_they_are_written() {
@@ -274,6 +324,18 @@ mod tests {
         for text in ["", "u", "ux", "2.1", "undo"] {
             assert!(text.parse::<Undoable>().unwrap_err().to_string().contains("a call (2.1.0) or an undo (u1)"));
         }
+    }
+
+    #[test]
+    fn a_file_is_the_same_thing_only_with_what_was_in_it() {
+        let file = |content, inode| FileState::File { blob: Hash([content; 32]), mode: 0o644, inode };
+        assert!(file(1, Some(5)).is_same_thing(&file(1, Some(5))));
+        for other in [file(2, Some(5)), file(1, Some(6)), file(1, None)] {
+            assert!(!file(1, Some(5)).is_same_thing(&other), "{other:?}");
+        }
+        assert!(!file(1, None).is_same_thing(&file(1, None)), "nobody knows which they are");
+        assert!(file(1, Some(5)).is_like(&file(1, Some(6))), "an editor that replaces a file changes nothing by it");
+        assert!(!FileState::Unkept { size: 1, modified: 1, inode: 5 }.is_like(&file(1, Some(5))));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{OpenError, Opening, Runtime, Session, SessionClosed, Subscription};
+use windlass_runtime::{FirstWords, Interest, OpenError, Opening, Runtime, Session, SessionClosed, Subscription};
 use windlass_store::{Backwards, Store, StoreError};
 use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
@@ -127,22 +127,30 @@ impl<D, O> Agent<D, O> {
     }
 
     async fn say(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
-        let session = self.session(key).await?;
-        let ended = self.ask(&session, message_id, prompt).await;
+        let (session, mut events, awaited) = self.session_saying(key, message_id, prompt, Interest::Runs).await?;
+        let ended = self.follow(&session, &mut events, awaited, |_| {}).await;
         session.close().await;
         ended
     }
 
-    async fn ask(&self, session: &Session, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
-        let mut events = session.records();
-        let awaited = awaited(session, message_id, prompt).await?;
-        self.follow(session, &mut events, awaited, |_| {}).await
+    /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited.
+    pub async fn session_saying(
+        &self,
+        key: &str,
+        message_id: MessageId,
+        prompt: impl Into<String>,
+        interest: Interest,
+    ) -> Result<(Session, Subscription, Awaited), OpenError> {
+        let words = FirstWords { message_id: message_id.clone(), text: prompt.into() };
+        let opening = self.runtime.open_saying(self.opening(key), self.terms.clone(), words, interest);
+        let (session, events, sent) = opening.await?;
+        Ok((session, events, Awaited::after(sent, message_id)))
     }
 
     /// Says something in a session and gives the run as it goes: its events, a way to stop it, its end.
     pub async fn start(&self, key: &str, prompt: &str) -> Result<Running<O>, RunError> {
-        let (session, events) = self.session_followed(key).await?;
-        let awaited = awaited(&session, MessageId(Uuid::now_v7().to_string()), prompt).await?;
+        let id = MessageId(Uuid::now_v7().to_string());
+        let (session, events, awaited) = self.session_saying(key, id, prompt, Interest::Everything).await?;
         Ok(Running::new(session, events, Pursuit::new(Arc::clone(self.store()), awaited)))
     }
 
@@ -196,9 +204,4 @@ impl<D, O: Output> Agent<D, O> {
     pub fn output(&self, ended: &RunEnded) -> Result<O, OutputError> {
         output_of(ended)
     }
-}
-
-/// Says something, and what is then awaited.
-async fn awaited(session: &Session, message_id: MessageId, prompt: &str) -> Result<Awaited, SessionClosed> {
-    Ok(Awaited::after(session.send(message_id.clone(), prompt).await?, message_id))
 }

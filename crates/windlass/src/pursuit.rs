@@ -30,7 +30,7 @@ pub(crate) enum Next {
 /// Where somebody stands who awaits a run's end.
 #[derive(Debug)]
 enum Stage {
-    /// The journal was not looked at yet.
+    /// The run was not seen to begin, and the journal not looked at.
     Fresh,
     /// The end is yet to come.
     Awaiting,
@@ -62,9 +62,16 @@ impl Pursuit {
     async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<Next, RunError> {
         loop {
             match &self.stage {
-                Stage::Fresh => match self.look(session).await? {
-                    Some(ended) => self.stage = Stage::Found(ended),
-                    None => self.stage = Stage::Awaiting,
+                // Whoever subscribed before the run began sees it begin, and need not look for its end.
+                Stage::Fresh => match events.try_next() {
+                    Some(event) => {
+                        self.notice(&event);
+                        return Ok(Next::Event(event));
+                    }
+                    None => {
+                        let ended = self.look(session).await?;
+                        self.stage = ended.map_or(Stage::Awaiting, Stage::Found);
+                    }
                 },
                 Stage::Found(ended) => {
                     return Ok(events.try_next().map_or_else(|| Next::End(Ok(ended.clone())), Next::Event));
@@ -115,11 +122,14 @@ impl Pursuit {
                 self.begins = Some(envelope.seq + 1);
                 if let Some(run) = envelope.run {
                     self.awaited = Awaited::Run(run);
+                    self.stage = Stage::Awaiting;
                 }
             }
             (Record::RunStarted(started), Awaited::Message(_)) if self.begins == Some(envelope.seq) => {
                 self.awaited = Awaited::Run(started.run);
+                self.stage = Stage::Awaiting;
             }
+            (Record::RunStarted(started), Awaited::Run(run)) if started.run == *run => self.stage = Stage::Awaiting,
             (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => {
                 self.stage = Stage::Seen(ended.clone());
             }

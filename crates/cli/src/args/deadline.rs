@@ -18,7 +18,11 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
         smallest = unit_ms;
         rest = after;
     }
-    if total == 0 { Err(FORMS.into()) } else { Ok(Duration::from_millis(total)) }
+    match total {
+        0 if text.is_empty() => Err(FORMS.into()),
+        0 => Err("nothing can be done in no time: write more than that, e.g. 30s, or leave it out".into()),
+        ms => Ok(Duration::from_millis(ms)),
+    }
 }
 
 fn unit_ms(unit: &str) -> Option<u64> {
@@ -56,5 +60,7 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(parse("18446744073709551615d").is_err());
+        let nothing = parse("0s").expect_err("no time");
+        assert!(nothing.contains("more than that"), "{nothing}");
     }
 }

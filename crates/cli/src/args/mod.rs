@@ -48,7 +48,7 @@ Examples:
   windlass run --session notes --message-id 42 - < prompt.txt
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, budget or unfinished, 4 cancelled,
-5 the store is busy or damaged, 6 waiting for a person.";
+5 the store is busy, damaged or gone, 6 waiting for a person.";
 
 const SESSIONS_EXAMPLES: &str = "\
 Examples:

@@ -52,7 +52,7 @@ pub struct AuditArgs {
     /// Calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
-    /// Calls of this tool only; `*` stands for anything
+    /// Calls of this tool only, named as in a rule: `run_command`, `hub.*`
     #[arg(long, value_name = "TOOL", value_parser = super::name)]
     pub tool: Option<String>,
     /// Print one JSON object per line

@@ -13,7 +13,7 @@ use super::slash::{self, Meaning, Slash};
 use super::typed::Pressed;
 use super::{edit, performing};
 use crate::commands::CommandError;
-use crate::commands::question::{about, choices, chosen, offered, shown};
+use crate::commands::question::{about, choices, chosen, offered, shown, terms};
 use crate::form::Form;
 use crate::models::DEMO;
 use crate::output::harmless_line;
@@ -62,7 +62,8 @@ pub(crate) async fn ask(
         Some(preview) => painted(&shown(preview, INDENT), INDENT, desk.console.look().colour),
         None => about(&asked.kind).to_owned(),
     };
-    let offer = offered(&choices, desk.console.look().width.saturating_sub(1));
+    let terms = terms(asked, |choice| format!("[{}]", choice.letter)).map(|terms| terms + "\n").unwrap_or_default();
+    let offer = terms + &offered(&choices, desk.console.look().width.saturating_sub(1));
     desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
     loop {
         let line = match reply(desk, talk, asked, Wants::Choice).await? {

@@ -19,7 +19,7 @@ use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::question::shown;
 use crate::commands::{CommandError, agent};
-use crate::output::{harmless_line, harmless_lines};
+use crate::output::{broken_json, harmless_line, harmless_lines};
 use crate::screen::painted;
 
 /// The answer with the arguments the person wrote; `None` when they gave up.
@@ -118,7 +118,8 @@ impl Form {
                 let members = serde_json::Map::from_iter([(name.clone(), Value::String(text.trim_end().to_owned()))]);
                 Ok(Json::from(&Value::Object(members)))
             }
-            Self::Whole => Json::parse(text.trim()).map_err(|error| format!("this is not JSON: {error}")),
+            Self::Whole => Json::parse(text.trim())
+                .map_err(|error| format!("this is not JSON: {}", broken_json(text.trim(), &error))),
         }
     }
 }

@@ -74,7 +74,10 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Opt
         Err(_) if desk.is_gone() => Ok(Exit::Done),
         done => done,
     };
-    let bye = farewell(&mut talk).await;
+    let bye = match &done {
+        Err(error) if error.is_final() => String::new(),
+        Ok(_) | Err(_) => farewell(&mut talk).await,
+    };
     talk.close().await;
     talk.job.servers.close().await;
     // A terminal that is gone can't be told anything.
@@ -173,8 +176,11 @@ async fn followed(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
     }
 }
 
-/// A session that can't be had is said and left; the chat goes on.
+/// A session that can't be had is said and left; the chat goes on, while there is a store to have others of.
 async fn survive(desk: &mut Desk, talk: &mut Conversation, error: CommandError) -> Result<Left, CommandError> {
+    if error.is_final() {
+        return Err(error);
+    }
     talk.close().await;
     desk.console.tell(&error.message)?;
     Ok(Left::Idle)

@@ -96,7 +96,10 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
     match session.undo(UndoRequest { of, force, earnest: Earnest::Do }).await {
         Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
         Err(UndoError::Closed(closed)) => Err(RunError::from(closed).into()),
-        Err(refused) => Ok(undone::refused(&refused, "/undo force") + "\n"),
+        Err(refused) => {
+            let forced = of.map_or("/undo force".to_owned(), |of| format!("/undo {of} force"));
+            Ok(undone::refused(&refused, &forced) + "\n")
+        }
     }
 }
 

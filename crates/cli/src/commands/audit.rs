@@ -1,10 +1,14 @@
 //! `windlass audit`: every call the model asked for, whether it was allowed and by what, and how it came
 //! out (T11). A fold of the journals, and the lines kept of sessions that were removed; newest last.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use windlass::store::{Store, kept_audit, projections::audit};
-use windlass_vocab::{AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, OutcomeKind, QuestionOption};
+use windlass::tools::{ParseRuleError, Rule, TOOL_NAMES};
+use windlass_vocab::{
+    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, OutcomeKind, QuestionOption, ToolName,
+};
 
 use super::streams::print;
 use super::{CommandError, Done, agent, block_on, job, session};
@@ -12,15 +16,19 @@ use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
 use crate::output::wording::{outcome, took};
 use crate::output::{harmless_line, short_line};
-use crate::settings::{Env, Flags};
+use crate::settings::{Env, Flags, near};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
     let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let entries = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
+        let entries = match &args.tool {
+            Some(tool) => of_tool(entries, tool)?,
+            None => entries,
+        };
         let now = crate::crash::clock().now();
-        let wanted: Vec<AuditEntry> = entries.into_iter().filter(|entry| is_wanted(entry, args, now)).collect();
+        let wanted: Vec<AuditEntry> = entries.into_iter().filter(|entry| is_recent(entry, args.since, now)).collect();
         if args.json {
             for entry in &wanted {
                 let line =
@@ -37,35 +45,68 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
 /// The calls of all sessions that are there, and of those that were.
 async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<Vec<AuditEntry>, CommandError> {
     let mut entries = Vec::new();
-    for row in store.sessions(session::OWNER).await? {
+    let rows = store.sessions(session::OWNER).await?;
+    for row in &rows {
         // Lines of the others are not shown, but must not be taken for those of sessions that are gone.
         if key.is_none_or(|key| key == row.key) {
             entries.extend(audit(&store.read(row.session, 0).await?));
         }
     }
     let kept = kept_audit(data, &entries)?;
-    entries.extend(kept.into_iter().filter(|entry| key.is_none_or(|key| key == entry.key)));
+    let (kept, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|entry| key.is_none_or(|key| key == entry.key));
+    entries.extend(kept);
+    if let Some(key) = key
+        && entries.is_empty()
+    {
+        let known = rows.iter().map(|row| row.key.as_str()).chain(others.iter().map(|entry| entry.key.as_str()));
+        check_session(key, &known.collect::<Vec<_>>())?;
+    }
     entries.sort_by_key(|entry| (entry.at, entry.session, entry.call));
     Ok(entries)
 }
 
-fn is_wanted(entry: &AuditEntry, args: &AuditArgs, now: At) -> bool {
-    let recent = args.since.is_none_or(|since| match since {
-        Since::Ago(ms) => now.ms_since(entry.at) <= ms,
-        Since::Moment(at) => entry.at >= at,
-    });
-    let bare = entry.tool.split_once('.').map_or(entry.tool.as_str(), |(_, bare)| bare);
-    recent && args.tool.as_deref().is_none_or(|tool| matches(tool, &entry.tool) || matches(tool, bare))
+/// Nothing is told of a session without calls; one that was never there is a slip.
+fn check_session(key: &str, known: &[&str]) -> Result<(), CommandError> {
+    if known.contains(&key) {
+        return Ok(());
+    }
+    let hint = near(key, known).map_or("`windlass sessions list` shows those that are".to_owned(), meant);
+    Err(CommandError::new(Exit::Usage, format!("there is no session `{key}`, nor was there one; {hint}")))
 }
 
-/// Whether `text` fits a pattern in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((head, rest)) => text.strip_prefix(head).is_some_and(|text| {
-            (0..=text.len()).filter(|at| text.is_char_boundary(*at)).any(|at| matches(rest, &text[at..]))
-        }),
+/// Those of the tools a name means, as rules name them.
+fn of_tool(entries: Vec<AuditEntry>, tool: &str) -> Result<Vec<AuditEntry>, CommandError> {
+    let usage = |problem: String| CommandError::new(Exit::Usage, problem);
+    let rule: Rule = tool.parse().map_err(|error: ParseRuleError| usage(error.to_string()))?;
+    if rule.tool() != rule.to_string() {
+        let problem = format!("arguments are kept as digests only, so name the tool alone: --tool {}", rule.tool());
+        return Err(usage(problem));
     }
+    let names: BTreeSet<String> = entries.iter().map(|entry| people_say(&entry.tool).to_owned()).collect();
+    let of: Vec<AuditEntry> = entries.into_iter().filter(|entry| rule.names(&ToolName(entry.tool.clone()))).collect();
+    let is_ours = TOOL_NAMES.iter().any(|name| rule.names(&ToolName(format!("local.{name}"))));
+    if of.is_empty() && !is_ours {
+        let known: Vec<&str> = names.iter().map(String::as_str).chain(TOOL_NAMES.iter().copied()).collect();
+        let hint = near(tool, &known).map(|name| format!("; {}", meant(name))).unwrap_or_default();
+        return Err(usage(format!("no call of a tool `{tool}` is recorded, and Windlass has none{hint}")));
+    }
+    Ok(of)
+}
+
+fn meant(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
+
+/// A tool of ours without its server.
+fn people_say(tool: &str) -> &str {
+    tool.strip_prefix("local.").unwrap_or(tool)
+}
+
+fn is_recent(entry: &AuditEntry, since: Option<Since>, now: At) -> bool {
+    since.is_none_or(|since| match since {
+        Since::Ago(ms) => now.ms_since(entry.at) <= ms,
+        Since::Moment(at) => entry.at >= at,
+    })
 }
 
 /// Characters of a digest that people are shown.
@@ -102,7 +143,7 @@ fn cells(entry: &AuditEntry) -> [String; 8] {
         harmless_line(&entry.owner),
         short_line(&entry.key, 30),
         entry.call.to_string(),
-        short_line(entry.tool.strip_prefix("local.").unwrap_or(&entry.tool), 40),
+        short_line(people_say(&entry.tool), 40),
         entry.arguments.to_string().chars().take(DIGEST).collect(),
         short_line(&verdict(entry), 60),
         format!("{came_out}{}", entry.took_ms.map(|ms| format!(", {}", took(ms))).unwrap_or_default()),
@@ -144,25 +185,5 @@ fn answered(answer: AuditAnswer) -> String {
     match answer.by {
         AnsweredBy::Person => format!("person said {said}"),
         AnsweredBy::Expiry => format!("no answer came, taken as {said}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_pattern_fits_the_tools_it_means() {
-        for (pattern, text, fits) in [
-            ("run_command", "run_command", true),
-            ("run_*", "run_command", true),
-            ("*_file", "write_file", true),
-            ("*", "", true),
-            ("git.*", "git.log", true),
-            ("run", "run_command", false),
-            ("*x", "write_file", false),
-        ] {
-            assert_eq!(matches(pattern, text), fits, "{pattern} on {text}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
-use super::question::{choices, chosen, offered, shown};
+use super::question::{choices, chosen, offered, shown, terms};
 use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
@@ -163,6 +163,9 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
         writeln!(err, "\n{}", painted(&shown(preview, "  "), "  ", colour))?;
     }
     loop {
+        if let Some(terms) = terms(asked, |choice| format!("[{}]", choice.letter)) {
+            writeln!(err, "{terms}")?;
+        }
         write!(err, "{}? ", offered(&choices, usize::MAX))?;
         err.flush()?;
         let mut line = String::new();
@@ -206,13 +209,14 @@ impl From<StoreError> for CommandError {
             StoreError::Conflict
             | StoreError::Busy { .. }
             | StoreError::Full { .. }
+            | StoreError::Gone { .. }
             | StoreError::Newer { .. }
             | StoreError::Locked { .. }
             | StoreError::Io { .. }
             | StoreError::Unwritable { .. }
             | StoreError::Closed => (Exit::Store, ""),
         };
-        Self::new(exit, format!("{error}{hint}"))
+        Self { store: Some(error.clone()), ..Self::new(exit, format!("{error}{hint}")) }
     }
 }
 

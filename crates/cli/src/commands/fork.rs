@@ -11,20 +11,21 @@ use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::ForkArgs;
 use crate::exit::Exit;
-use crate::output::{harmless_line, harmless_lines, quoted};
+use crate::output::{harmless_line, harmless_lines, quoted, same_folders};
 use crate::settings::{Env, Flags};
 
 /// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
 const KEPT: usize = 180;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done {
+    let data = same_folders(data_dir.as_deref(), None);
     let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;
-        let hint = hint(store.as_ref(), &origin, &forked).await?;
+        let hint = hint(store.as_ref(), &origin, &forked, &data).await?;
         tell(&harmless_lines(&hint));
         Ok(Exit::Done)
     })
@@ -74,13 +75,13 @@ fn unforked(key: &str) -> &str {
 }
 
 /// Where the fork left its origin and how one goes on.
-async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow) -> Result<String, CommandError> {
+async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow, data: &str) -> Result<String, CommandError> {
     let last = store.read_before(forked.session, u64::MAX, 1).await?;
     let (origin, key) = (quoted(&origin.key), quoted(&forked.key));
-    let go_on = format!("  go on with: windlass run --session {key} \"…\"");
+    let go_on = format!("  go on with: windlass run --session {key}{data} \"…\"");
     Ok(match last.first().map(|first| (&first.record, first.run, first.seq)) {
         Some((Record::CancelAsked(CancelAsked { by: StopBy::Fork }), Some(run), seq)) => format!(
-            "forked from {origin} at record {}, where run {run} was open\n{go_on}\n  or try it again: windlass retry {key}",
+            "forked from {origin} at record {}, where run {run} was open\n{go_on}\n  or try it again: windlass retry {key}{data}",
             seq - 1
         ),
         _ => {

@@ -28,6 +28,8 @@ pub(crate) mod streams;
 mod timeline;
 mod undo;
 
+use windlass::store::StoreError;
+
 pub use self::job::Job;
 use crate::args::{ChatArgs, Cli, Command};
 use crate::exit::Exit;
@@ -41,13 +43,21 @@ pub struct CommandError {
     pub exit: Exit,
     /// What to tell the person.
     pub message: String,
+    /// What the store said, where it was the store.
+    pub store: Option<StoreError>,
 }
 
 impl CommandError {
     /// An error that leaves with `exit`.
     #[must_use]
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), store: None }
+    }
+
+    /// Whether nothing more can be written down: the store is gone.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self.store, Some(StoreError::Gone { .. }))
     }
 }
 

@@ -3,6 +3,7 @@
 use windlass::vocab::{Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use crate::form::Form;
+use crate::output::harmless_line;
 
 /// An answer as a person may type it: the letter or the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,16 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
 }
 
 fn is_fillable(asked: &QuestionAsked) -> bool {
-    let is_form =
-        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Form { .. }));
-    !is_form || Form::of(asked).is_some()
+    asked.form().is_none() || Form::of(asked).is_some()
+}
+
+/// What the answers that hold for longer would allow, which may be more than this call: whoever chooses one
+/// has read it. The answers are named as they are on offer.
+pub(crate) fn terms(asked: &QuestionAsked, named: impl Fn(&Choice) -> String) -> Option<String> {
+    let rule = asked.preview.as_ref()?.rule.as_deref()?;
+    let lasts = |choice: &Choice| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
+    let lasting: Vec<String> = choices(asked).iter().filter(|choice| lasts(choice)).map(named).collect();
+    (!lasting.is_empty()).then(|| harmless_line(&format!("{} allow: {rule}", lasting.join(" and "))))
 }
 
 /// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
@@ -97,9 +105,9 @@ pub(crate) fn about(kind: &QuestionKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use windlass::vocab::{CallId, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+    use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
-    use super::{choices, chosen, offered};
+    use super::{choices, chosen, offered, terms};
 
     fn approval() -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -131,5 +139,20 @@ mod tests {
         assert_eq!(offered(&choices, 80), line);
         let narrow = "[n] no\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
         assert_eq!(offered(&choices, 20), narrow);
+    }
+
+    // proves T8: what would be allowed is shown before it is
+    #[test]
+    fn the_rule_that_an_answer_would_make_is_shown_with_the_answers() {
+        let letters = |asked: &QuestionAsked| terms(asked, |choice| format!("[{}]", choice.letter));
+        let preview =
+            |rule: Option<&str>| Preview { title: "x".into(), body: String::new(), rule: rule.map(Into::into) };
+        let mut asked = QuestionAsked { preview: Some(preview(Some("run_command(a\n\u{1b}b *)"))), ..approval() };
+        let told = letters(&asked).expect("terms");
+        assert!(told.starts_with("[s] and [a] allow: run_command(a") && !told.contains(['\n', '\u{1b}']), "{told:?}");
+        asked.options = vec![QuestionOption::No, QuestionOption::Once];
+        assert_eq!(letters(&asked), None, "no answer on offer holds for longer");
+        assert_eq!(letters(&QuestionAsked { preview: Some(preview(None)), ..approval() }), None);
+        assert_eq!(letters(&approval()), None);
     }
 }

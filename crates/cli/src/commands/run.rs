@@ -4,9 +4,9 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use windlass::Interest;
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::MessageId;
-use windlass::{Awaited, RunError};
 
 use super::streams::tell;
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
@@ -50,9 +50,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
-        let (session, mut events) = agent.session_followed(&key).await?;
-        let sent = session.send(message_id.clone(), prompt).await.map_err(RunError::from)?;
-        let awaited = Awaited::after(sent, message_id);
+        let opening = agent.session_saying(&key, message_id, prompt, Interest::Everything);
+        let (session, mut events, awaited) = opening.await?;
         follow::to_its_end(&mut job, &agent, session, &mut events, awaited).await
     })
 }

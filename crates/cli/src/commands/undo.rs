@@ -12,11 +12,13 @@ use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::UndoArgs;
 use crate::exit::Exit;
-use crate::output::{quoted, undone};
+use crate::output::{quoted, same_folders, undone};
 use crate::settings::{Env, Flags, Place};
 use crate::{crash, secrets};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
+    let data = same_folders(data_dir.as_deref(), None);
+    let folders = same_folders(data_dir.as_deref(), args.workspace.as_deref());
     let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
     let place = job::place(flags.clone(), env.clone())?;
     block_on(async {
@@ -24,7 +26,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let key = quoted(&row.key);
         if session::is_open(&row) {
-            return Err(run_open(&key));
+            return Err(run_open(&key, &data));
         }
         let place = session::at_home(place, &row, args.workspace.as_deref())?;
         let files = UndoFiles {
@@ -41,20 +43,20 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         let report = match runtime::undo(&files, row.session, request, clock.as_ref()).await {
             Ok(report) => report,
             Err(UndoError::Store(error)) => return Err(error.into()),
-            Err(UndoError::RunOpen) => return Err(run_open(&key)),
+            Err(UndoError::RunOpen) => return Err(run_open(&key, &data)),
             Err(refused) => return Err(CommandError::new(exit(&refused), undone::refused(&refused, "--force"))),
         };
         print(&undone::restored(&report))?;
-        tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}")).trim_end());
+        tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
         // Whoever asked for files is not told that all is well when none came back.
         let in_vain = report.restored.is_empty() && !report.left_alone.is_empty();
         Ok(if in_vain { Exit::Failed } else { Exit::Done })
     })
 }
 
-fn run_open(key: &str) -> CommandError {
+fn run_open(key: &str, data: &str) -> CommandError {
     let text = format!(
-        "a run of session `{key}` is not over and may still change files: finish it with `windlass resume {key}` \
+        "a run of session `{key}` is not over and may still change files: finish it with `windlass resume {key}{data}` \
          (Ctrl-C stops it there), then undo"
     );
     CommandError::new(Exit::Usage, text)
@@ -68,6 +70,7 @@ fn exit(error: &UndoError) -> Exit {
         | UndoError::NoWorkspace
         | UndoError::Nothing
         | UndoError::NoSuch(_)
+        | UndoError::Unchanged(_)
         | UndoError::TakenBack { .. } => Exit::Usage,
     }
 }

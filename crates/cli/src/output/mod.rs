@@ -4,7 +4,9 @@
 //!
 //! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
 
+mod broken_json;
 mod harmless;
+mod live;
 mod progress;
 pub(crate) mod undone;
 pub(crate) mod wording;
@@ -13,10 +15,12 @@ use std::io::{self, Write};
 
 use windlass_vocab::{CallRequested, Event, RunEnded};
 
+pub(crate) use self::broken_json::broken_json;
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
+pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
-pub(crate) use self::wording::quoted;
 use self::wording::{answer, explanation};
+pub(crate) use self::wording::{quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use windlass_vocab::{
     CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
 };
 
+use super::live::{Lines, Weight};
 use super::wording::{self, TEXT, first_line, show_call, took};
 use super::{Stream, harmless_line, short_line};
 
@@ -17,33 +18,19 @@ const LIVE: usize = 70;
 /// Writes progress; what can't be written is lost, the run goes on.
 #[derive(Debug)]
 pub struct Progress<W: Write> {
-    out: W,
-    stream: Stream,
+    lines: Lines<W>,
     /// Calls on the way, as they are shown.
     calls: BTreeMap<CallId, String>,
-    live: Live,
-}
-
-/// The live line of a terminal.
-#[derive(Debug, PartialEq, Eq)]
-enum Live {
-    Away,
-    /// It says what is awaited.
-    Awaited,
-    /// It shows the end of what the model is writing.
-    Words(String),
-}
-
-#[derive(Clone, Copy)]
-enum Weight {
-    Plain,
-    Dim,
+    /// The end of what the model is writing.
+    words: String,
+    /// The nudge that was shown last, while nothing else is, and how often it came again.
+    nudged: Option<(String, u32)>,
 }
 
 impl<W: Write> Progress<W> {
     /// Progress to `out`.
     pub fn new(out: W, stream: Stream) -> Self {
-        Self { out, stream, calls: BTreeMap::new(), live: Live::Away }
+        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new(), nudged: None }
     }
 
     /// Shows an event, if it is worth a line.
@@ -85,13 +72,16 @@ impl<W: Write> Progress<W> {
                 }
             }
             Record::ModelReplied(reply) => self.replied(reply),
-            Record::Nudged(nudge) => self.print(Weight::Dim, &wording::nudged(nudge)),
+            Record::Nudged(nudge) => self.nudged(wording::nudged(nudge)),
             Record::ToolWithheld(tool) => self.print(Weight::Plain, &wording::withheld(tool)),
             Record::RunResumed(_) => self.print(Weight::Dim, wording::RESUMED),
             Record::Compacted(compacted) => self.print(Weight::Dim, wording::compacted(compacted)),
             Record::CancelAsked(asked) => self.print(Weight::Plain, wording::cancel_asked(asked)),
             // Whoever can answer is asked elsewhere, on a clean line.
-            Record::QuestionAsked(_) | Record::RunEnded(_) => self.erase_live(),
+            Record::QuestionAsked(_) | Record::RunEnded(_) => {
+                self.erase_live();
+                self.tell_repeats();
+            }
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
@@ -107,6 +97,24 @@ impl<W: Write> Progress<W> {
             | Record::UndoStarted(_)
             | Record::Undone(_)
             | Record::Unknown(_) => {}
+        }
+    }
+
+    /// A model that only talks is nudged a hundred times; that is said once, and counted.
+    fn nudged(&mut self, line: String) {
+        match &mut self.nudged {
+            Some((shown, again)) if *shown == line => *again += 1,
+            Some(_) | None => {
+                self.print(Weight::Dim, &line);
+                self.nudged = Some((line, 0));
+            }
+        }
+    }
+
+    fn tell_repeats(&mut self) {
+        if let Some((_, again @ 1..)) = self.nudged.take() {
+            let times = if again == 1 { "once more".to_owned() } else { format!("{again} times more") };
+            self.print(Weight::Dim, &format!("nudged the model: the same {times}"));
         }
     }
 
@@ -148,48 +156,29 @@ impl<W: Write> Progress<W> {
                 return;
             }
         };
-        if self.stream == Stream::Terminal {
-            let mut words = match std::mem::replace(&mut self.live, Live::Away) {
-                Live::Words(words) => words,
-                Live::Away | Live::Awaited => String::new(),
-            };
-            words.push_str(&harmless_line(text));
-            if let Some((start, _)) = words.char_indices().rev().nth(LIVE - 1) {
-                words.drain(..start);
+        if self.lines.stream() == Stream::Terminal {
+            self.words.push_str(&harmless_line(text));
+            if let Some((start, _)) = self.words.char_indices().rev().nth(LIVE - 1) {
+                self.words.drain(..start);
             }
-            self.write_live(&words);
-            self.live = Live::Words(words);
+            self.lines.show(&self.words);
         }
     }
 
     /// Without it nothing would tell a slow model from a process that hangs.
     fn await_it(&mut self, what: &str) {
-        if self.stream == Stream::Terminal {
-            self.write_live(&harmless_line(what));
-            self.live = Live::Awaited;
-        }
-    }
-
-    fn write_live(&mut self, text: &str) {
-        // Without wrapping (?7l): a second row would stay behind when the line is erased.
-        let _ = write!(self.out, "\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
-        let _ = self.out.flush();
+        self.words.clear();
+        self.lines.show(what);
     }
 
     fn erase_live(&mut self) {
-        if self.live != Live::Away {
-            self.live = Live::Away;
-            let _ = write!(self.out, "\r\u{1b}[K");
-            let _ = self.out.flush();
-        }
+        self.words.clear();
+        self.lines.erase();
     }
 
     fn print(&mut self, weight: Weight, text: &str) {
-        self.erase_live();
-        let text = harmless_line(text);
-        let _ = match (self.stream, weight) {
-            (Stream::Terminal, Weight::Dim) => writeln!(self.out, "\u{1b}[2m{text}\u{1b}[0m"),
-            (Stream::Terminal, Weight::Plain) | (Stream::Piped, _) => writeln!(self.out, "{text}"),
-        };
+        self.tell_repeats();
+        self.words.clear();
+        self.lines.print(weight, text);
     }
 }

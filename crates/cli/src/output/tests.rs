@@ -106,6 +106,23 @@ fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     assert_eq!(shown(Stream::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
+// proves L6: the loop goes on, and nobody has to read it a hundred times
+#[test]
+fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
+    let nudge = |why| event(Nudged { why: NudgeCause::Reply(why), evidence: String::new(), text: "go on".into() });
+    let (empty, cut) = (|| nudge(Nudge::Empty), || nudge(Nudge::CutOff));
+    let end = event(ended(EndReason::TurnCap, "", None));
+    let events = [empty(), empty(), empty(), cut(), cut(), empty(), end];
+    assert_eq!(
+        shown(Stream::Piped, &events),
+        "nudged the model: the reply was empty\n\
+         nudged the model: the same 2 times more\n\
+         nudged the model: the reply was cut off\n\
+         nudged the model: the same once more\n\
+         nudged the model: the reply was empty\n"
+    );
+}
+
 #[test]
 fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
     let stream = [text_delta("hel"), text_delta("lo"), delta(DeltaBody::Cleared {})];

@@ -1,6 +1,6 @@
 //! What an undo did, or why it did nothing, in words.
 
-use windlass::machine::Obstacle;
+use windlass::machine::{Conflict, Obstacle};
 use windlass::runtime::{UndoConflict, UndoError, UndoReport};
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
@@ -12,7 +12,7 @@ pub(crate) fn restored(report: &UndoReport) -> String {
 }
 
 fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
-    let source = |other: &Change| !other.now.exists() && other.was.is_same_thing(&change.now);
+    let source = |other: &Change| other.was.is_same_thing(&change.now) && !other.now.is_same_thing(&change.now);
     let target = |other: &Change| other.now.is_same_thing(&change.was);
     if !change.now.exists() && report.restored.values().any(target) {
         // Told where it is moved to.
@@ -34,7 +34,7 @@ fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
 fn shown(path: &str, change: &Change) -> String {
     let is_folder = if change.now.exists() { change.now.is_folder() } else { change.was.is_folder() };
     let link = match &change.now {
-        FileState::Link { target } => format!(" -> {target}"),
+        FileState::Link { target, .. } => format!(" -> {target}"),
         FileState::Absent | FileState::File { .. } | FileState::Folder { .. } | FileState::Unkept { .. } => {
             String::new()
         }
@@ -102,11 +102,19 @@ pub(crate) fn refused(error: &UndoError, force: &str) -> String {
     if conflicts.len() > SHOWN {
         text.push_str(&format!("and {} more files\n", conflicts.len() - SHOWN));
     }
-    text.push_str(&format!("{force} puts them back all the same"));
-    if !conflicts.iter().any(|conflict| conflict.conflict.obstacle == Obstacle::WouldBeLost) {
-        text.push_str(", and that can be undone");
+    text.push_str(&advice(conflicts, force));
+    harmless_lines(text.trim_end())
+}
+
+/// What helps: of the ways in which something stands in the way not all give way to force.
+fn advice(conflicts: &[UndoConflict], force: &str) -> String {
+    let has = |obstacle| conflicts.iter().any(|conflict| conflict.conflict.obstacle == obstacle);
+    let given_way = if has(Obstacle::WouldBeLost) { "" } else { ", and that can be undone" };
+    match (has(Obstacle::Blocked), conflicts.iter().all(|shown| shown.conflict.obstacle == Obstacle::Blocked)) {
+        (true, true) => String::new(),
+        (true, false) => format!("{force} puts the others back all the same{given_way}"),
+        (false, _) => format!("{force} puts them back all the same{given_way}"),
     }
-    harmless_lines(&text)
 }
 
 /// Conflicts that are shown with their differences.
@@ -121,9 +129,31 @@ fn told(shown: &UndoConflict) -> String {
         (Obstacle::ChangedSince, Some(of @ Undoable::Undo(_))) => {
             format!("was changed since by undo {of}; undo that first")
         }
-        (Obstacle::ChangedSince, None) => "was changed since".to_owned(),
+        (Obstacle::ChangedSince, None) => changed(&shown.conflict),
         (Obstacle::LeftUnknown, _) => "the call was cut short, so nobody knows who made it what it is".to_owned(),
-        (Obstacle::WouldBeLost, _) => "is too large to keep, so it could not be brought back".to_owned(),
+        (Obstacle::WouldBeLost, _) => {
+            "is not kept (too large, with a secret in it, or no regular file), so it could not be brought back"
+                .to_owned()
+        }
+        (Obstacle::Blocked, _) if shown.conflict.now.is_folder() => {
+            "a folder stands in its place now; move that away, then undo".to_owned()
+        }
+        (Obstacle::Blocked, _) => {
+            "is reached only through a link now, and nothing is put back through one; take the link away, then undo"
+                .to_owned()
+        }
     };
     format!("{path}: {why}. Putting it back means:\n{}", shown.diff)
+}
+
+/// What is otherwise than the call left it. Permissions don't show in a difference of texts.
+fn changed(conflict: &Conflict) -> String {
+    let left = conflict.left.as_ref();
+    match (left.and_then(FileState::mode), conflict.now.mode()) {
+        (Some(was), Some(is)) if was != is => {
+            let content = if left.and_then(FileState::blob) == conflict.now.blob() { "" } else { "was changed, and " };
+            format!("{content}mode {was:04o} -> {is:04o} since")
+        }
+        (_, _) => "was changed since".to_owned(),
+    }
 }

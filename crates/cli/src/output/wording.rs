@@ -1,8 +1,10 @@
 //! What a person is told about records, in words. Shared by everything that shows a run as it goes.
 
+use std::path::Path;
+
 use windlass_vocab::{
     AttemptFailed, CallRequested, CancelAsked, Compacted, CompactionMethod, EndReason, Envelope, Json, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolWithheld,
+    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
 };
 
 use super::short_line;
@@ -13,9 +15,7 @@ pub(crate) const TEXT: usize = 200;
 
 /// The tool as people name it: without its server where that is ours.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
-    call.tool
-        .as_ref()
-        .map_or(call.name.as_str(), |tool| if tool.server() == "local" { tool.bare() } else { tool.as_str() })
+    call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
 }
 
 /// `read_file(from=3, path=src/main.rs)`.
@@ -40,6 +40,14 @@ pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The flags with which another command means the same folders as this one, where they were given.
+pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) -> String {
+    let flag = |name: &str, folder: Option<&Path>| {
+        folder.map(|folder| format!(" {name} {}", quoted(&folder.to_string_lossy()))).unwrap_or_default()
+    };
+    flag("--data-dir", data_dir) + &flag("--workspace", workspace)
 }
 
 pub(crate) fn first_line(text: &str) -> &str {

@@ -1,119 +1,137 @@
-//! Messages out of lines. What is no message is passed over: a line that is not JSON has no id to answer
-//! to, and whoever echoes answers would never be done.
+//! Messages out of lines. Whoever sends what is no message is told so, by its id where it has one and
+//! by `null` otherwise, and the next line is read as if nothing were. Only an answer is never answered:
+//! two who correct each other would never be done.
 
-use std::io;
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
+use serde_json::{Value, json};
+use windlass::mcp::Line;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
-use serde_json::Value;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
-
-/// The longest line taken; a longer one is passed over, and never held whole.
-const LONGEST: usize = 16 * 1024 * 1024;
+/// The longest line taken, in bytes; a longer one is never held whole.
+pub(super) const LONGEST: usize = 16 << 20;
 
 /// What a line is.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum Said {
     /// A message.
     Message(Box<ClientJsonRpcMessage>),
-    /// JSON, but no message: the client is told so.
-    Refused(Box<ServerJsonRpcMessage>),
+    /// No message; the error answer that says so.
+    Refused(Value),
     /// Nothing anybody waits for an answer to.
     Nothing,
 }
 
-/// Reads a line into `line`, without its end. `None` at the end of input; a line that is too long is empty.
-pub(super) async fn read(input: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Option<()>> {
-    line.clear();
-    let mut fits = true;
-    loop {
-        let available = input.fill_buf().await?;
-        if available.is_empty() {
-            // What has no end was not meant yet.
-            return Ok(None);
+/// What a line says.
+pub(super) fn read(line: &Line) -> Said {
+    match line {
+        Line::TooLong { answers: Some(_), .. } => Said::Nothing,
+        Line::TooLong { asks, .. } => {
+            let problem = format!("this line is longer than the {} MiB that are read", LONGEST >> 20);
+            refused(ErrorCode::INVALID_REQUEST, problem, &json!(asks))
         }
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let taken = &available[..end.unwrap_or(available.len())];
-        fits = fits && line.len() + taken.len() <= LONGEST;
-        if fits {
-            line.extend_from_slice(taken);
-        } else {
-            line.clear();
-        }
-        let used = end.map_or(taken.len(), |end| end + 1);
-        input.consume(used);
-        if end.is_some() {
-            return Ok(Some(()));
-        }
+        Line::Whole(bytes) => whole(bytes),
     }
 }
 
-/// What a line says.
-pub(super) fn parse(line: &[u8]) -> Line {
-    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+fn whole(line: &[u8]) -> Said {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Said::Nothing;
+    }
     if let Ok(message) = serde_json::from_slice(line) {
-        return Line::Message(Box::new(message));
+        return Said::Message(Box::new(message));
     }
-    let Ok(value) = serde_json::from_slice::<Value>(line) else { return Line::Nothing };
-    if value.get("method").is_some() && value.get("id").is_none() {
-        return Line::Nothing;
+    match serde_json::from_slice::<Value>(line) {
+        Ok(value) => no_message(&value),
+        Err(error) => refused(ErrorCode::PARSE_ERROR, format!("this line is no JSON: {error}"), &Value::Null),
     }
-    let id = value.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-    let refused = ErrorData::invalid_request("this is no JSON-RPC message", None);
-    Line::Refused(Box::new(ServerJsonRpcMessage::error(refused, id)))
+}
+
+/// JSON, but no message.
+fn no_message(value: &Value) -> Said {
+    let has = |member: &str| value.get(member).is_some();
+    let id = value.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64()).unwrap_or(&Value::Null);
+    let is_notification = !has("id") && value["jsonrpc"] == "2.0" && value["method"].is_string();
+    if is_notification || (!has("method") && (has("result") || has("error"))) {
+        return Said::Nothing;
+    }
+    let problem = match value {
+        Value::Array(_) => "a list of messages is not taken: write each on a line of its own",
+        Value::Object(_) if value["jsonrpc"] != "2.0" => "this is no JSON-RPC message: `jsonrpc` must be \"2.0\"",
+        Value::Object(_) => "this is no JSON-RPC message: a request has a `method`, and a text or number as its `id`",
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => "this is no JSON-RPC message: no object",
+    };
+    refused(ErrorCode::INVALID_REQUEST, problem.to_owned(), id)
+}
+
+/// The id is written though it is null, as JSON-RPC wants it; rmcp leaves it out.
+fn refused(code: ErrorCode, problem: String, id: &Value) -> Said {
+    let error = ErrorData::new(code, problem, None);
+    Said::Refused(json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::BufReader;
+    use rmcp::model::NumberOrString;
+    use serde_json::{Value, json};
+    use windlass::mcp::{Line, Lines};
 
-    use super::{LONGEST, Line, parse, read};
+    use super::{LONGEST, Said, read};
 
-    fn lines(input: &[u8]) -> Vec<usize> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(async {
-            let (mut input, mut line, mut lengths) = (BufReader::with_capacity(7, input), Vec::new(), Vec::new());
-            while read(&mut input, &mut line).await.expect("read").is_some() {
-                lengths.push(line.len());
+    /// The code and the id of the answer a line gets, if it gets one.
+    fn answered(line: &Line) -> Option<(i64, Value)> {
+        match read(line) {
+            Said::Refused(refused) => {
+                assert_eq!(refused["jsonrpc"], "2.0", "{refused}");
+                let id = refused.as_object()?.get("id").expect("an id, though it may be null").clone();
+                Some((refused["error"]["code"].as_i64().expect("a code"), id))
             }
-            lengths
-        })
+            Said::Nothing => None,
+            Said::Message(message) => panic!("{line:?} is {message:?}"),
+        }
     }
 
-    // proves P5: lines of any length, and none is held that is too long
+    // proves P5: what is no message is answered as JSON-RPC wants it, an answer never is
     #[test]
-    fn lines_are_read_whole_or_not_at_all() {
-        assert_eq!(lines(b"one\n\ntwenty-one letters..\r\nno end"), [3, 0, 21]);
-        let mut long = vec![b'x'; LONGEST + 1];
-        long.extend_from_slice(b"\nshort\n");
-        assert_eq!(lines(&long), [0, 5]);
-        assert_eq!(lines(&long[1..]), [LONGEST, 5]);
-    }
-
-    // proves P5: only what can be answered is answered
-    #[test]
-    fn what_is_no_message_is_refused_or_passed_over() {
-        for (line, answered) in [
+    fn what_is_no_message_is_refused_by_its_id_or_by_null() {
+        let (no_json, no_request) = (-32700, -32600);
+        let nested = "[".repeat(5_000);
+        for (line, want) in [
             ("", None),
-            ("hello", None),
-            ("{", None),
-            ("{\"method\":3}", None),
-            ("[]", Some("null")),
-            ("3", Some("null")),
-            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/list\"}", Some("null")),
-            ("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"tools/list\"}", Some("7")),
+            ("  \r", None),
+            ("\u{feff}", None),
+            ("hello", Some((no_json, Value::Null))),
+            ("{", Some((no_json, Value::Null))),
+            ("\u{0}", Some((no_json, Value::Null))),
+            (nested.as_str(), Some((no_json, Value::Null))),
+            ("{\"method\":3}", Some((no_request, Value::Null))),
+            ("[]", Some((no_request, Value::Null))),
+            ("3", Some((no_request, Value::Null))),
+            ("{}", Some((no_request, Value::Null))),
+            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/list\"}", Some((no_request, Value::Null))),
+            ("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"tools/list\"}", Some((no_request, json!(7)))),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":3}", Some((no_request, json!("a")))),
+            ("{\"jsonrpc\":\"1.0\",\"id\":7,\"result\":{}}", None),
+            ("{\"id\":null,\"error\":\"what?\"}", None),
         ] {
-            let id = match parse(line.as_bytes()) {
-                Line::Refused(refused) => {
-                    let refused = serde_json::to_value(*refused).expect("JSON");
-                    assert_eq!(refused["error"]["code"], -32600, "{line}");
-                    Some(refused["id"].to_string())
-                }
-                Line::Nothing => None,
-                Line::Message(message) => panic!("{line} is {message:?}"),
-            };
-            assert_eq!(id.as_deref(), answered, "{line}");
+            assert_eq!(answered(&Line::Whole(line.into())), want, "{line}");
         }
         let ping = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r";
-        assert!(matches!(parse(ping.as_bytes()), Line::Message(_)));
+        assert!(matches!(read(&Line::Whole(ping.into())), Said::Message(_)));
+    }
+
+    // proves P5: no line is held that is too long; who waits for its answer is told
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_the_next_is_read() {
+        let mut input = br#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"text":""#.to_vec();
+        input.resize(LONGEST, b'x');
+        input.extend_from_slice(b"\"}}\n{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}\n");
+        let (mut lines, mut all) = (Lines::up_to(LONGEST), Vec::new());
+        lines.push(&input, |line| all.push(line));
+        assert_eq!(answered(&all[0]), Some((-32600, json!(5))));
+        assert!(matches!(read(&all[1]), Said::Message(_)));
+        let answer = Line::TooLong { answers: Some(NumberOrString::Number(5)), asks: None, sample: Vec::new() };
+        assert_eq!(answered(&answer), None);
+        let garbage = Line::TooLong { answers: None, asks: None, sample: Vec::new() };
+        assert_eq!(answered(&garbage), Some((-32600, Value::Null)));
     }
 }

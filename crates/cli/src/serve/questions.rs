@@ -9,10 +9,10 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions};
 use serde_json::{Value, json};
 use windlass::Session;
-use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass::vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use super::client::Visits;
-use crate::commands::question::{Choice, about, choices, shown};
+use crate::commands::question::{Choice, about, choices, shown, terms};
 use crate::output::harmless_lines;
 
 /// The form's only field, where one of several options is chosen.
@@ -48,24 +48,21 @@ pub(super) async fn ask(
 /// The question as the client is asked it; `None` when it can't be put in a form.
 pub(super) fn request(asked: &QuestionAsked, visits: Visits) -> Option<ElicitRequestParams> {
     let message = message(asked);
-    let schema = match asked.elicitation.as_ref().map(|elicitation| (&elicitation.wants, &elicitation.key)) {
-        Some((Wanted::Form { schema }, _)) => schema.to_value(),
-        Some((Wanted::Visit { url }, key)) if visits == Visits::Opened => {
-            let (url, elicitation_id) = (url.clone(), key.clone());
-            return Some(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id });
-        }
-        Some((Wanted::Visit { .. }, _)) | None => choice(asked),
-    };
-    let Value::Object(schema) = schema else { return None };
-    let requested_schema = ElicitationSchema::from_json_schema(schema).ok()?;
+    if let (Some(Elicitation { wants: Wanted::Visit { url }, key, .. }), Visits::Opened) = (&asked.elicitation, visits)
+    {
+        let (url, elicitation_id) = (url.clone(), key.clone());
+        return Some(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id });
+    }
+    let schema = asked.form().cloned().unwrap_or_else(|| Json::from(&choice(asked)));
+    // From the text: the order of the fields is their author's.
+    let requested_schema = serde_json::from_str::<ElicitationSchema>(schema.as_str()).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
 /// The answer a client's reply gives.
 pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
-    let is_form = matches!(asked.elicitation.as_ref().map(|elicitation| &elicitation.wants), Some(Wanted::Form { .. }));
     match result.action {
-        ElicitationAction::Accept if is_form => {
+        ElicitationAction::Accept if asked.form().is_some() => {
             let content = result.content.as_ref().map_or_else(Json::empty_object, Json::from);
             Answer { option: QuestionOption::Submit, arguments: Some(content) }
         }
@@ -108,7 +105,11 @@ fn message(asked: &QuestionAsked) -> String {
                 Wanted::Visit { url } => format!("{from}\n{url}"),
             }
         }
-        (None, Some(preview)) => format!("{}\n{}", about(&asked.kind), shown(preview, "")),
+        (None, Some(preview)) => {
+            let terms = terms(asked, |choice| format!("\"{}\"", choice.words));
+            let terms = terms.map(|terms| format!("\n{terms}")).unwrap_or_default();
+            format!("{}\n{}{terms}", about(&asked.kind), shown(preview, ""))
+        }
         (None, None) => about(&asked.kind).to_owned(),
     };
     harmless_lines(&body)
@@ -207,6 +208,10 @@ mod tests {
         assert_eq!(accepted.arguments.map(|content| content.to_value()), Some(json!({"name": "me"})));
         assert_eq!(answered(&asked, json!({"action": "decline"})).option, QuestionOption::No);
         assert_eq!(answered(&asked, json!({"action": "cancel"})).option, QuestionOption::Dismiss);
+        let ordered = r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}}}"#;
+        let ordered = elicited(Wanted::Form { schema: Json::parse(ordered).expect("JSON") });
+        let sent = serde_json::to_string(&request(&ordered, Visits::Written)).expect("JSON");
+        assert!(sent.find("\"z\"") < sent.find("\"a\""), "the order is the server's: {sent}");
         let odd = elicited(Wanted::Form { schema: Json::from(&json!({"type": "array"})) });
         assert!(request(&odd, Visits::Written).is_none(), "what is no form is not shown as one");
     }

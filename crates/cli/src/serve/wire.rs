@@ -11,15 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncWriteExt as _, BufReader, Stdout};
+use serde::Serialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Stdout};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
+use windlass::mcp::{Line, Lines};
 
-use super::lines::{self, Line};
+use super::lines::{self, LONGEST, Said};
 
 /// Messages read ahead of the service.
 const AHEAD: usize = 16;
+/// How much is read at once.
+const CHUNK: usize = 64 << 10;
 
 /// What is known of the wire from outside.
 #[derive(Clone, Debug, Default)]
@@ -76,22 +80,30 @@ impl Wire {
 }
 
 async fn listen(messages: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<Stdout>>) -> io::Result<()> {
-    let (mut input, mut line) = (BufReader::new(tokio::io::stdin()), Vec::new());
-    while lines::read(&mut input, &mut line).await?.is_some() {
-        match lines::parse(&line) {
-            Line::Message(message) => {
-                if messages.send(*message).await.is_err() {
-                    break;
+    let (mut input, mut chunk) = (tokio::io::stdin(), vec![0; CHUNK]);
+    let (mut lines, mut ready) = (Lines::up_to(LONGEST), Vec::new());
+    loop {
+        let read = input.read(&mut chunk).await?;
+        if read == 0 {
+            // What has no end was not meant yet.
+            return Ok(());
+        }
+        lines.push(&chunk[..read], |line: Line| ready.push(line));
+        for line in ready.drain(..) {
+            match lines::read(&line) {
+                Said::Message(message) => {
+                    if messages.send(*message).await.is_err() {
+                        return Ok(());
+                    }
                 }
+                Said::Refused(refused) => write(&output, &refused).await?,
+                Said::Nothing => {}
             }
-            Line::Refused(refused) => write(&output, &refused).await?,
-            Line::Nothing => {}
         }
     }
-    Ok(())
 }
 
-async fn write(output: &Mutex<Stdout>, message: &ServerJsonRpcMessage) -> io::Result<()> {
+async fn write(output: &Mutex<Stdout>, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut output = output.lock().await;

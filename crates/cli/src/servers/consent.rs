@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, Write};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use windlass::mcp::{Reach, ServerConfig, ServerName};
+use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
 use crate::output::{harmless_line, quoted};
@@ -65,11 +66,7 @@ impl Agreements {
     pub(crate) fn say(&mut self, consent: &Consent, answer: ConsentAnswer) -> io::Result<()> {
         self.said.insert(consent.file.clone(), Said { digest: consent.digest, answer });
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let (path, fresh) = (self.folder.join(FILE), self.folder.join(format!("{FILE}.{}", std::process::id())));
-        let mut file = fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-        file.write_all(&serde_json::to_vec_pretty(&self.said)?)?;
-        file.sync_all()?;
-        fs::rename(fresh, path)
+        write_whole(&self.folder.join(FILE), &serde_json::to_vec_pretty(&self.said)?, Readers::Owner)
     }
 }
 

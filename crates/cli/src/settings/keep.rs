@@ -8,15 +8,15 @@
 //! A rule always goes into the person's own file. A project's file goes to others with the project, and
 //! whoever trusts it would take the rule over unseen.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
-use windlass::tools::contains_placeholder;
+use windlass::tools::{Readers, contains_placeholder, write_whole};
 
 use super::sources::read_text;
 use super::{SettingsFile, Whose};
@@ -85,7 +85,7 @@ pub(super) fn rewrite(
     let before = read_text(&path).map_err(damaged)?.unwrap_or_default();
     let Some(after) = changed(&before, &path, change)? else { return Ok(Kept::Known) };
     SettingsFile::parse(&path, whose, &after).map_err(damaged)?;
-    replace(&path, folder, &after)?;
+    replace(&path, &after)?;
     Ok(Kept::Written)
 }
 
@@ -173,33 +173,16 @@ fn push(rules: &mut Array, rule: &str) {
 }
 
 /// Puts the new text in the place of the old, in one step and with the old mode.
-fn replace(path: &Path, folder: &Path, text: &str) -> Result<(), NotKept> {
+fn replace(path: &Path, text: &str) -> Result<(), NotKept> {
     let on_disk = |error| NotKept::Disk(path.to_owned(), error);
-    let mode = match path.metadata() {
-        Ok(metadata) if metadata.permissions().readonly() => return Err(NotKept::ReadOnly(path.to_owned())),
-        Ok(metadata) => {
-            // Whoever may not write the file may perhaps write its folder; the file is what counts.
-            OpenOptions::new().write(true).open(path).map_err(on_disk)?;
-            metadata.permissions().mode() & 0o7777
+    if let Ok(metadata) = path.metadata() {
+        if metadata.permissions().readonly() {
+            return Err(NotKept::ReadOnly(path.to_owned()));
         }
-        Err(_) => 0o600,
-    };
-    let unfinished = folder.join(format!(".windlass-{}.tmp", std::process::id()));
-    // Left by a process of the same number that died.
-    let _ = std::fs::remove_file(&unfinished);
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        std::fs::rename(&unfinished, path)
-    });
-    if let Err(error) = written {
-        let _ = std::fs::remove_file(&unfinished);
-        return Err(on_disk(error));
+        // Whoever may not write the file may perhaps write its folder; the file is what counts.
+        OpenOptions::new().write(true).open(path).map_err(on_disk)?;
     }
-    // It is written; that the folder can't be synced does not undo it.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
+    write_whole(path, text.as_bytes(), Readers::AsBefore).map_err(on_disk)
 }
 
 #[cfg(test)]

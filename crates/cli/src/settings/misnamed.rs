@@ -4,12 +4,16 @@
 //! Tools of other servers are not known before they are connected, so a rule about one is right when
 //! its server is configured. A bare name that forbids or asks means a tool on any server, so where there
 //! are servers only what looks like a slip is told.
+//!
+//! A rule that was to forbid or ask and can mean no tool at all is worse than none, for somebody relies on
+//! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
+//! there it must be a slip of a letter or two.
 
 use windlass::tools::{Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
 
 use super::nearest::{near, nearest};
-use super::{Permissions, Sourced};
+use super::{Origin, Permissions, SettingsError, Sourced};
 
 /// Which side a rule stands on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,22 +22,45 @@ enum Side {
     Forbid,
 }
 
-/// A sentence for each rule that names no tool; `servers` are those that are configured.
-pub(super) fn notices(permissions: &Permissions, servers: &[String]) -> Vec<String> {
+/// Letters that may be wrong in a slip.
+const SLIP: usize = 2;
+
+/// A sentence for each rule that names no tool; `servers` are those that are configured. A rule that
+/// forbids or asks about nothing is an error.
+pub(super) fn notices(permissions: &Permissions, servers: &[String]) -> Result<Vec<String>, SettingsError> {
     let Permissions { allow, ask, deny, .. } = permissions;
     let forbidding = ask.iter().chain(deny).map(|rule| (Side::Forbid, rule));
     let all = allow.iter().map(|rule| (Side::Allow, rule)).chain(forbidding);
-    all.filter_map(|(side, rule)| notice(side, rule, servers)).collect()
+    let mut notices = Vec::new();
+    for (side, rule) in all {
+        let Some(problem) = problem(side, rule, servers) else { continue };
+        if side == Side::Forbid && is_certain(rule, servers) {
+            return Err(SettingsError::Wrong { origin: rule.origin.clone(), problem });
+        }
+        notices.push(format!("{}: {problem}", rule.origin));
+    }
+    Ok(notices)
 }
 
-fn notice(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
+/// Whether a rule that names none of our tools can mean none of any server either.
+fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
+    let is_long = |tool: &str| tool.chars().count() >= 2 * SLIP;
+    let is_near = |tool: &str| TOOL_NAMES.iter().any(|name| strsim::damerau_levenshtein(tool, name) <= SLIP);
+    let is_slip = |tool: &str| is_long(tool) && is_near(tool);
+    match rule.value.tool().split_once('.') {
+        Some((server, _)) => server == "local",
+        None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(rule.value.tool())),
+    }
+}
+
+fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
     let tool = rule.value.tool();
     if TOOL_NAMES.iter().any(|name| rule.value.names(&ToolName(format!("local.{name}")))) {
         return None;
     }
-    let told = |what: String| Some(format!("{}: the rule `{}` means nothing: {what}", rule.origin, rule.value));
+    let told = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
     match tool.split_once('.') {
-        Some(("local", bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
+        Some((ToolName::LOCAL, bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
         Some((server, _)) if server.contains('*') || servers.iter().any(|known| known == server) => None,
         Some((server, _)) => {
             let known: Vec<&str> = servers.iter().map(String::as_str).collect();
@@ -52,7 +79,7 @@ fn notice(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Origin, Position};
+    use super::super::Position;
     use super::*;
     use crate::args::Mode;
 
@@ -66,7 +93,30 @@ mod tests {
             Side::Forbid => Permissions { mode, allow: none(), ask: none(), deny: vec![rule] },
         };
         let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
-        notices(&permissions, &servers).pop()
+        match notices(&permissions, &servers) {
+            Ok(mut notices) => notices.pop(),
+            Err(error) => Some(format!("error: {error}")),
+        }
+    }
+
+    // proves T8: nobody relies on a rule that forbids nothing
+    #[test]
+    fn a_rule_that_forbids_nothing_for_certain_is_an_error() {
+        for (rule, servers, is_error) in [
+            ("run_comand(rm *)", &[][..], true),
+            ("local.run_comand", &["hub"], true),
+            ("local.delete_everything", &[], true),
+            // A server may have a tool of this name.
+            ("run_comand(rm *)", &["hub"], false),
+            ("hub.put", &[], false),
+            // For the servers of another folder, perhaps.
+            ("delete_repository", &[], false),
+        ] {
+            let said = told(Side::Forbid, rule, servers).unwrap_or_default();
+            assert_eq!(said.starts_with("error: "), is_error, "{rule}: {said}");
+            let allowed = told(Side::Allow, rule, servers).unwrap_or_default();
+            assert!(!allowed.starts_with("error: "), "a rule that allows nothing is safe: {allowed}");
+        }
     }
 
     // proves T8: a misspelt rule is never silently accepted

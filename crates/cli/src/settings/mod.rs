@@ -41,7 +41,7 @@ pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
 pub(crate) use self::kept_servers::{Added, Removed, add_server, remove_server};
-pub(crate) use self::nearest::nearest;
+pub(crate) use self::nearest::{near, nearest};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
 pub use self::servers::{Consent, Server};
@@ -134,7 +134,7 @@ impl Sources {
         let permissions = permissions::permissions(self)?;
         let (servers, problems) = servers::servers(self)?;
         notices.extend(problems);
-        notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>()));
+        notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
         let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
         let mut policy = self.policy()?;
         policy.hidden.extend(hidden);

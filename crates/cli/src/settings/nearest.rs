@@ -4,7 +4,7 @@
 const LONGEST: usize = 60;
 
 /// The right name this one is probably meant for, if it is near enough to any.
-pub(super) fn near<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn near<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
     let length = wrong.chars().count();
     // Half the letters wrong is no longer a slip of the finger.
     let near = |name: &&&str| length <= LONGEST && strsim::damerau_levenshtein(wrong, name) <= length.max(2) / 2;

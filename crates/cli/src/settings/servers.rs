@@ -22,6 +22,7 @@ use windlass::vocab::Hash;
 
 use super::sources::ServerFile;
 use super::{Origin, SettingsError, SettingsFile, Sources};
+use crate::output::broken_json;
 
 /// A server and what it takes to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +171,8 @@ fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
 }
 
 fn parse_json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| format!("it is no JSON: {error}"))
+    serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| format!("it is no JSON: {}", broken_json(text, &error)))
 }
 
 /// The object of servers, whether or not it is wrapped in its key.

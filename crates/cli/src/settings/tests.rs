@@ -173,7 +173,7 @@ fn rules_add_up_with_their_origins() {
     let given = Given::usable()
         .flags(|flags| {
             flags.allow = vec!["a".into()];
-            flags.deny = vec!["d".into()];
+            flags.deny = vec!["todo".into()];
         })
         .project("[permissions]\ndeny = ['pd']\nask = ['pa']")
         .user("[permissions]\nallow = ['ua', 'ub']\ndeny = ['ud']\nmode = 'strict'");
@@ -186,7 +186,7 @@ fn rules_add_up_with_their_origins() {
     assert_eq!(strings(&permissions.ask), ["pa from /p/windlass.toml:3:8"]);
     assert_eq!(
         strings(&permissions.deny),
-        ["d from --deny".to_owned(), "pd from /p/windlass.toml:2:9".into(), format!("ud from {user}:3:9")]
+        ["todo from --deny".to_owned(), "pd from /p/windlass.toml:2:9".into(), format!("ud from {user}:3:9")]
     );
     assert_eq!(permissions.mode.value, Mode::Strict);
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
 use windlass_testkit::{Script, Step};
 
 use crate::support::{Bench, Ran, ran};
@@ -98,4 +99,18 @@ fn a_database_that_was_cut_short_is_refused() {
     assert_eq!(bench.server.count(), asked);
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0, "the whole one still works");
     bench.assert_whole("beside cut ones");
+}
+
+// proves J9: what can't be found again was not stored, whatever the database says
+#[test]
+fn a_run_whose_data_folder_is_removed_by_a_command_ends_and_says_that_its_journal_is_lost() {
+    let bench = Bench::new(Script::of([
+        Step::call("run_command", json!({"command": "rm -rf ../data && echo gone"})),
+        Step::call("write_file", json!({"path": "a", "content": "x"})),
+        Step::say("All is well."),
+    ]));
+    let ran = bench.run(&["run", "go", "--mode", "bypass"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("windlass.db is gone") && ran.stderr.contains("journal is lost"), "{}", ran.stderr);
+    assert_eq!((bench.server.count(), bench.read("a")), (1, None), "nothing more is done");
 }

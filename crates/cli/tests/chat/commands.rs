@@ -123,10 +123,10 @@ fn undo_puts_files_back_and_brings_them_back_again() {
     say(&mut glass, "/undo", "bring it back with: /undo u1");
     assert_eq!(bench.read("a.txt").as_deref(), Some("one\n"));
     std::fs::write(bench.workspace().join("a.txt"), "mine\n").expect("a file");
-    say(&mut glass, "/undo u1", "/undo force puts them back all the same");
+    say(&mut glass, "/undo u1", "/undo u1 force puts them back all the same");
     say(&mut glass, "/undo u1 force", "take it back again with: /undo u2");
     assert_eq!(bench.read("a.txt").as_deref(), Some("two\n"));
-    say(&mut glass, "/undo u9", "u9 changed no files");
+    say(&mut glass, "/undo u9", "there is no undo u9 in this session");
     bench.assert_whole("undone in the chat");
 }
 

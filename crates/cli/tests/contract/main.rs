@@ -8,6 +8,7 @@ mod support;
 
 mod exit_codes;
 mod forking;
+mod looking;
 mod newer;
 mod permissions;
 mod repeating;

@@ -107,17 +107,24 @@ fn an_answer_is_not_kept_for_the_next_question() {
     bench.assert_whole("answered too early");
 }
 
-// proves T8: a misspelt rule is never silently accepted
+// proves T8: a misspelt rule is never silently accepted, and nothing is begun under one that forbids nothing
 #[test]
 fn a_rule_about_a_tool_that_is_not_there_is_told() {
     let bench = Bench::new(Script::of([Step::say("Aye.")]));
-    std::fs::write(bench.workspace().join("windlass.toml"), "[permissions]\ndeny = ['run_comand(rm *)']\n")
-        .expect("written");
-    let ran = bench.run(&["run", "go"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "windlass.toml:2:9: the rule `run_comand(rm *)` means nothing: no tool is called \"run_comand\"; did you \
-                mean \"run_command\"?";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let told = "the rule `run_comand(rm *)` means nothing: no tool is called \"run_comand\"; did you mean \
+                \"run_command\"?";
+    for (key, code, asked) in [("deny", 2, 0), ("ask", 2, 0), ("allow", 0, 1)] {
+        let rules = format!("[permissions]\n{key} = ['run_comand(rm *)']\n");
+        let file = bench.dir.path().join(".config/windlass/windlass.toml");
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, rules).expect("written");
+        let ran = bench.run(&["run", "go"]);
+        assert_eq!((ran.code, bench.server.count()), (code, asked), "{key}: {}", ran.stderr);
+        let place = format!("windlass.toml:2:{}: {told}", key.len() + 5);
+        assert!(ran.stderr.contains(&place), "{key}: {place}: {}", ran.stderr);
+    }
+    let flag = bench.run(&["run", "go", "--deny", "delete_repository"]);
+    assert!(flag.code == 2 && flag.stderr.contains("--deny: the rule `delete_repository` means nothing"), "{flag:?}");
 }
 
 /// A server that answers every request with a page.

@@ -112,6 +112,115 @@ fn a_data_folder_inside_the_workspace_is_left_alone() {
     assert_eq!(line(&["sessions", "verify", "s"]).code, 0);
 }
 
+// proves T9: a line that is printed to be repeated means the same folders
+#[test]
+fn how_to_have_it_back_is_told_with_the_folders_it_was_told_with() {
+    let bench = worked();
+    let undone = bench.run(&["undo", "s", "--workspace", "."]);
+    let again = format!("windlass undo s --call u1 --data-dir {} --workspace .", bench.data().display());
+    assert!(undone.code == 0 && undone.stderr.contains(&again), "{}", undone.stderr);
+}
+
+// proves T9: what a pipe was used for is no change to a file
+#[test]
+fn a_pipe_in_the_workspace_is_in_nobodys_way() {
+    let command = "echo x > a.txt; mkfifo made; (echo y > pipe &); cat pipe > /dev/null";
+    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
+    let made = std::process::Command::new("mkfifo").arg(bench.workspace().join("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    assert_eq!(bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]).code, 0);
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "restored a.txt\n"), "{}", undone.stderr);
+    assert!(undone.stderr.contains("not covered: pipe, socket or device: pipe\n"), "{}", undone.stderr);
+    assert!(undone.stderr.contains("no file, folder or link, and stays: made\n"), "{}", undone.stderr);
+}
+
+// proves T9: a conflict says what is otherwise, permissions too
+#[test]
+fn a_file_whose_mode_was_changed_since_says_so() {
+    let bench = worked();
+    std::fs::set_permissions(bench.workspace().join("made"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("a mode");
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.stderr.contains("made: mode 0644 -> 0755 since."), "{}", refused.stderr);
+    let bench = worked();
+    assert_eq!(bench.run(&["undo", "s"]).code, 0);
+    std::fs::set_permissions(bench.workspace().join("a.txt"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("a mode");
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.stderr.contains("a.txt: mode 0644 -> 0755 since."), "{}", refused.stderr);
+    assert!(refused.stderr.contains("a.txt: mode 0755 would become 0644\n"), "{}", refused.stderr);
+}
+
+// proves T9: only what helps is advised
+#[test]
+fn force_is_not_advised_where_it_can_not_help() {
+    let bench = worked();
+    assert_eq!(bench.run(&["undo", "s"]).code, 0);
+    let path = bench.workspace().join("a.txt");
+    std::fs::remove_file(&path).expect("removed");
+    std::fs::create_dir_all(path.join("full")).expect("a folder");
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.code == 1 && refused.stderr.contains("a folder stands in its place now"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("--force"), "{}", refused.stderr);
+    assert_eq!(bench.run(&["undo", "s", "--force"]).code, 1, "it can not, indeed");
+}
+
+// proves T9: a file that was moved stays the file it was
+#[test]
+fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
+    use std::os::unix::fs::MetadataExt as _;
+    let bench = Bench::new(Script::of([
+        Step::call("move_file", json!({"from": "a.txt", "to": "b/c.txt"})),
+        Step::say("Done."),
+    ]));
+    let path = |name: &str| bench.workspace().join(name);
+    std::fs::write(path("a.txt"), "one\n").expect("a file");
+    std::fs::hard_link(path("a.txt"), path("same")).expect("a link");
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!(undone.stdout, "moved back a.txt from b/c.txt\nremoved b/\n", "{}", undone.stderr);
+    let inode = |name: &str| std::fs::metadata(path(name)).expect("a file").ino();
+    assert_eq!(inode("a.txt"), inode("same"));
+    let redone = bench.run(&["undo", "s", "--call", "u1"]);
+    assert_eq!((redone.code, inode("b/c.txt")), (0, inode("same")), "{}", redone.stderr);
+}
+
+// proves T9
+#[test]
+fn an_id_that_means_nothing_says_what_is_wrong_with_it() {
+    let bench = worked();
+    for (id, said) in [
+        ("u9", "there is no undo u9 in this session"),
+        ("7.1.0", "there is no call 7.1.0 in this session"),
+        ("nine", "a call (2.1.0) or an undo (u1)"),
+        ("ux", "a call (2.1.0) or an undo (u1)"),
+    ] {
+        let refused = bench.run(&["undo", "s", "--call", id]);
+        assert!(refused.code == 2 && refused.stderr.contains(said), "{id}: {}", refused.stderr);
+    }
+}
+
+// proves T11: what was never there is a slip, and said to be one
+#[test]
+fn an_audit_of_an_unknown_session_or_tool_says_so() {
+    let bench = worked();
+    for (arguments, said) in [
+        (&["--session", "sss"][..], "there is no session `sss`, nor was there one"),
+        (&["--tool", "run_comand"], "did you mean `run_command`?"),
+        (&["--tool", "run_command(echo *)"], "name the tool alone: --tool run_command"),
+    ] {
+        let refused = bench.run(&[&["audit"][..], arguments].concat());
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
+    }
+    for (tool, calls) in [("run_*", 1), ("local.*", 2), ("*_file", 1), ("fetch_url", 0)] {
+        let told = bench.run(&["audit", "--session", "s", "--tool", tool]);
+        assert_eq!((told.code, told.stdout.lines().count()), (0, calls), "{tool}: {}", told.stderr);
+    }
+}
+
 // proves T11
 #[test]
 fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions() {

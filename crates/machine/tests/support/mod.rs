@@ -372,7 +372,7 @@ impl World {
     fn result(&self, request: &CallRequested) -> Finished {
         let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
         let text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
-        let left = FileState::Link { target: request.call.to_string() };
+        let left = FileState::Link { target: request.call.to_string(), inode: None };
         let files = (!request.snapshot.is_none()).then(|| FilesChanged {
             call: request.call,
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),

@@ -45,6 +45,18 @@ pub enum LoginError {
     /// Something went wrong on the way.
     #[error("the login failed: {0}")]
     Failed(String),
+    /// The login could not be taken out of where it is kept.
+    #[error("the login could not be forgotten: {0}")]
+    Kept(std::io::Error),
+}
+
+/// What became of a login that was to be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logout {
+    /// It is forgotten.
+    Forgotten,
+    /// There was none.
+    NotThere,
 }
 
 impl From<AuthError> for LoginError {

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
+use windlass_tools::{Readers, write_whole};
 
-use crate::memory::{Secrecy, write_whole};
+use super::login::Logout;
 use crate::name::ServerName;
 
 /// The tokens of one server. Cheap to clone.
@@ -39,8 +40,10 @@ impl Tokens {
     }
 
     /// Forgets them.
-    pub(crate) fn forget(&self) -> io::Result<()> {
-        self.put(None)
+    pub(crate) fn forget(&self) -> io::Result<Logout> {
+        let there = self.get()?.is_some();
+        self.put(None)?;
+        Ok(if there { Logout::Forgotten } else { Logout::NotThere })
     }
 
     fn put(&self, credentials: Option<StoredCredentials>) -> io::Result<()> {
@@ -59,7 +62,7 @@ impl Tokens {
                     }
                     None => all.remove(&self.key).is_some(),
                 };
-                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, Secrecy::Owner) } else { Ok(()) }
+                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, Readers::Owner) } else { Ok(()) }
             }
         }
     }
@@ -141,7 +144,8 @@ mod tests {
         other.save(credentials("second")).await.unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(one.load().await.unwrap().unwrap().client_id, "first");
-        one.forget().unwrap();
+        assert_eq!(one.forget().unwrap(), Logout::Forgotten);
+        assert_eq!(one.forget().unwrap(), Logout::NotThere);
         assert!(one.load().await.unwrap().is_none());
         assert_eq!(other.load().await.unwrap().unwrap().client_id, "second");
     }

@@ -10,7 +10,11 @@ use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::listing::{self, Listing};
 use crate::notice::NoticeKind;
+use crate::state::LeftOut;
 
+/// How long a server that nobody waits for is not started: whoever woke it has a request to send, and
+/// starting a dozen processes would hold that up.
+const HEAD_START: Duration = Duration::from_millis(50);
 /// How often a server that died is started again, and how long before the first time.
 const RESTARTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -31,8 +35,9 @@ impl Server {
     /// The life of a server, from being woken to being given up.
     pub(super) async fn keep(self: Arc<Self>) {
         let mut deaths = 0;
+        let stop = self.stop.clone();
+        stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await;
         loop {
-            let stop = self.stop.clone();
             let reached = tokio::select! {
                 reached = self.reach_logging_in() => reached,
                 () = stop.cancelled() => return self.set(Standing::Closed),
@@ -138,9 +143,11 @@ impl Server {
 
     /// Takes a listing in, tells of what is wrong with it, and remembers it.
     pub(super) fn take_in(self: &Arc<Self>, connection: &Connection, listing: Listing) {
+        self.lock().left_out = listing.notices.iter().filter_map(left_out).collect();
         for notice in listing.notices {
             self.tell_scrubbed(notice);
         }
+        let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let version = Some(connection.info.server_info.as_ref().map_or_else(String::new, |info| info.version.clone()));
         // A new version may speak a newer revision: it is found out the next time.
@@ -154,5 +161,19 @@ impl Server {
             self.tell(NoticeKind::ToolChanged { tool: tool.name.clone() });
         }
         self.remember(memory);
+    }
+}
+
+/// What a notice says of a tool that can't be offered, if it is about one.
+fn left_out(notice: &NoticeKind) -> Option<LeftOut> {
+    match notice {
+        NoticeKind::ToolSkipped { tool, reason } => Some(LeftOut { tool: tool.clone(), reason: reason.clone() }),
+        NoticeKind::Garbage { .. }
+        | NoticeKind::ToolChanged { .. }
+        | NoticeKind::ListingCut { .. }
+        | NoticeKind::Unavailable { .. }
+        | NoticeKind::NeedsAuth
+        | NoticeKind::Restarting { .. }
+        | NoticeKind::NotRemembered { .. } => None,
     }
 }

@@ -7,7 +7,7 @@ use crate::config::Reach;
 use crate::connect::{Attempt, Unreached};
 use crate::connection::Connection;
 use crate::handshake::Era;
-use crate::http::login::{LoginError, login};
+use crate::http::login::{LoginError, Logout, login};
 use crate::http::tokens::Tokens;
 use crate::listing::Listing;
 use crate::options::ShowUrl;
@@ -89,8 +89,8 @@ impl Server {
     }
 
     /// Forgets the tokens.
-    pub(crate) fn logout(&self) -> std::io::Result<()> {
-        self.tokens.as_ref().map_or(Ok(()), Tokens::forget)
+    pub(crate) fn logout(&self) -> Result<Logout, LoginError> {
+        self.tokens.as_ref().ok_or(LoginError::NotHttp)?.forget().map_err(LoginError::Kept)
     }
 
     fn attempt(self: &Arc<Self>, era: Option<Era>) -> Attempt<'_> {

@@ -261,7 +261,7 @@ mod tests {
             let (messages, _) = told(line);
             assert!(messages[0].contains("\"id\":1") && messages[0].contains(part), "{messages:?}");
         }
-        let long = Line::TooLong { answers: Some(NumberOrString::Number(1)), sample: Vec::new() };
+        let long = Line::TooLong { answers: Some(NumberOrString::Number(1)), asks: None, sample: Vec::new() };
         assert_eq!(read(&long, &mut asked()).messages.len(), 1);
     }
 

@@ -1,18 +1,21 @@
-//! Bytes into lines, with a limit to each: of a line that is too long only its id is kept.
+//! Bytes into lines, with a limit to each: of a line that is too long only its id is kept. Both sides of
+//! the protocol read their lines so.
 
 use rmcp::model::RequestId;
 
 use super::scan::Scan;
 
-/// A line of a server's output.
+/// A line of the protocol.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub enum Line {
     /// A whole one, without its end.
     Whole(Vec<u8>),
-    /// One that was longer than the limit, whose answer it was, and how it began.
+    /// One that was longer than the limit, what could be told of it, and how it began.
     TooLong {
         /// The question it answers.
         answers: Option<RequestId>,
+        /// The question it is.
+        asks: Option<RequestId>,
         /// Its beginning.
         sample: Vec<u8>,
     },
@@ -23,7 +26,7 @@ const SAMPLE: usize = 80;
 
 /// Puts lines together.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub struct Lines {
     limit: usize,
     open: Vec<u8>,
     skipping: Option<(Scan, Vec<u8>)>,
@@ -31,12 +34,13 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Lines of at most `limit` bytes.
-    pub(super) fn up_to(limit: usize) -> Self {
+    #[must_use]
+    pub fn up_to(limit: usize) -> Self {
         Self { limit, open: Vec::new(), skipping: None }
     }
 
     /// Takes bytes, gives the lines they complete.
-    pub(super) fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.extend(&bytes[..end]);
             take(self.complete());
@@ -46,7 +50,7 @@ impl Lines {
     }
 
     /// What stands there without an end when nothing more comes.
-    pub(super) fn finish(&mut self) -> Option<Line> {
+    pub fn finish(&mut self) -> Option<Line> {
         (self.skipping.is_some() || !self.open.is_empty()).then(|| self.complete())
     }
 
@@ -66,7 +70,7 @@ impl Lines {
 
     fn complete(&mut self) -> Line {
         match self.skipping.take() {
-            Some((scan, sample)) => Line::TooLong { answers: scan.answers(), sample },
+            Some((scan, sample)) => Line::TooLong { answers: scan.answers(), asks: scan.asks(), sample },
             None => Line::Whole(std::mem::take(&mut self.open)),
         }
     }

@@ -51,6 +51,14 @@ impl Scan {
         serde_json::from_slice(self.id.as_deref()?).ok()
     }
 
+    /// The id of the question this is; `None` if it is none, or does not say.
+    pub(super) fn asks(&self) -> Option<RequestId> {
+        if !self.has_method {
+            return None;
+        }
+        serde_json::from_slice(self.id.as_deref()?).ok()
+    }
+
     /// How deep it is nested.
     pub(super) fn deepest(&self) -> usize {
         self.deepest
@@ -154,6 +162,8 @@ mod tests {
         ] {
             assert_eq!(Scan::of(text.as_bytes()).answers(), want, "{text}");
         }
+        assert_eq!(Scan::of(br#"{"id":7,"method":"ping","params":{"id":8}}"#).asks(), number(7));
+        assert_eq!(Scan::of(br#"{"id":7,"result":{"method":"ping"}}"#).asks(), None);
         assert_eq!(Scan::of(deep.as_bytes()).deepest(), 5001);
     }
 

@@ -20,7 +20,7 @@ crate::trials! {
     a_huge_answer_is_taken_whole_or_is_an_error_at_once,
     an_answer_too_deep_is_an_error_at_once,
     a_result_that_breaks_its_own_promise_is_an_error,
-    a_result_of_the_wrong_shape_is_an_error,
+    a_result_of_the_wrong_shape_is_shown_as_it_came,
     errors_of_tool_and_protocol_are_told_apart,
     calls_in_flight_when_a_server_dies_all_end,
 }
@@ -54,7 +54,7 @@ async fn one_that_dies_every_time_is_given_up() {
     for _ in 0..3 {
         assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
     }
-    assert!(room.diary("bad").starts() <= 8, "it is not started for ever: {}", room.diary("bad").starts());
+    assert!(room.diary("bad").starts() <= 4, "it is not started for ever: {}", room.diary("bad").starts());
     room.end().await;
 }
 
@@ -89,7 +89,7 @@ async fn one_that_reads_no_more_holds_up_nobody() {
     let long = "x".repeat(1 << 20);
     for _ in 0..3 {
         let outcome = room.call("bad.it", json!({ "long": long })).await;
-        assert_ne!(outcome.kind, OutcomeKind::Ok, "{:?}", outcome.kind);
+        assert_eq!(outcome.kind, OutcomeKind::TimedOut, "{}", outcome.text);
     }
     room.end().await;
 }
@@ -154,15 +154,14 @@ async fn ids_that_go_wrong_never_reach_another_call() {
 
 // proves P4
 async fn a_late_answer_is_nobodys() {
-    let late = u64::try_from(SHORT_CALL.as_millis()).unwrap() + 200;
-    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Does::Waits(late)));
+    let late = u64::try_from(SHORT_CALL.as_millis()).unwrap() + 100;
+    let tools = [McpTool::new("it", Does::Waits(late)), McpTool::new("later", Does::Waits(200))];
+    let room = Room::with(Limits::Calls(SHORT_CALL), McpScript::with(tools));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_millis(400) {
-        let outcome = room.call("bad.echo", json!({"n": 2})).await;
-        assert_eq!(outcome.text, r#"echo heard {"n":2}"#, "{outcome:?}");
-    }
+    // Asked for after the first was given up and due after it: the late answer comes in between.
+    let outcome = room.call("bad.later", json!({"n": 2})).await;
+    assert_eq!(outcome.text, r#"later heard {"n":2}"#, "{outcome:?}");
     room.end().await;
 }
 
@@ -236,15 +235,12 @@ async fn a_result_that_breaks_its_own_promise_is_an_error() {
         let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
         assert_eq!(outcome.kind, OutcomeKind::ToolError, "{tool}: {outcome:?}");
     }
-    if room.names("bad").contains(&"absurd".to_owned()) {
-        // A promise nobody can check stops no call.
-        assert_ne!(room.call("bad.absurd", json!({})).await.kind, OutcomeKind::TimedOut);
-    }
+    assert!(!room.names("bad").contains(&"absurd".to_owned()), "a promise nobody can check is not offered");
     room.end().await;
 }
 
-// proves T5
-async fn a_result_of_the_wrong_shape_is_an_error() {
+// proves T5: the model sees what came, and makes of it what it can
+async fn a_result_of_the_wrong_shape_is_shown_as_it_came() {
     let shapes = [
         json!(null),
         json!(5),
@@ -260,11 +256,8 @@ async fn a_result_of_the_wrong_shape_is_an_error() {
     let room = Room::with(Limits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     for (n, shape) in shapes.iter().enumerate() {
-        let begun = Instant::now();
         let outcome = room.call(&format!("bad.t{n}"), json!({})).await;
-        assert_ne!(outcome.kind, OutcomeKind::TimedOut, "{shape}: {outcome:?}");
-        assert!(begun.elapsed() < CALL, "{shape}: {:?}", begun.elapsed());
-        assert!(!outcome.text.is_empty() || outcome.kind == OutcomeKind::Ok, "{shape}: {outcome:?}");
+        assert_eq!((outcome.kind, outcome.text), (OutcomeKind::Ok, shape.to_string()), "{shape}");
     }
     assert_eq!(room.diary("bad").starts(), 1);
     room.end().await;
@@ -285,7 +278,7 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
     assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::ToolError, "no such city"));
     for tool in ["invalid", "broken"] {
         let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
-        assert_ne!(outcome.kind, OutcomeKind::Ok, "{outcome:?}");
+        assert_eq!(outcome.kind, OutcomeKind::ToolError, "{outcome:?}");
         assert!(outcome.text.contains("The server says no"), "{outcome:?}");
     }
     room.end().await;

@@ -19,7 +19,7 @@ crate::trials! {
     an_answer_that_never_comes_is_stopped_at_its_limit_and_told,
     a_session_the_server_forgot_is_begun_anew,
     one_that_dies_over_http_is_an_error_and_then_unavailable,
-    huge_deep_and_broken_answers_over_http_are_errors,
+    huge_deep_and_broken_answers_over_http_stop_nothing,
     nobody_listens_at_all,
 }
 
@@ -88,8 +88,9 @@ async fn an_answer_that_goes_wrong_is_an_error_of_the_call() {
             let room = room(Limits::Calls(SHORT_CALL), &server);
             room.connect("bad").await.unwrap();
             let outcome = room.call("bad.echo", json!({})).await;
-            let failed = matches!(outcome.kind, OutcomeKind::InfrastructureError | OutcomeKind::TimedOut);
-            assert!(failed, "{:?}, modern {modern}: {outcome:?}", kind());
+            let is_silent = matches!(kind(), HttpFaultKind::Holds | HttpFaultKind::OnlyComments);
+            let failed = if is_silent { OutcomeKind::TimedOut } else { OutcomeKind::InfrastructureError };
+            assert_eq!(outcome.kind, failed, "{:?}, modern {modern}: {outcome:?}", kind());
             let next = room.call("bad.echo", json!({})).await;
             assert_eq!(next.text, "echo heard {}", "after {:?}, modern {modern}: {next:?}", kind());
             room.servers.shutdown().await;
@@ -124,12 +125,10 @@ async fn a_session_the_server_forgot_is_begun_anew() {
     let server = McpHttpServer::with(McpScript::echo().legacy(), manners).unwrap();
     let room = room(Limits::Long, &server);
     room.connect("bad").await.unwrap();
-    let mut answered = 0;
     for _ in 0..20 {
         let outcome = room.call("bad.echo", json!({})).await;
-        answered += usize::from(outcome.text == "echo heard {}");
+        assert_eq!(outcome.text, "echo heard {}", "it goes on in a new session: {outcome:?}");
     }
-    assert!(answered >= 14, "it goes on in a new session: {answered} of 20");
     assert!(server.times("initialize") > 1);
     room.end().await;
 }
@@ -147,7 +146,7 @@ async fn one_that_dies_over_http_is_an_error_and_then_unavailable() {
 }
 
 // proves T5, T6
-async fn huge_deep_and_broken_answers_over_http_are_errors() {
+async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
     let tools = [
         McpTool::new("big", Does::Big(32 << 20)),
         McpTool::new("deep", Does::Deep(5_000)),
@@ -162,12 +161,19 @@ async fn huge_deep_and_broken_answers_over_http_are_errors() {
         let server = McpHttpServer::with(McpScript::with(tools.clone()), manners).unwrap();
         let room = room(Limits::Calls(Duration::from_secs(4)), &server);
         room.connect("bad").await.unwrap();
-        for tool in ["big", "deep", "broken", "half", "twice", "roots"] {
+        for (tool, kind) in [
+            ("big", OutcomeKind::Ok),
+            ("deep", OutcomeKind::InfrastructureError),
+            ("broken", OutcomeKind::InfrastructureError),
+            ("half", OutcomeKind::InfrastructureError),
+            ("twice", OutcomeKind::Ok),
+            // The newest revision has no such question; whoever asks waits in vain.
+            ("roots", OutcomeKind::TimedOut),
+        ] {
             // Over one JSON document nothing can be asked back.
             if tool != "roots" || answers == HttpAnswers::Events {
                 let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
-                let failed = matches!(outcome.kind, OutcomeKind::InfrastructureError | OutcomeKind::TimedOut);
-                assert!(failed || !["deep", "half"].contains(&tool), "{tool}, {answers:?}: {:?}", outcome.kind);
+                assert_eq!(outcome.kind, kind, "{tool}, {answers:?}: {}", outcome.text);
             }
             let next = room.call("bad.echo", json!({})).await;
             assert_eq!(next.text, "echo heard {}", "after {tool}, {answers:?}: {next:?}");
@@ -178,7 +184,7 @@ async fn huge_deep_and_broken_answers_over_http_are_errors() {
     let room = room(Limits::Calls(SHORT_CALL), &server);
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.echo", json!({})).await;
-    assert!(matches!(outcome.kind, OutcomeKind::InfrastructureError | OutcomeKind::TimedOut), "{outcome:?}");
+    assert_eq!(outcome.kind, OutcomeKind::TimedOut, "{outcome:?}");
     room.end().await;
 }
 

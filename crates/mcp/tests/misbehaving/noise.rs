@@ -11,7 +11,7 @@ crate::trials! {
     noise_on_standard_output_is_told_and_survived,
     all_the_noise_at_once_is_survived_by_either_kind_of_server,
     a_flood_on_standard_error_stops_nothing,
-    broken_utf8_in_an_answer_is_an_answer_or_an_error,
+    broken_utf8_in_an_answer_is_shown_as_what_it_is,
 }
 
 // proves P4
@@ -66,17 +66,15 @@ async fn a_flood_on_standard_error_stops_nothing() {
 }
 
 // proves P4, T5
-async fn broken_utf8_in_an_answer_is_an_answer_or_an_error() {
+async fn broken_utf8_in_an_answer_is_shown_as_what_it_is() {
     let room = Room::with(
         Limits::Long,
         McpScript::with([McpTool::new("it", Does::BrokenUtf8), McpTool::new("echo", Does::Echo)]),
     );
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
-    match outcome.kind {
-        OutcomeKind::Ok => assert!(outcome.text.starts_with("caf\u{fffd}"), "{outcome:?}"),
-        kind => assert_eq!(kind, OutcomeKind::InfrastructureError, "{outcome:?}"),
-    }
+    assert_eq!(outcome.kind, OutcomeKind::Ok, "{outcome:?}");
+    assert!(outcome.text.starts_with("caf\u{fffd}"), "{outcome:?}");
     assert_eq!(room.call("bad.echo", json!({})).await.text, "echo heard {}", "and it goes on");
     room.end().await;
 }

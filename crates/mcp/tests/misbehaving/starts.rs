@@ -165,7 +165,7 @@ async fn one_that_hangs_holds_up_nobody() {
     );
     let begun = Instant::now();
     room.servers.wake();
-    assert!(begun.elapsed() < Duration::from_millis(200), "waking takes no time: {:?}", begun.elapsed());
+    assert!(room.servers.awaited().contains(&"slow".to_owned()), "waking waits for nobody");
     room.servers.settled(vec!["good".to_owned()]).await;
     assert!(begun.elapsed() < STARTUP, "{:?}", begun.elapsed());
     room.assert_good().await;

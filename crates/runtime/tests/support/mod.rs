@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use windlass_provider::{Model, ModelRequest, Segments, Sink};
 use windlass_runtime::{
-    Agent, Instructions, OpenError, Opening, Outside, Runtime, ScaledClock, Session, SessionClosed, Standing,
+    Agent, FirstWords, Instructions, Interest, OpenError, Opening, Outside, Runtime, ScaledClock, Session,
+    SessionClosed, Standing,
 };
 use windlass_store::{
     Blobs, BoxFuture, Head, Inbox, Lease, MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError,
@@ -79,22 +80,27 @@ pub(crate) struct Crashing {
     pub(crate) bomb: Arc<Bomb>,
 }
 
+impl Crashing {
+    /// A write, with the two places around it where the process may end.
+    async fn around(&self, write: BoxFuture<'_, Result<(), StoreError>>) -> Result<(), StoreError> {
+        let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.bomb.is(Point::Append(Side::Before, number)) {
+            return Err(StoreError::Closed);
+        }
+        write.await?;
+        if self.bomb.is(Point::Append(Side::After, number)) {
+            return Err(StoreError::Closed);
+        }
+        Ok(())
+    }
+}
+
 impl SessionLog for Crashing {
     fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move {
-            let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
-            if self.bomb.is(Point::Append(Side::Before, number)) {
-                return Err(StoreError::Closed);
-            }
-            self.inner.append(sealed).await?;
-            if self.bomb.is(Point::Append(Side::After, number)) {
-                return Err(StoreError::Closed);
-            }
-            Ok(())
-        })
+        Box::pin(self.around(self.inner.append(sealed)))
     }
     fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.restore(batches)
+        Box::pin(self.around(self.inner.restore(batches)))
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)
@@ -352,14 +358,19 @@ impl World {
     }
 
     pub(crate) async fn open(&self, bomb: &Arc<Bomb>) -> Result<Session, OpenError> {
-        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
-        self.runtime(bomb).open(opening, self.agent()).await
+        self.runtime(bomb).open(Self::opening(), self.agent()).await
+    }
+
+    fn opening() -> Opening {
+        Opening { owner: "me".into(), key: "k".into(), workspace: None }
     }
 
     /// One process: opens the session, says the words under the same id as ever, and works until the
     /// run ends or the bomb goes off.
     pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
-        let Ok(session) = self.open(bomb).await else { return End::Crashed };
+        let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
+        let opening = self.runtime(bomb).open_saying(Self::opening(), self.agent(), words, Interest::Runs).await;
+        let Ok((session, ..)) = opening else { return End::Crashed };
         let end = tokio::select! {
             end = self.work(&session) => end,
             () = bomb.went_off.notified() => End::Crashed,
@@ -369,9 +380,6 @@ impl World {
     }
 
     async fn work(&self, session: &Session) -> End {
-        if session.send(MessageId("m".into()), "go").await.is_err() {
-            return End::Crashed;
-        }
         loop {
             match session.settled().await {
                 Standing::Idle => {

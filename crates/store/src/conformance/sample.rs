@@ -236,12 +236,12 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
 
 /// A call that changed files, and how they were put back.
 fn undone_again() -> Vec<Vec<Entry>> {
-    let file = |mode| FileState::File { blob: Hash([7; 32]), mode };
+    let file = |mode| FileState::File { blob: Hash([7; 32]), mode, inode: None };
     let was = [
         ("new", FileState::Absent),
         ("new/notes.md", FileState::Absent),
         ("old.md", file(0o644)),
-        ("link", FileState::Link { target: "old.md".into() }),
+        ("link", FileState::Link { target: "old.md".into(), inode: None }),
         ("disk.img", FileState::Unkept { size: 9_000_000_000, modified: 1_794_711_599_999_000_000, inode: 12 }),
     ];
     let files: BTreeMap<String, FileState> = was.into_iter().map(|(path, state)| (path.to_owned(), state)).collect();

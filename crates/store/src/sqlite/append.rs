@@ -86,12 +86,20 @@ impl Work for Restore {
         if head(&db.connection, session).map_err(db.fault())? != Head::default() {
             return Err(StoreError::Exists { session });
         }
-        write(db, &self.0)?;
+        let row = write(db, &self.0)?;
+        if let Some(last) = self.0.last() {
+            db.tails.remember(last, row);
+        }
         Ok(())
     }
 
     fn bytes(&self) -> usize {
         self.0.iter().map(bytes).sum()
+    }
+
+    #[cfg(debug_assertions)]
+    fn appends(&self) -> u64 {
+        1
     }
 }
 

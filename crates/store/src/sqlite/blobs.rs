@@ -11,8 +11,8 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, SessionId};
 
-use super::Folder;
 use super::commit::Db;
+use super::{Folder, private};
 use crate::StoreError;
 
 /// The largest content, in bytes, that is kept in the database.
@@ -49,9 +49,9 @@ impl BlobFiles {
     /// Writes beside the place and moves into it, so that a file in its place is whole.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let folder = path.parent().unwrap_or(&self.blobs);
-        fs::create_dir_all(folder)?;
+        private::make_folder(folder)?;
         let part = path.with_extension("part");
-        let written = File::create(&part).and_then(|mut file| {
+        let written = private::file().create(true).truncate(true).open(&part).and_then(|mut file| {
             file.write_all(content)?;
             file.sync_all()?;
             fs::rename(&part, path)

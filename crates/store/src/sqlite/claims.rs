@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_vocab::SessionId;
 
-use super::Folder;
+use super::{Folder, private};
 use crate::{Lease, StoreError};
 
 /// How many sessions this process owns in one store.
@@ -51,7 +51,7 @@ fn lock_file(folder: &Folder, session: SessionId) -> PathBuf {
 pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &Owned) -> Result<Lease, StoreError> {
     let path = lock_file(folder, session);
     loop {
-        let locked = take(&path, holder, owned)?;
+        let locked = take(&path, holder, owned).map_err(|error| missing(folder, error))?;
         // Between opening and locking, the former holder may have removed the file with its session;
         // then our lock is on a file nobody else can find.
         if same_file(&locked.file, &path) {
@@ -60,9 +60,14 @@ pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &O
     }
 }
 
+/// A folder of locks that is not there any more went with the database.
+fn missing(folder: &Folder, error: StoreError) -> StoreError {
+    if folder.database().exists() { error } else { StoreError::Gone { path: folder.database() } }
+}
+
 fn take(path: &Path, holder: &str, owned: &Owned) -> Result<Locked, StoreError> {
     let fault = |error| StoreError::of_io(path, &error);
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(path).map_err(fault)?;
+    let file = private::lock_file(path).map_err(fault)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { holder: named_holder(&file) }),

@@ -3,7 +3,7 @@
 //! A job that is refused (a conflict, a taken key) has written nothing and leaves the others alone.
 //! When the transaction itself fails, each job is tried once more alone: then only the guilty one
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
-//! already stored answers `Ok`.
+//! already stored answers `Ok`. Last it is looked whether the file that was written is still there.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
 use super::fault::meaning;
+use super::presence::Presence;
 use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
@@ -161,6 +162,7 @@ pub(super) struct Committer {
     db: Db,
     lock: File,
     lock_path: PathBuf,
+    presence: Presence,
     files: BlobFiles,
     /// Bytes written since the write-ahead log was last moved into the database.
     pub(super) backlog: usize,
@@ -172,8 +174,14 @@ pub(super) struct Committer {
 
 impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables))]
-    pub(super) fn new(folder: &Folder, connection: Connection, lock: File, options: &SqliteOptions) -> Self {
-        Self {
+    pub(super) fn new(
+        folder: &Folder,
+        connection: Connection,
+        lock: File,
+        options: &SqliteOptions,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            presence: Presence::of(&folder.database())?,
             db: Db { connection, tails: Tails::default(), path: folder.database() },
             lock,
             lock_path: folder.write_lock(),
@@ -183,7 +191,7 @@ impl Committer {
             on_append: options.on_append.clone(),
             #[cfg(debug_assertions)]
             appends: 0,
-        }
+        })
     }
 
     /// Writes a group; afterwards every job of it knows its result.
@@ -203,6 +211,9 @@ impl Committer {
                     job[0].fail(error);
                 }
             }
+        }
+        if let Err(error) = self.presence.check() {
+            group.iter_mut().for_each(|job| job.fail(error.clone()));
         }
         group.iter().for_each(|job| job.finish(&self.files));
         // The lock is freed with the file at the latest.

@@ -20,6 +20,8 @@ mod commit;
 mod crew;
 mod fault;
 mod inbox;
+mod presence;
+mod private;
 mod readers;
 mod remove;
 mod rows;

@@ -70,7 +70,8 @@ impl Shared {
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
-        let connection = schema::connect(&self.path, OpenFlags::empty())?;
+        let gone = |error| if self.path.exists() { error } else { StoreError::Gone { path: self.path.clone() } };
+        let connection = schema::connect(&self.path, OpenFlags::empty()).map_err(gone)?;
         connection.pragma_update(None, "query_only", true).map_err(|error| meaning(&self.path, &error))?;
         Ok(connection)
     }

@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::meaning;
-use super::{Durability, Folder};
+use super::{Durability, Folder, private};
 use crate::StoreError;
 
 /// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
@@ -81,25 +81,16 @@ CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
 
 /// Opens the data folder for writing, and its lock.
 pub(super) fn open(folder: &Folder, durability: Durability) -> Result<(Connection, File), StoreError> {
-    make_folder(&folder.0)?;
-    make_folder(&folder.locks())?;
+    for folder in [&folder.0, &folder.locks()] {
+        private::make_folder(folder).map_err(|error| StoreError::of_io(folder, &error))?;
+    }
     let lock_path = folder.write_lock();
     let lock_fault = |error: io::Error| StoreError::of_io(&lock_path, &error);
-    let write_lock =
-        File::options().create(true).truncate(false).read(true).write(true).open(&lock_path).map_err(lock_fault)?;
+    let write_lock = private::lock_file(&lock_path).map_err(lock_fault)?;
     write_lock.lock().map_err(lock_fault)?;
     let opened = open_locked(folder, durability);
     write_lock.unlock().map_err(lock_fault)?;
     Ok((opened?, write_lock))
-}
-
-/// Conversations are nobody else's business: a new folder is its owner's alone.
-fn make_folder(path: &Path) -> Result<(), StoreError> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| StoreError::of_io(path, &error))
 }
 
 fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
@@ -203,8 +194,10 @@ fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     create(&path)
 }
 
-/// Makes an empty database beside its place, syncs it once, and moves it there: whatever happens in
-/// between, there is a whole one or none. SQLite itself would sync seven times.
+/// Makes an empty database beside its place, syncs it, and moves it there: whatever happens in between,
+/// there is a whole one or none. The move itself is certain with the first commit, for SQLite then syncs
+/// the folder, where it makes its log; before that there is nothing to lose. SQLite itself would sync
+/// seven times.
 fn create(path: &Path) -> Result<(), StoreError> {
     let unfinished = path.with_extension("new");
     let io_fault = |error: io::Error| StoreError::of_io(&unfinished, &error);
@@ -213,7 +206,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io_fault(error)),
         Ok(()) | Err(_) => {}
     }
-    let connection = connect(&unfinished, OpenFlags::SQLITE_OPEN_CREATE)?;
+    private::file().create_new(true).open(&unfinished).map_err(io_fault)?;
+    let connection = connect(&unfinished, OpenFlags::empty())?;
     let made = connection.execute_batch(&format!(
         "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; {TABLES} \
          PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
@@ -221,9 +215,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;
     File::open(&unfinished).and_then(|file| file.sync_all()).map_err(io_fault)?;
-    fs::rename(&unfinished, path).map_err(io_fault)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_fault)
+    fs::rename(&unfinished, path).map_err(io_fault)
 }
 
 fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {

@@ -72,7 +72,7 @@ impl Writing {
         owned: Owned,
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared {
-            committer: Mutex::new(Committer::new(folder, connection, lock, options)),
+            committer: Mutex::new(Committer::new(folder, connection, lock, options)?),
             queued: AtomicUsize::new(0),
             durability: options.durability,
             owned,

@@ -2,9 +2,11 @@
 //!
 //! The protocol: the address is made normal ([`Address`]); its host is looked up and connected to only
 //! where that is allowed ([`network`], [`reach`]); the answer is read within bounds ([`exchange`]); a
-//! redirect goes the same way again, and to another host only where the person's rules allow that host
-//! without asking. Otherwise the model is told where it leads, and may ask for that: whoever agreed to
-//! one host did not agree to any other (X4).
+//! redirect goes the same way again, and every address on it is judged by the person's rules. What they
+//! allow without asking is followed. So is a redirect within the host of a call that a person agreed to,
+//! unless a rule asks about where it leads; a rule that allowed the call allows what it says and no more.
+//! Otherwise the model is told where it leads, and may ask for that: whoever agreed to one host did not
+//! agree to any other (X4).
 
 mod charset;
 mod exchange;
@@ -49,6 +51,15 @@ pub struct Fetching {
     pub private: Vec<HostPattern>,
     /// The person's rules, for where a redirect leads.
     pub permissions: Permissions,
+}
+
+/// Who agreed to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    /// A rule, or the mode: to what it says.
+    Rule,
+    /// A person who was asked: to the host they saw.
+    Person,
 }
 
 #[derive(Deserialize)]
@@ -141,10 +152,14 @@ impl Tool for FetchUrl {
 
 impl FetchUrl {
     async fn fetch(&self, mut address: Address, form: Form) -> Result<String, Trouble> {
+        let consent = match self.judged(&address) {
+            Verdict::Allow => Consent::Rule,
+            Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => Consent::Person,
+        };
         for _ in 0..=REDIRECTS {
             let (head, body) = self.get(&address).await?;
             address = match (is_redirect(head.status), head.text(header::LOCATION)) {
-                (true, Some(location)) => self.follow(&address, &location)?,
+                (true, Some(location)) => self.follow(&address, &location, consent)?,
                 (true, None) | (false, _) => return page::told(&address, &head, &body, form),
             };
         }
@@ -164,22 +179,30 @@ impl FetchUrl {
     }
 
     /// Where a redirect leads, if it may be followed.
-    fn follow(&self, from: &Address, location: &str) -> Result<Address, Trouble> {
+    fn follow(&self, from: &Address, location: &str, consent: Consent) -> Result<Address, Trouble> {
         let refused = |why: &str| Trouble::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
         let to = from.join(location).map_err(|problem| refused(&problem))?;
         let shown = shorten(to.as_str(), 500);
         if from.is_secure() && !to.is_secure() {
             return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
         }
-        let subject = Subject::address(&to);
-        match self.fetching.permissions.judge(&self.spec, &subject, self.asks(), &[]).verdict {
+        let agreed = consent == Consent::Person
+            && same_host(from, &to)
+            && !self.fetching.permissions.asks_about(&self.spec, &Subject::address(&to));
+        match self.judged(&to) {
             Verdict::Allow => Ok(to),
-            Verdict::Ask if same_host(from, &to) => Ok(to),
+            Verdict::Ask if agreed => Ok(to),
             Verdict::Deny { reason } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),
             Verdict::Ask | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
-                Err(refused(&format!("to another host: call fetch_url with {shown} if you want what is there.")))
+                let what = if same_host(from, &to) { "where nobody agreed to go yet" } else { "to another host" };
+                Err(refused(&format!("{what}: call fetch_url with {shown} if you want what is there.")))
             }
         }
+    }
+
+    /// What the person's rules say of an address.
+    fn judged(&self, address: &Address) -> Verdict {
+        self.fetching.permissions.judge(&self.spec, &Subject::address(address), self.asks(), &[]).verdict
     }
 }
 

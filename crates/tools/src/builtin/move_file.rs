@@ -4,14 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs::RenameFlags;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::shown::{self, Replaces};
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
-use crate::workspace::{Place, sync_folder};
+use crate::place::sync_folder;
 use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
 
 #[derive(Deserialize)]
@@ -111,7 +110,7 @@ impl Move {
         let moved = if *overwrite {
             source.parent.rename(&source.name, &target.parent, &target.name)
         } else {
-            rename(&source, &target)
+            source.rename_new(&target)
         };
         moved.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => format!("There is already a `{to}`: choose another path or set overwrite."),
@@ -123,20 +122,5 @@ impl Move {
         // The move has taken place; that a folder can't be synced does not undo it.
         let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
         Ok(format!("Moved {from} to {to}."))
-    }
-}
-
-/// Renames without replacing anything; where the file system can't promise that, looks first.
-fn rename(source: &Place, target: &Place) -> io::Result<()> {
-    let renamed =
-        rustix::fs::renameat_with(&source.parent, &source.name, &target.parent, &target.name, RenameFlags::NOREPLACE);
-    match renamed {
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP) => {
-            if target.parent.symlink_metadata(&target.name).is_ok() {
-                return Err(io::ErrorKind::AlreadyExists.into());
-            }
-            source.parent.rename(&source.name, &target.parent, &target.name)
-        }
-        other => other.map_err(io::Error::from),
     }
 }

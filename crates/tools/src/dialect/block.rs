@@ -8,6 +8,7 @@
 //! </tool>
 //! ```
 
+use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use windlass_vocab::ReplyCall;
@@ -24,17 +25,16 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
         return json::calls(inner)
             .ok_or_else(|| Malformed::parse("what stands in <tool> is no call that can be read."));
     }
-    let begin = inner.find("<arguments>");
+    let begin = memmem::find(inner.as_bytes(), b"<arguments>");
     let head = &inner[..begin.unwrap_or(inner.len())];
     let given = begin.map(|begin| &inner[begin + "<arguments>".len()..]);
-    let end = given.and_then(|given| given.rfind("</arguments>"));
+    let end = given.and_then(|given| memmem::rfind(given.as_bytes(), b"</arguments>"));
     let tail = given.zip(end).map_or("", |(given, end)| &given[end..]);
-    let named = |name: &'static str| match field(head, name)? {
-        None => field(tail, name),
-        found => Ok(found),
+    let named = |element: &Element| match element.text_in(head)? {
+        None => element.text_in(tail)?.ok_or(Malformed::MissingField { field: element.name }),
+        Some(text) => Ok(text),
     };
-    let server = named("server_name")?.ok_or(Malformed::MissingField { field: "server_name" })?;
-    let tool = named("tool_name")?.ok_or(Malformed::MissingField { field: "tool_name" })?;
+    let (server, tool) = (named(&SERVER)?, named(&NAME)?);
     let arguments = match (given, end) {
         (None, _) => String::new(),
         (Some(given), Some(end)) => arguments(&given[..end])?,
@@ -44,16 +44,26 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
     Ok(vec![ReplyCall { provider_id: None, name, arguments, mended: None }])
 }
 
-/// The text of an element; nothing where it is absent or empty.
-fn field(text: &str, name: &'static str) -> Result<Option<String>, Malformed> {
-    let Some(begin) = text.find(&format!("<{name}>")) else { return Ok(None) };
-    let inner = &text[begin + name.len() + 2..];
-    let Some(end) = inner.find('<') else { return Err(Malformed::parse(format!("<{name}> is not closed."))) };
-    if !inner[end..].starts_with(&format!("</{name}>")) {
-        return Err(Malformed::parse(format!("<{name}> is not closed.")));
+/// An element that holds a text.
+struct Element {
+    name: &'static str,
+    open: &'static str,
+    close: &'static str,
+}
+
+const SERVER: Element = Element { name: "server_name", open: "<server_name>", close: "</server_name>" };
+const NAME: Element = Element { name: "tool_name", open: "<tool_name>", close: "</tool_name>" };
+
+impl Element {
+    /// Its text; nothing where it is absent or empty.
+    fn text_in(&self, text: &str) -> Result<Option<String>, Malformed> {
+        let Some(begin) = memmem::find(text.as_bytes(), self.open.as_bytes()) else { return Ok(None) };
+        let inner = &text[begin + self.open.len()..];
+        let end = inner.find('<').filter(|end| inner[*end..].starts_with(self.close));
+        let Some(end) = end else { return Err(Malformed::parse(format!("{} is not closed.", self.open))) };
+        let text = xml::content(&inner[..end]);
+        Ok((!text.is_empty()).then_some(text))
     }
-    let text = xml::content(&inner[..end]);
-    Ok((!text.is_empty()).then_some(text))
 }
 
 /// Arguments whose closing tag is missing: taken if they are whole as they stand.

@@ -1,7 +1,7 @@
 //! The history in a dialect: calls as the model should have written them, results as messages of the
 //! user's role. Each message becomes exactly one, always the same, so that what was sent stays as it was.
 
-use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part};
+use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part, ToolName};
 
 /// The text at which a server is to stop, so that the model does not go on to invent the result.
 #[must_use]
@@ -68,7 +68,7 @@ fn written(dialect: Dialect, call: &CallInHistory) -> String {
 
 /// Server and tool of a name as a model wrote it.
 fn parted(name: &str) -> (&str, &str) {
-    name.split_once('.').or_else(|| name.split_once("__")).unwrap_or(("local", name))
+    name.split_once('.').or_else(|| name.split_once("__")).unwrap_or((ToolName::LOCAL, name))
 }
 
 fn word(outcome: OutcomeKind) -> &'static str {

@@ -42,15 +42,26 @@ impl Brackets {
                 }
                 continue;
             }
+            self.go_over_plain(rest);
+            let byte = *text.get(self.at)?;
             self.at += 1;
-            if self.step(rest[0]) {
+            if self.step(byte) {
                 return Some(self.at);
             }
         }
         None
     }
 
-    /// Takes a byte outside strings; whether it closes the first bracket.
+    /// Goes up to the next byte that may be a bracket or a quote.
+    fn go_over_plain(&mut self, rest: &[u8]) {
+        let plain = rest.iter().position(|byte| MARKS[usize::from(*byte)]).unwrap_or(rest.len());
+        if let Some(last) = rest[..plain].iter().rev().find(|byte| !byte.is_ascii_whitespace()) {
+            self.before = *last;
+        }
+        self.at += plain;
+    }
+
+    /// Takes a bracket or a quote outside strings; whether it closes the first bracket.
     fn step(&mut self, byte: u8) -> bool {
         let counts = self.parentheses == Parentheses::Count;
         match byte {
@@ -62,12 +73,22 @@ impl Brackets {
             b'}' | b']' => self.deep = self.deep.saturating_sub(1),
             _ => {}
         }
-        if !byte.is_ascii_whitespace() {
-            self.before = byte;
-        }
+        self.before = byte;
         self.deep == 0 && matches!(byte, b'}' | b']' | b')')
     }
 }
+
+/// The bytes that may be brackets or quotes.
+const MARKS: [bool; 256] = {
+    let mut marks = [false; 256];
+    let all = b"{}[]()\"'";
+    let mut index = 0;
+    while index < all.len() {
+        marks[all[index] as usize] = true;
+        index += 1;
+    }
+    marks
+};
 
 /// A scan for a closing tag. JSON and CDATA on the way are gone over, for the tag may stand in them too.
 #[derive(Clone, Debug)]

@@ -32,6 +32,16 @@ pub enum Calls {
     Several,
 }
 
+/// Calls that run one after the other are asked for one by one.
+impl From<Parallel> for Calls {
+    fn from(parallel: Parallel) -> Self {
+        match parallel {
+            Parallel::Off => Self::One,
+            Parallel::On | Parallel::Safe => Self::Several,
+        }
+    }
+}
+
 /// What is read in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spoken {
@@ -63,10 +73,6 @@ impl Spoken {
         if anywhere.is_empty() && !probes {
             return None;
         }
-        let calls = match parallel {
-            Parallel::Off => Calls::One,
-            Parallel::On | Parallel::Safe => Calls::Several,
-        };
-        Some(Self { anywhere, alone: Forms::ALL, calls })
+        Some(Self { anywhere, alone: Forms::ALL, calls: parallel.into() })
     }
 }

@@ -101,8 +101,8 @@ impl GuardedChild {
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::from(write_output))
             .stderr(Stdio::from(write_errors));
-        let process = command.spawn()?;
-        drop(command);
+        // Aside: a start takes milliseconds, and other work has this thread too.
+        let process = tokio::task::spawn_blocking(move || command.spawn()).await.map_err(io::Error::other)??;
         ours.set_nonblocking(true)?;
         let (reports, mut control) = tokio::net::UnixStream::from_std(ours)?.into_split();
         control.write_all(&line.as_bytes()[sent..]).await?;

@@ -6,16 +6,16 @@
 //! first look passed over is never taken for new.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Metadata, MetadataExt};
 use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, SnapshotTaken};
 
-use super::Bounds;
 use super::look::{Seen, TOO_LARGE, look_closer, mode, nanoseconds, unkept};
 use super::scan::{Found, Listing, Passed, scan};
+use super::{Bounds, LeftOut};
 use crate::{Secrets, Workspace};
 
 /// File systems keep times in steps of up to this long; what changed within the last one may change again
@@ -108,7 +108,7 @@ impl Checkpoints {
         view.contents = contents.iter().map(|(hash, _)| *hash).collect();
         let (since, files) = match &self.last {
             Some((last, before)) => (Some(*last), difference(before, &view.files)),
-            None => (None, view.files.clone()),
+            None => (None, difference(&BTreeMap::new(), &view.files)),
         };
         let coverage = view.passed.left_out.coverage();
         self.open.insert(call, view);
@@ -163,12 +163,7 @@ impl Checkpoints {
                 && !before.passed.over(Path::new(path.as_str()))
         };
         let new: Vec<&String> = after.files.keys().filter(is_new).collect();
-        let unseen = match (before.passed.listing, after.passed.listing) {
-            (Listing::CutShort, _) if new.is_empty() => None,
-            (Listing::CutShort, _) => Some(format!("{} files may be new: not all were listed before", new.len())),
-            (Listing::Whole, Listing::CutShort) => Some("not all files could be listed after it".to_owned()),
-            (Listing::Whole, Listing::Whole) => None,
-        };
+        let unseen = unseen(&before, &after, new.len());
         if before.passed.listing == Listing::Whole {
             for path in new {
                 note(&mut changes, path, &FileState::Absent, &after.files[path]);
@@ -177,6 +172,24 @@ impl Checkpoints {
         self.last = Some((call, before.files));
         FilesChanged { call, changes, unseen }
     }
+}
+
+/// What else a command may have changed, given how many files are listed only now.
+fn unseen(before: &View, after: &View, new: usize) -> Option<String> {
+    let listing = match (before.passed.listing, after.passed.listing) {
+        (Listing::CutShort, _) => {
+            return (new > 0).then(|| format!("{new} files may be new: not all were listed before"));
+        }
+        (Listing::Whole, Listing::CutShort) => Some("not all files could be listed after it".to_owned()),
+        (Listing::Whole, Listing::Whole) => None,
+    };
+    let mut made = LeftOut::default();
+    let is_new = |path: &&PathBuf| !before.passed.over(path) && !before.files.contains_key(&*path.to_string_lossy());
+    for path in after.passed.special.iter().filter(is_new) {
+        made.add("it made what is no file, folder or link, and stays", &path.to_string_lossy());
+    }
+    let told: Vec<String> = listing.into_iter().chain(made.told()).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Whether something that is not kept is still what it was.
@@ -191,11 +204,12 @@ fn note(changes: &mut Changes, path: &str, was: &FileState, now: &FileState) {
     }
 }
 
-/// What is otherwise in `now`.
+/// What is otherwise in `now`. Which file it is matters only where one is moved, and that is known by then.
 fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileState>) -> BTreeMap<String, FileState> {
-    let other = now.iter().filter(|(path, state)| before.get(*path) != Some(*state));
+    let is_other = |path: &String, state: &FileState| before.get(path).is_none_or(|was| !was.is_like(state));
+    let other = now.iter().filter(|(path, state)| is_other(path, state));
     let gone = before.keys().filter(|path| !now.contains_key(*path) && before[*path].exists());
-    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone())).collect();
+    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone().anywhere())).collect();
     files.extend(gone.map(|path| (path.clone(), FileState::Absent)));
     files
 }

@@ -16,7 +16,7 @@ use crate::{Secrets, Workspace};
 pub(super) const TOO_LARGE: &str = "too large";
 const SECRET: &str = "with a secret in it";
 const UNREADABLE: &str = "not readable";
-const SPECIAL: &str = "no regular file";
+pub(super) const SPECIAL: &str = "pipe, socket or device";
 const NOT_TEXT: &str = "name or link is no UTF-8";
 
 /// One path, looked at.
@@ -75,7 +75,7 @@ pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit:
     if metadata.is_symlink() {
         let target = folder.read_link_contents(name).ok().and_then(|target| target.into_os_string().into_string().ok());
         return match target {
-            Some(target) => Seen::plain(FileState::Link { target }),
+            Some(target) => Seen::plain(FileState::Link { target, inode: Some(metadata.ino()) }),
             None => Seen::unkept(metadata, NOT_TEXT),
         };
     }
@@ -92,7 +92,7 @@ pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit:
         Ok(Some(content)) => {
             let blob = Hash(*blake3::hash(&content).as_bytes());
             Seen {
-                state: FileState::File { blob, mode: mode(metadata) },
+                state: FileState::File { blob, mode: mode(metadata), inode: Some(metadata.ino()) },
                 content: Some(content.into()),
                 left_out: None,
             }
@@ -128,7 +128,7 @@ impl Workspace {
     /// the way of now is something else than it was.
     pub(super) fn look_plainly(&self, path: &str, limit: u64, secrets: &Secrets) -> Seen {
         let elsewhere = || Seen {
-            state: FileState::Unkept { size: 0, modified: 0, inode: 0 },
+            state: FileState::OUT_OF_REACH,
             content: None,
             left_out: Some("no longer reached without a link"),
         };

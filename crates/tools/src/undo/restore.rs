@@ -2,8 +2,9 @@
 //! as it was is changed, and anything else is somebody else's and left alone. So the whole may be done
 //! again after a crash between any two steps, and inside one: a file is replaced in one rename.
 //!
-//! The order: what gives way goes first, the deepest first; then folders, files and links are made, the
-//! highest first; last the folders go that are to be gone, if they are empty.
+//! The order: what gives way goes first, the deepest first; then folders are made and what was only moved is
+//! moved back, the highest first, so that it stays the thing it was, with all its names; then the other files
+//! and links are made; last goes what is to be gone and could not go before: folders, if they are empty.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -11,12 +12,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt};
-use rustix::fs::RenameFlags;
 use windlass_vocab::{Change, Changes, FileState, Hash};
 
 use super::Bounds;
-use crate::workspace::{Place, sync_folder};
+use crate::place::{Place, sync_folder};
 use crate::{Secrets, Workspace};
+
+const NOT_MOVED: &str = "it could not be moved back";
 
 /// What a path needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,9 @@ impl Workspace {
             restoring.step(path, change, Restoring::give_way);
         }
         for (path, change) in changes {
+            restoring.step(path, change, Restoring::bring);
+        }
+        for (path, change) in changes {
             restoring.step(path, change, Restoring::make);
         }
         for (path, change) in changes.iter().rev() {
@@ -82,7 +87,7 @@ impl Restoring<'_> {
         if !self.workspace.is_plain(Path::new(path)) {
             return Err("it is no longer reached without a link".to_owned());
         }
-        let here = self.workspace.look_plainly(path, Bounds::PATHS.file_bytes, self.secrets).state;
+        let here = self.here(path);
         let (was, then) = (&change.was, &change.now);
         if here.is_like(then) {
             return Ok(Need::Nothing);
@@ -91,7 +96,9 @@ impl Restoring<'_> {
         let is_folder = here.is_folder() && (then.is_folder() || was.is_folder() && !then.exists());
         // Where a folder takes the place of a file, or a file that of a folder, there is nothing for a moment.
         let gave_way = !here.exists() && was.is_folder() != then.is_folder();
-        if is_folder || gave_way || here.is_like(was) {
+        // What was moved onto another file is moved away before that one is made again.
+        let moved_away = !here.exists() && then.exists() && self.moved_to(was).is_some();
+        if is_folder || gave_way || moved_away || here.is_like(was) {
             Ok(Need::Work)
         } else {
             Err("it was changed meanwhile".to_owned())
@@ -117,25 +124,39 @@ impl Restoring<'_> {
         sync_folder(&place.parent)
     }
 
-    /// Makes what will be there.
-    fn make(&mut self, path: &str, change: &Change) -> io::Result<()> {
-        match &change.now {
-            FileState::Absent => Ok(()),
-            FileState::Folder { .. } | FileState::Unkept { .. } => {
-                match (self.moved_from(&change.now).map(str::to_owned), change.now.is_folder()) {
-                    (Some(from), _) => self.move_back(&from, path),
-                    (None, true) => self.make_folder(path),
-                    (None, false) => Err(io::Error::other("its content was not kept")),
-                }
+    /// Makes folders, and moves back what was moved.
+    fn bring(&mut self, path: &str, change: &Change) -> io::Result<()> {
+        match (self.moved_from(&change.now).map(str::to_owned), &change.now) {
+            (_, FileState::Absent) => Ok(()),
+            (Some(from), FileState::Folder { .. } | FileState::Unkept { .. }) => self.move_back(&from, path),
+            (Some(from), FileState::File { .. } | FileState::Link { .. }) => {
+                // One that can't be moved is made anew.
+                let _ = self.move_back(&from, path);
+                Ok(())
             }
-            FileState::File { blob, mode } => {
+            (None, FileState::Folder { .. }) => self.make_folder(path),
+            (None, FileState::Unkept { .. }) => Err(io::Error::other("its content was not kept")),
+            (None, FileState::File { .. } | FileState::Link { .. }) => Ok(()),
+        }
+    }
+
+    /// Makes files and links.
+    fn make(&mut self, path: &str, change: &Change) -> io::Result<()> {
+        let moves = matches!(change.was, FileState::Unkept { .. }) && self.moved_to(&change.was).is_some();
+        if moves && self.is_still_here(path, &change.was) {
+            // It could not be moved back, and its content is nowhere else.
+            return Err(io::Error::other(NOT_MOVED));
+        }
+        match &change.now {
+            FileState::Absent | FileState::Folder { .. } | FileState::Unkept { .. } => Ok(()),
+            FileState::File { blob, mode, .. } => {
                 let lost = || io::Error::other("its former content is missing from the store");
                 let content = self.contents.get(blob).cloned().ok_or_else(lost)?;
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
                 self.replace(&place, |folder, name| write(folder, name, &content, *mode))
             }
-            FileState::Link { target } => {
+            FileState::Link { target, .. } => {
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
                 self.replace(&place, |folder, name| folder.symlink_contents(target, name))
@@ -143,8 +164,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// Takes a folder away that will not be there, if nothing else is in it, and gives the others their
-    /// permissions, which might have kept things from being put in.
+    /// Takes away what will not be there and was not moved: folders if nothing else is in them. Gives the
+    /// others their permissions, which might have kept things from being put in.
     fn leave(&mut self, path: &str, change: &Change) -> io::Result<()> {
         let place = self.place(path)?;
         match (&change.was, &change.now) {
@@ -152,8 +173,15 @@ impl Restoring<'_> {
                 self.workspace.about_to_restore();
                 place.parent.set_permissions(&place.name, Permissions::from_mode(*mode))
             }
-            (FileState::Folder { .. }, FileState::Absent) if self.moved_to(&change.was).is_some() => {
-                Err(io::Error::other("it could not be moved back"))
+            (FileState::Folder { .. } | FileState::Unkept { .. }, FileState::Absent)
+                if self.moved_to(&change.was).is_some() =>
+            {
+                Err(io::Error::other(NOT_MOVED))
+            }
+            (FileState::File { .. } | FileState::Link { .. }, FileState::Absent) => {
+                self.workspace.about_to_restore();
+                place.parent.remove_file(&place.name)?;
+                sync_folder(&place.parent)
             }
             (FileState::Folder { .. }, FileState::Absent) => {
                 self.workspace.about_to_restore();
@@ -166,10 +194,19 @@ impl Restoring<'_> {
         }
     }
 
-    /// Where the thing is now that will be here.
+    /// Where the thing is now that will be here: one of its names that it will not keep.
     fn moved_from(&self, then: &FileState) -> Option<&str> {
-        let gone = |change: &Change| !change.now.exists() && change.was.is_same_thing(then);
-        self.changes.iter().find(|(_, change)| gone(change)).map(|(path, _)| path.as_str())
+        let goes = |change: &Change| change.was.is_same_thing(then) && !change.now.is_same_thing(then);
+        let names = self.changes.iter().filter(|(_, change)| goes(change)).map(|(path, _)| path.as_str());
+        names.into_iter().find(|path| self.is_still_here(path, then))
+    }
+
+    fn is_still_here(&self, path: &str, thing: &FileState) -> bool {
+        self.here(path).is_same_thing(thing)
+    }
+
+    fn here(&self, path: &str) -> FileState {
+        self.workspace.look_plainly(path, Bounds::PATHS.file_bytes, self.secrets).state
     }
 
     /// Where the thing will be that is here now.
@@ -180,7 +217,7 @@ impl Restoring<'_> {
     fn move_back(&mut self, from: &str, to: &str) -> io::Result<()> {
         let (source, target) = (self.place(from)?, self.place(to)?);
         self.workspace.about_to_restore();
-        rustix::fs::renameat_with(&source.parent, &source.name, &target.parent, &target.name, RenameFlags::NOREPLACE)?;
+        source.rename_new(&target)?;
         sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent))
     }
 

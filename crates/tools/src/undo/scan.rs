@@ -1,5 +1,5 @@
-//! Walking the workspace for a checkpoint: every name outside `.git` and what `.gitignore` leaves out,
-//! never through a link, within bounds.
+//! Walking the workspace for a checkpoint: every file, folder and link outside `.git` and what `.gitignore`
+//! leaves out, never through a link, within bounds.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use cap_std::fs::{Dir, Metadata};
 use ignore::gitignore::Gitignore;
 
 use super::LeftOut;
-use super::look::written;
+use super::look::{SPECIAL, written};
 use crate::Workspace;
 use crate::builtin::walk::{Kind, ignore_file, is_ignored};
 
@@ -41,6 +41,8 @@ pub(super) struct Passed {
     pub(super) listing: Listing,
     /// Paths it did not go into, or did not look at.
     pub(super) over: BTreeSet<PathBuf>,
+    /// Those of them that have no content: pipes, sockets and devices. Using one changes its times.
+    pub(super) special: BTreeSet<PathBuf>,
     pub(super) left_out: LeftOut,
 }
 
@@ -113,6 +115,11 @@ impl Walk<'_, '_> {
         };
         if let Some(why) = why {
             self.passed.pass(why, path);
+            return ControlFlow::Continue(());
+        }
+        if !metadata.is_dir() && !metadata.is_file() && !metadata.is_symlink() {
+            self.passed.special.insert(path.to_owned());
+            self.passed.pass(SPECIAL, path);
             return ControlFlow::Continue(());
         }
         if self.names == 0 {

@@ -9,26 +9,26 @@ use windlass::mcp::ServerName;
 use windlass::tools::{CallContext, Tool, ToolServers as _};
 use windlass::vocab::{Outcome, OutcomeKind, SessionId};
 
-use super::super::streams::{print, tell};
+use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape};
+use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
-use crate::output::harmless_line;
+use crate::output::{Passing, broken_json};
 use crate::settings::nearest;
 
 /// How long a call by hand is waited for unless something else is said.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(super) async fn call(
-    desk: &Desk,
+    inquiry: &Inquiry,
     server: &ServerName,
     tool: &str,
     arguments: &str,
     timeout: Option<Duration>,
 ) -> Done {
     let arguments = read(arguments)?;
-    desk.connect(server).await?;
-    let tools = desk.servers()?.tools();
+    inquiry.connect(server).await?;
+    let tools = inquiry.servers()?.tools();
     let of_server: Vec<&Arc<dyn Tool>> =
         tools.iter().filter(|one| one.spec().name.server() == server.as_str()).collect();
     let Some(found) = of_server.iter().find(|one| one.spec().name.bare() == tool) else {
@@ -36,21 +36,25 @@ pub(super) async fn call(
         let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
         return Err(CommandError::new(Exit::Usage, text));
     };
-    let progress = Arc::new(|text: &str| tell(&harmless_line(text)));
+    let (words, mut passing) = Passing::on(progress_lines());
+    let progress = Arc::new(move |text: &str| drop(words.send_replace(text.trim_end().to_owned())));
     let context = CallContext { progress, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();
-    let call = found.run(context, arguments);
+    let call = tokio::time::timeout(timeout.unwrap_or(PATIENCE), found.run(context, arguments));
+    let given_up = |text: &str| Err(CommandError::new(Exit::Cancelled, text));
     let outcome = tokio::select! {
-        outcome = tokio::time::timeout(timeout.unwrap_or(PATIENCE), call) => outcome.map_err(|_| {
-            CommandError::new(Exit::Cancelled, "the call took too long and was given up; --timeout gives it more time")
-        })?,
+        outcome = call => {
+            outcome.or_else(|_| given_up("the call took too long and was given up; --timeout gives it more time"))
+        }
         _ = tokio::signal::ctrl_c() => {
             cancel.cancel();
-            return Err(CommandError::new(Exit::Cancelled, "the call was stopped"));
+            given_up("the call was stopped")
         }
+        () = passing.show() => given_up("the call was stopped"),
     };
-    desk.tell_news();
-    show(desk.shape, &outcome)
+    passing.finish();
+    inquiry.tell_news();
+    show(inquiry.shape, &outcome?)
 }
 
 fn show(shape: Shape, outcome: &Outcome) -> Done {
@@ -83,6 +87,9 @@ fn read(text: &str) -> Result<Value, CommandError> {
     match serde_json::from_str(text) {
         Ok(object @ Value::Object(_)) => Ok(object),
         Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
-        Err(error) => Err(wrong(format!("the arguments are no JSON: {error}; write e.g. '{{\"path\": \".\"}}'"))),
+        Err(error) => {
+            let what = broken_json(text, &error);
+            Err(wrong(format!("the arguments are no JSON: {what}; write e.g. '{{\"path\": \".\"}}'")))
+        }
     }
 }

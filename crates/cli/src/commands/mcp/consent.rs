@@ -4,7 +4,7 @@ use windlass::mcp::ServerName;
 
 use super::super::streams::{output_failed, print};
 use super::super::{CommandError, Done, job};
-use super::Desk;
+use super::Inquiry;
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
 use crate::servers::{self, Agreements, ConsentAnswer, described};
@@ -41,8 +41,8 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
 }
 
 /// Takes a server's tools as they are now.
-pub(super) async fn accept(desk: &Desk, name: &ServerName) -> Done {
-    let state = desk.connect(name).await?;
+pub(super) async fn accept(inquiry: &Inquiry, name: &ServerName) -> Done {
+    let state = inquiry.connect(name).await?;
     if state.changed.is_empty() {
         print(&format!("No tool of {name} has changed since you accepted it.\n"))?;
         return Ok(Exit::Done);
@@ -55,7 +55,7 @@ pub(super) async fn accept(desk: &Desk, name: &ServerName) -> Done {
             print("  and takes other arguments\n")?;
         }
     }
-    desk.servers()?.accept(name)?;
+    inquiry.servers()?.accept(name)?;
     print(&format!("Accepted as they are now: {} of {name}.\n", state.changed.len()))?;
     Ok(Exit::Done)
 }

@@ -1,50 +1,86 @@
 //! What there is to see: every server, one server, the tools.
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use windlass::mcp::{ServerName, ServerState, State};
+use windlass::mcp::{LeftOut, ServerName, ServerState, State};
+use windlass::tools::ToolServers as _;
 use windlass::vocab::{EffectClass, ToolSpec};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Desk, Shape};
+use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::settings::Server;
 
 const DESCRIPTION: usize = 100;
 const REASON: usize = 160;
+/// How many tools of a server that are left out are told of in a list.
+const LEFT_OUT: usize = 5;
 
-pub(super) async fn list(desk: &Desk) -> Done {
-    let waiting = desk.waiting();
-    let Some(servers) = desk.attached.servers() else {
-        list_waiting(desk, &waiting)?;
-        return if waiting.is_empty() { desk.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
+pub(super) async fn list(inquiry: &Inquiry) -> Done {
+    let waiting = inquiry.waiting();
+    let Some(servers) = inquiry.attached.servers() else {
+        list_waiting(inquiry, &waiting)?;
+        return if waiting.is_empty() { inquiry.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
     };
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
-    let reached = names.iter().map(|name| async move {
+    let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
+    let reached = |name: ServerName| async move {
         // How it went stands in its state.
-        let _ = servers.connect(name).await;
-    });
-    futures(reached).await;
-    let states = servers.states();
-    match desk.shape {
-        Shape::Json => print(&lines(states.iter().map(|state| described(desk, state))))?,
-        Shape::Text => {
-            let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
-            for state in &states {
-                print(&line(desk, state, width))?;
+        let _ = servers.connect(&name).await;
+        name
+    };
+    let mut reaching: FuturesUnordered<_> = names.iter().cloned().map(reached).collect();
+    let (mut awaited, mut lines) = (names.clone(), progress_lines());
+    // In the order of their names, each as soon as it and those before it are settled.
+    let mut unprinted = names.iter().peekable();
+    while !awaited.is_empty() {
+        lines.show(&waiting_for(&awaited, names.len()));
+        if let Some(settled) = reaching.next().await {
+            awaited.retain(|name| *name != settled);
+        }
+        lines.erase();
+        let states = servers.states();
+        while let Some(name) = unprinted.next_if(|name| !awaited.contains(name)) {
+            if let Some(state) = states.iter().find(|state| state.name == *name) {
+                print(&shown(inquiry, state, width))?;
             }
         }
     }
-    list_waiting(desk, &waiting)?;
+    list_waiting(inquiry, &waiting)?;
     Ok(Exit::Done)
 }
 
+/// How many of all servers are awaited, and which.
+fn waiting_for(awaited: &[ServerName], all: usize) -> String {
+    let names: Vec<&str> = awaited.iter().map(ServerName::as_str).collect();
+    format!("waiting for {} of {all}: {}", names.len(), names.join(", "))
+}
+
+fn shown(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
+    match inquiry.shape {
+        Shape::Json => lines(std::iter::once(described(inquiry, state))),
+        Shape::Text => line(inquiry, state, width) + &left_out(state),
+    }
+}
+
+/// Tools a server lists and that can't be offered, a line each.
+fn left_out(state: &ServerState) -> String {
+    let line = |out: &LeftOut| format!("  left out: `{}`: {}\n", harmless_line(&out.tool), harmless_line(&out.reason));
+    let mut lines: String = state.left_out.iter().take(LEFT_OUT).map(line).collect();
+    if let Some(more @ 1..) = state.left_out.len().checked_sub(LEFT_OUT) {
+        lines += &format!("  left out: {more} more; `windlass mcp test {}` names them\n", state.name);
+    }
+    lines
+}
+
 /// Those that nobody has agreed to yet.
-fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
+fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
     for (name, server) in waiting {
-        let line = match desk.shape {
+        let line = match inquiry.shape {
             Shape::Json => {
                 json!({"name": name.as_str(), "state": "waits for consent", "from": server.origin.place()}).to_string()
             }
@@ -55,22 +91,12 @@ fn list_waiting(desk: &Desk, waiting: &[(&ServerName, &Server)]) -> Result<(), C
     Ok(())
 }
 
-/// All at once.
-async fn futures(all: impl Iterator<Item = impl Future<Output = ()>>) {
-    let mut all: Vec<_> = all.map(Box::pin).collect();
-    std::future::poll_fn(|context| {
-        all.retain_mut(|one| one.as_mut().poll(context).is_pending());
-        if all.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-}
-
 /// Where a server is configured.
-fn origin(desk: &Desk, name: &ServerName) -> Option<String> {
-    desk.configured.get(name).map(|server| server.origin.place())
+fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
+    inquiry.configured.get(name).map(|server| server.origin.place())
 }
 
-fn line(desk: &Desk, state: &ServerState, width: usize) -> String {
+fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     let revision = state.revision.as_deref().unwrap_or("-");
     let what = match (&state.last_error, state.tools.len()) {
         (Some(error), _) => short_line(error, REASON),
@@ -81,7 +107,7 @@ fn line(desk: &Desk, state: &ServerState, width: usize) -> String {
         0 => String::new(),
         count => format!(", {count} changed: `windlass mcp accept {}`", state.name),
     };
-    let from = origin(desk, &state.name).map(|origin| format!("  ({origin})")).unwrap_or_default();
+    let from = origin(inquiry, &state.name).map(|origin| format!("  ({origin})")).unwrap_or_default();
     format!("{:<width$}  {:<11}  {revision:<10}  {what}{changed}{from}\n", state.name.as_str(), word(state.state))
 }
 
@@ -98,12 +124,12 @@ fn word(state: State) -> &'static str {
     }
 }
 
-pub(super) async fn test(desk: &Desk, name: &ServerName) -> Done {
+pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
     let begun = Instant::now();
-    let state = desk.connect(name).await?;
+    let state = inquiry.connect(name).await?;
     let took = begun.elapsed().as_millis();
-    if desk.shape == Shape::Json {
-        let mut described = described(desk, &state);
+    if inquiry.shape == Shape::Json {
+        let mut described = described(inquiry, &state);
         described["took_ms"] = json!(took);
         print(&lines(std::iter::once(described)))?;
         return Ok(Exit::Done);
@@ -125,15 +151,20 @@ pub(super) async fn test(desk: &Desk, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) async fn tools(desk: &Desk, name: Option<&ServerName>) -> Done {
+pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Done {
     let names = match name {
         Some(name) => vec![name.clone()],
-        None => desk.servers()?.states().into_iter().map(|state| state.name).collect(),
+        None => {
+            let servers = inquiry.servers()?;
+            // All at once; each is waited for in its turn.
+            servers.wake();
+            servers.states().into_iter().map(|state| state.name).collect()
+        }
     };
     let mut exit = Exit::Done;
     for one in &names {
-        match (desk.connect(one).await, name) {
-            (Ok(state), _) if desk.shape == Shape::Json => print(&lines(state.tools.iter().map(tool)))?,
+        match (inquiry.connect(one).await, name) {
+            (Ok(state), _) if inquiry.shape == Shape::Json => print(&lines(state.tools.iter().map(tool)))?,
             (Ok(state), _) => print_tools(&state.tools)?,
             (Err(error), Some(_)) => return Err(error),
             (Err(error), None) => {
@@ -163,7 +194,7 @@ fn effect(class: EffectClass) -> &'static str {
     }
 }
 
-fn described(desk: &Desk, state: &ServerState) -> Value {
+fn described(inquiry: &Inquiry, state: &ServerState) -> Value {
     json!({
         "name": state.name.as_str(),
         "state": word(state.state),
@@ -171,8 +202,9 @@ fn described(desk: &Desk, state: &ServerState) -> Value {
         "about": state.about,
         "tools": state.tools.iter().map(|tool| tool.name.bare()).collect::<Vec<_>>(),
         "changed": state.changed.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+        "left_out": state.left_out.iter().map(|out| json!({"tool": out.tool, "reason": out.reason})).collect::<Vec<_>>(),
         "last_error": state.last_error,
-        "from": origin(desk, &state.name),
+        "from": origin(inquiry, &state.name),
     })
 }
 

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use windlass::mcp::{LoginError, ServerName};
+use windlass::mcp::{LoginError, Logout, ServerName};
 
-use super::super::streams::{output_failed, print, tell};
+use super::super::streams::{print, tell};
 use super::super::{CommandError, Done};
-use super::Desk;
+use super::Inquiry;
 use crate::exit::Exit;
 
-pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
+pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> Done {
     let show = Arc::new(|server: &ServerName, url: &str| {
         tell(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
     });
     let logged_in = tokio::select! {
-        logged_in = desk.servers()?.login(name, show) => logged_in,
+        logged_in = inquiry.servers()?.login(name, show) => logged_in,
         _ = tokio::signal::ctrl_c() => return Err(CommandError::new(Exit::Cancelled, "the login was given up")),
     };
     logged_in?;
@@ -22,9 +22,12 @@ pub(super) async fn login(desk: &Desk, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) fn logout(desk: &Desk, name: &ServerName) -> Done {
-    desk.servers()?.logout(name).map_err(|error| output_failed(&error))?;
-    print(&format!("The login to {name} is forgotten.\n"))?;
+pub(super) fn logout(inquiry: &Inquiry, name: &ServerName) -> Done {
+    let said = match inquiry.servers()?.logout(name)? {
+        Logout::Forgotten => format!("The login to {name} is forgotten.\n"),
+        Logout::NotThere => format!("There was no login to {name}.\n"),
+    };
+    print(&said)?;
     Ok(Exit::Done)
 }
 
@@ -32,7 +35,11 @@ impl From<LoginError> for CommandError {
     fn from(error: LoginError) -> Self {
         let exit = match &error {
             LoginError::NotHttp | LoginError::Unknown | LoginError::Config(_) => Exit::Usage,
-            LoginError::Port(_) | LoginError::Patience | LoginError::Refused(_) | LoginError::Failed(_) => Exit::Failed,
+            LoginError::Port(_)
+            | LoginError::Patience
+            | LoginError::Refused(_)
+            | LoginError::Failed(_)
+            | LoginError::Kept(_) => Exit::Failed,
         };
         Self::new(exit, error.to_string())
     }

@@ -7,6 +7,7 @@ mod list;
 mod login;
 
 use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use windlass::mcp::{ServerError, ServerName, ServerState, Servers};
@@ -16,10 +17,10 @@ use super::streams::{output_failed, tell};
 use super::{CommandError, Done, block_on, job};
 use crate::args::{McpArgs, McpCommand};
 use crate::exit::Exit;
-use crate::output::harmless_line;
+use crate::output::{Lines, Stream, harmless_line};
 use crate::secrets;
 use crate::servers::{Attached, ConsentAnswer};
-use crate::settings::{Env, Server, Settings, Sources, Whose};
+use crate::settings::{Env, Server, Settings, Sources, Whose, nearest};
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     let sources = job::gather(args.flags(data_dir), env)?;
@@ -49,9 +50,9 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
         }
         let attached = attached(&settings, &sources)?;
         let shape = if args.json { Shape::Json } else { Shape::Text };
-        let desk = Desk { attached, configured: settings.servers, shape };
-        let done = desk.serve(&args.command).await;
-        desk.attached.close().await;
+        let inquiry = Inquiry { attached, configured: settings.servers, shape };
+        let done = inquiry.serve(&args.command).await;
+        inquiry.attached.close().await;
         done
     })
 }
@@ -64,27 +65,47 @@ enum Shape {
 }
 
 /// The servers, and how what is asked of them is answered.
-struct Desk {
+struct Inquiry {
     attached: Attached,
     configured: BTreeMap<ServerName, Server>,
     shape: Shape,
 }
 
-impl Desk {
+impl Inquiry {
     async fn serve(&self, command: &McpCommand) -> Done {
         match command {
             McpCommand::List => list::list(self).await,
-            McpCommand::Test { server } => list::test(self, &named(server)?).await,
-            McpCommand::Tools { server } => list::tools(self, server.as_deref().map(named).transpose()?.as_ref()).await,
-            McpCommand::Call { server, tool, arguments, timeout } => {
-                call::call(self, &named(server)?, tool, arguments, *timeout).await
+            McpCommand::Test { server } => list::test(self, &self.server(server)?).await,
+            McpCommand::Tools { server } => {
+                let server = server.as_deref().map(|server| self.server(server)).transpose()?;
+                list::tools(self, server.as_ref()).await
             }
-            McpCommand::Accept { server } => consent::accept(self, &named(server)?).await,
-            McpCommand::Login { server } => login::login(self, &named(server)?).await,
-            McpCommand::Logout { server } => login::logout(self, &named(server)?),
+            McpCommand::Call { server, tool, arguments, timeout } => {
+                call::call(self, &self.server(server)?, tool, arguments, *timeout).await
+            }
+            McpCommand::Accept { server } => consent::accept(self, &self.server(server)?).await,
+            McpCommand::Login { server } => login::login(self, &self.server(server)?).await,
+            McpCommand::Logout { server } => login::logout(self, &self.server(server)?),
             // Needs no server.
             McpCommand::Add(_) | McpCommand::Remove { .. } | McpCommand::Approve { .. } => Ok(Exit::Done),
         }
+    }
+
+    /// The server a person names, if it is there to be used.
+    fn server(&self, text: &str) -> Result<ServerName, CommandError> {
+        let name = named(text)?;
+        let usage = |text: String| Err(CommandError::new(Exit::Usage, text));
+        if self.configured.is_empty() {
+            return self.servers().map(|_| name);
+        }
+        if !self.configured.contains_key(&name) {
+            let known: Vec<&str> = self.configured.keys().map(ServerName::as_str).collect();
+            return usage(format!("there is no MCP server `{name}`; {}", nearest(name.as_str(), &known)));
+        }
+        if self.waiting().iter().any(|(waiting, _)| **waiting == name) {
+            return usage(format!("MCP server `{name}` waits for your consent; `windlass mcp approve` gives it"));
+        }
+        Ok(name)
     }
 
     fn servers(&self) -> Result<&Servers, CommandError> {
@@ -114,7 +135,10 @@ impl Desk {
 
     /// Reaches a server; what it has to tell is told.
     async fn connect(&self, name: &ServerName) -> Result<ServerState, CommandError> {
-        let state = self.servers()?.connect(name).await;
+        let (servers, mut lines) = (self.servers()?, progress_lines());
+        lines.show(&format!("waiting for {name}"));
+        let state = servers.connect(name).await;
+        lines.erase();
         match &state {
             Ok(_) => self.tell_news(),
             // The error says it all.
@@ -128,6 +152,12 @@ impl Desk {
             tell(&format!("windlass: {}", harmless_line(&text)));
         }
     }
+}
+
+/// Where is told what is awaited.
+fn progress_lines() -> Lines<io::Stderr> {
+    let stream = if io::stderr().is_terminal() { Stream::Terminal } else { Stream::Piped };
+    Lines::new(io::stderr(), stream)
 }
 
 fn attached(settings: &Settings, sources: &Sources) -> Result<Attached, CommandError> {

@@ -88,6 +88,9 @@ impl<'a> Page<'a> {
 
     fn finished(mut self, extent: Extent) -> Readable {
         self.end_link();
+        // A page that is read has no business with a terminal: nothing in it moves a cursor or ends a text.
+        self.out.retain(|c| !c.is_control() || matches!(c, '\n' | '\t'));
+        self.title.retain(|c| !c.is_control() || c.is_whitespace());
         self.out.truncate(self.out.trim_end().len());
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
         Readable { title: crate::tool::shorten(&title, LONGEST_TITLE), text: self.out, extent }
@@ -336,6 +339,8 @@ mod tests {
             ("<a href='javascript:x()'>go</a>", "go"),
             ("<a href=data:x>go</a>", "go"),
             ("&lt;b&gt; &#65;&#x42; &nosuch; &amp &copy;", "<b> AB &nosuch; & ©"),
+            ("a\u{1b}[31mb\0c\u{9b}d<pre>e\u{7}\tf</pre>", "a[31mbcd\n\n```\ne\tf\n```"),
+            ("&#27;[2J&#155;x", "[2Jx"),
             ("&#0;&#xD800;&#99999999999;", "\u{fffd}\u{fffd}\u{fffd}"),
         ] {
             assert_eq!(page(html).text, want, "{html}");

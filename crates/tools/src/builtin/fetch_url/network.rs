@@ -9,9 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rustls::crypto::ring;
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -106,14 +105,6 @@ fn tls() -> Result<Arc<ClientConfig>, rustls::Error> {
     if let Some(config) = TLS.get() {
         return Ok(Arc::clone(config));
     }
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = windlass_tls::client(windlass_tls::trusted())?;
     Ok(Arc::clone(TLS.get_or_init(|| Arc::new(config))))
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_vocab::{Outcome, OutcomeKind, SessionId};
 
-use super::{FetchUrl, Fetching, LARGEST, Network};
+use super::{Consent, FetchUrl, Fetching, LARGEST, Network};
 use crate::{BoxFuture, CallContext, Mode, Permissions, Tool};
 
 const PUBLIC: &str = "93.184.216.34";
@@ -229,6 +229,28 @@ fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
     assert_eq!(fetched.connected.len(), 1);
 }
 
+// proves T8, X4: a rule allows what it says, on every hop, and so does a rule that forbids or asks
+#[test]
+fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
+    let world = || World::of(&[("/a/1", redirect("/a/2")), ("/a/2", redirect("/b")), ("/b", html("there"))]);
+    let url = "http://site.test/a/1";
+    let fetched = fetch(world(), url);
+    assert_told(&fetched, OutcomeKind::Ok, &["there"]);
+    let narrow = rules(Mode::Default, &["fetch_url(http://site.test/a/*)"], &[]);
+    let fetched = fetch_with(world(), narrow, url);
+    assert_told(&fetched, OutcomeKind::ToolError, &["where nobody agreed to go yet", "http://site.test/b"]);
+    assert_eq!(fetched.connected.len(), 2, "what the rule allows is followed, and nothing else is asked for");
+    for mode in [Mode::Default, Mode::Bypass] {
+        let fetched = fetch_with(world(), rules(mode, &["fetch_url"], &["fetch_url(http://site.test/b)"]), url);
+        assert_told(&fetched, OutcomeKind::Denied, &["http://site.test/b"]);
+        assert_eq!(fetched.connected.len(), 2);
+    }
+    let mut asking = rules(Mode::Default, &[], &[]);
+    asking.permissions.ask = vec!["fetch_url(http://site.test/b)".parse().unwrap()];
+    let fetched = fetch_with(world(), asking, url);
+    assert_told(&fetched, OutcomeKind::ToolError, &["where nobody agreed to go yet"]);
+}
+
 // proves T10
 #[test]
 fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
@@ -241,8 +263,8 @@ fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
     }
     let tool = FetchUrl::new(rules(Mode::Bypass, &[], &[]), Arc::new(Fake(Arc::default())));
     let from = crate::address::Address::parse("https://site.test/").unwrap();
-    assert!(tool.follow(&from, "http://site.test/").is_err());
-    assert!(tool.follow(&from, "/x").is_ok());
+    assert!(tool.follow(&from, "http://site.test/", Consent::Person).is_err());
+    assert!(tool.follow(&from, "/x", Consent::Person).is_ok());
 }
 
 // proves T10: size limits, packed or not

@@ -1,0 +1,74 @@
+//! A name in a folder of the workspace: what is there is replaced, or moved, in one step.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use cap_std::fs::{Dir, OpenOptions};
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
+use windlass_vocab::EffectId;
+
+/// A name in a folder of the workspace: where a file is, or will be.
+pub(crate) struct Place {
+    pub(crate) parent: Dir,
+    pub(crate) name: OsString,
+}
+
+impl Place {
+    /// Puts `content` there in one step: readers see the old file or the new one, and so does
+    /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
+    /// unfinished file, so that a second try clears away what a crash left of the first.
+    pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
+        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
+        let replaced = self.write_new(&unfinished, content);
+        if let Err(error) = replaced.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
+            // The first error is the one that matters.
+            let _ = self.parent.remove_file(&unfinished);
+            return Err(io::Error::other(format!("{error}; it was left as it was")));
+        }
+        let unsure = |error| io::Error::other(format!("it was written, but the disk did not confirm it: {error}"));
+        sync_folder(&self.parent).map_err(unsure)
+    }
+
+    /// Gives what is here another place, and replaces nothing there; where the file system can't promise
+    /// that, looks first.
+    pub(crate) fn rename_new(&self, to: &Self) -> io::Result<()> {
+        let renamed = rustix::fs::renameat_with(&self.parent, &self.name, &to.parent, &to.name, RenameFlags::NOREPLACE);
+        match renamed {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                if to.parent.symlink_metadata(&to.name).is_ok() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                self.parent.rename(&self.name, &to.parent, &to.name)
+            }
+            other => other.map_err(io::Error::from),
+        }
+    }
+
+    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let existing = self.parent.metadata(&self.name).ok();
+        if existing.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
+            return Err(io::Error::other("it is read-only"));
+        }
+        match self.parent.remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(content)?;
+        if let Some(existing) = existing {
+            file.set_permissions(existing.permissions())?;
+        }
+        file.sync_all()
+    }
+}
+
+/// Makes a rename in `folder` last.
+pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
+    // A handle on a folder may be good for looking up names only; this one can be synced. Some file
+    // systems can't sync a folder at all; the file itself is safe by then.
+    match folder.open(".").and_then(|folder| folder.sync_all()) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,97 @@
+//! Files that are written whole or not at all: beside their place, to the disk, and then put there in one
+//! step. Whoever reads finds the old content or the new, and after a crash too.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Who may read a file afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Whoever may read new files of this person.
+    Usual,
+    /// Its owner alone.
+    Owner,
+    /// Whoever could before; its owner alone if it is new.
+    AsBefore,
+}
+
+/// Writes `bytes` to `path`, in a folder that is there. Several may do so at once: the last one counts.
+pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let time = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let beside = folder.join(format!(".{name}.{}-{time}.tmp", std::process::id()));
+    // Left by a process of the same number that died.
+    let _ = std::fs::remove_file(&beside);
+    let written = write_beside(&beside, bytes, readers, path).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    } else {
+        // It is written; that the folder can't be synced does not undo it.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    written
+}
+
+fn write_beside(beside: &Path, bytes: &[u8], readers: Readers, path: &Path) -> io::Result<()> {
+    let mode = match readers {
+        Readers::Usual => 0o644,
+        // Never readable by others, not even for a moment.
+        Readers::Owner | Readers::AsBefore => 0o600,
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(beside)?;
+    file.write_all(bytes)?;
+    if let (Readers::AsBefore, Ok(before)) = (readers, path.metadata()) {
+        file.set_permissions(Permissions::from_mode(before.permissions().mode() & 0o7777))?;
+    }
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    // proves X1: a file for its owner alone is never readable by others
+    #[test]
+    fn who_may_read_is_as_was_said_and_nothing_is_left_beside() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("tokens.json");
+        write_whole(&path, b"1", Readers::Owner).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        write_whole(&path, b"2", Readers::AsBefore).unwrap();
+        assert_eq!((mode(&path), std::fs::read(&path).unwrap()), (0o640, b"2".to_vec()));
+        write_whole(&room.path().join("new"), b"", Readers::AsBefore).unwrap();
+        assert_eq!(mode(&room.path().join("new")), 0o600);
+        assert!(write_whole(&room.path().join("none/new"), b"", Readers::Usual).is_err());
+        assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 2);
+    }
+
+    // proves J9: half of one and half of another is never there
+    #[test]
+    fn many_who_write_at_once_leave_one_whole_file() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("listing.json");
+        std::thread::scope(|scope| {
+            for writer in 0..8u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        write_whole(path, &[writer; 100_000], Readers::Usual).unwrap();
+                    }
+                });
+            }
+        });
+        let content = std::fs::read(&path).unwrap();
+        assert!(content.len() == 100_000 && content.iter().all(|byte| *byte == content[0]));
+        assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 1);
+    }
+}
