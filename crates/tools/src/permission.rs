@@ -318,9 +318,13 @@ pub(crate) mod tests {
             let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
             let rule = allowing_rule(&edit, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&edit, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{paths:?}: {rule}");
+            assert_eq!(
+                allowed.judge(&edit, &subject, Asks::ByEffect, &[]).verdict,
+                Verdict::Allow,
+                "{paths:?}: {rule}"
+            );
             let other = Subject::paths(vec!["other".to_owned()]);
-            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]), Verdict::Ask, "{paths:?}: {rule}");
+            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
