@@ -73,7 +73,7 @@ impl Permissions {
             return Ruling::of_rules(Verdict::Allow, &covering);
         }
         let verdict = match asks {
-            Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
+            Asks::ByEffect => self.unspoken(spec, subject.clarity),
             Asks::Always | Asks::Anew => Verdict::Ask,
         };
         Ruling::of_mode(verdict, self.mode)
@@ -94,10 +94,12 @@ impl Permissions {
     }
 
     /// The verdict where no rule speaks.
-    fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
-        match (self.mode, effect, clarity) {
+    fn unspoken(&self, spec: &ToolSpec, clarity: Clarity) -> Verdict {
+        match (self.mode, spec.effect, clarity) {
             (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
-            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear) if server == "local" => {
+            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear)
+                if spec.name.is_local() =>
+            {
                 Verdict::Allow
             }
             (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
@@ -107,7 +109,7 @@ impl Permissions {
 
 /// The rule that would allow this call and calls like it.
 pub(crate) fn allowing_rule(spec: &ToolSpec, subject: &Subject) -> String {
-    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    let name = spec.name.familiar();
     match &subject.general {
         Some(pattern) => format!("{name}({pattern})"),
         None => name.to_owned(),
@@ -318,9 +320,13 @@ pub(crate) mod tests {
             let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
             let rule = allowing_rule(&edit, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-            assert_eq!(allowed.judge(&edit, &subject, Asks::ByEffect, &[]), Verdict::Allow, "{paths:?}: {rule}");
+            assert_eq!(
+                allowed.judge(&edit, &subject, Asks::ByEffect, &[]).verdict,
+                Verdict::Allow,
+                "{paths:?}: {rule}"
+            );
             let other = Subject::paths(vec!["other".to_owned()]);
-            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]), Verdict::Ask, "{paths:?}: {rule}");
+            assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
         assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
