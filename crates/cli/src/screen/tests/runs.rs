@@ -183,7 +183,8 @@ nudged the model: the reply was empty
 taken up: and the tests too
   [x] a
   [▸] b
-  [ ] c",
+  [ ] c
+⠋ waiting for the model",
     );
 }
 
