@@ -73,7 +73,7 @@ impl Permissions {
             return Ruling::of_rules(Verdict::Allow, &covering);
         }
         let verdict = match asks {
-            Asks::ByEffect => self.unspoken(spec.effect, spec.name.server(), subject.clarity),
+            Asks::ByEffect => self.unspoken(spec, subject.clarity),
             Asks::Always | Asks::Anew => Verdict::Ask,
         };
         Ruling::of_mode(verdict, self.mode)
@@ -94,10 +94,12 @@ impl Permissions {
     }
 
     /// The verdict where no rule speaks.
-    fn unspoken(&self, effect: EffectClass, server: &str, clarity: Clarity) -> Verdict {
-        match (self.mode, effect, clarity) {
+    fn unspoken(&self, spec: &ToolSpec, clarity: Clarity) -> Verdict {
+        match (self.mode, spec.effect, clarity) {
             (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
-            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear) if server == "local" => {
+            (Mode::Default, EffectClass::Idempotent | EffectClass::Verifiable, Clarity::Clear)
+                if spec.name.is_local() =>
+            {
                 Verdict::Allow
             }
             (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
@@ -107,7 +109,7 @@ impl Permissions {
 
 /// The rule that would allow this call and calls like it.
 pub(crate) fn allowing_rule(spec: &ToolSpec, subject: &Subject) -> String {
-    let name = if spec.name.server() == "local" { spec.name.bare() } else { spec.name.as_str() };
+    let name = spec.name.familiar();
     match &subject.general {
         Some(pattern) => format!("{name}({pattern})"),
         None => name.to_owned(),

@@ -48,7 +48,7 @@ fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
     let is_near = |tool: &str| TOOL_NAMES.iter().any(|name| strsim::damerau_levenshtein(tool, name) <= SLIP);
     let is_slip = |tool: &str| is_long(tool) && is_near(tool);
     match rule.value.tool().split_once('.') {
-        Some((server, _)) => server == "local",
+        Some((server, _)) => server == ToolName::LOCAL,
         None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(rule.value.tool())),
     }
 }
