@@ -135,7 +135,7 @@ fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
 fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
     let bench =
         Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
-    let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:3")]);
+    let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
     assert_eq!(died.code, -9);
     let cut = bench.keys().remove(0);
     let ran = at_real_time(&bench, &["run", "lower away"]);
@@ -154,7 +154,7 @@ fn the_same_line_finds_its_run_behind_later_sessions() {
     let bench =
         Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
     for prompt in ["haul away", "lower away"] {
-        let died = bench.run_with(&["run", prompt], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:3")]);
+        let died = bench.run_with(&["run", prompt], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
         assert_eq!(died.code, -9);
     }
     for (prompt, answer) in [("haul away", "Hauled.\n"), ("lower away", "Lowered.\n")] {
@@ -227,7 +227,7 @@ fn a_finished_message_is_answered_while_another_run_is_open() {
 #[test]
 fn retry_leaves_an_open_run_alone() {
     let bench = Bench::new(Script::of([Step::say("Aye.")]));
-    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:3")]);
+    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:2")]);
     assert_eq!(died.code, -9);
     let journal = bench.journal("s");
     let refused = bench.run(&["retry", "s"]);

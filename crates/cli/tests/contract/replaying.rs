@@ -53,7 +53,7 @@ fn a_replay_shows_questions_and_answers() {
         Bench::new(Script::of([Step::call("run_command", json!({"command": "touch made"})), Step::say("Made.")]));
     let line = ["run", "go", "--session", "s", "--preset", "operator", "--mode", "bypass"];
     // The fifth write is the snapshot: from there on the command may have run.
-    let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:5")]);
+    let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:4")]);
     assert_eq!(died.code, -9);
     assert_eq!(bench.run(&["resume", "s"]).code, 6);
     assert_eq!(bench.run(&["resume", "s", "--answer", "run-again", "--mode", "bypass"]).code, 0);
