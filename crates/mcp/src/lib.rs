@@ -51,4 +51,4 @@ pub use notice::{Fault, Notice, NoticeKind};
 pub use options::{MESSAGE_LIMIT, Options, ShowUrl, Variables};
 pub use servers::{ServerError, Servers};
 pub use state::{ChangedTool, LeftOut, ServerState, State};
-pub use stdio::{Line, Lines};
+pub use stdio::{Line, Lines, Meant};

@@ -10,6 +10,7 @@ mod login;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::FutureExt as _;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::Tool;
@@ -137,6 +138,8 @@ impl Server {
             Standing::Connecting | Standing::Connected(_) | Standing::Restarting | Standing::Closed => false,
         };
         if let (true, Use::Enabled, Ok(runtime)) = (asleep, self.config.usage, tokio::runtime::Handle::try_current()) {
+            // Whoever rang while it was up is long served.
+            self.hurry.notified().now_or_never();
             inner.standing = Standing::Connecting;
             runtime.spawn(Arc::clone(self).keep());
         }

@@ -16,5 +16,6 @@ mod transport;
 pub(crate) use frame::UNREADABLE;
 pub use lines::{Line, Lines};
 pub(crate) use process::{Last, Program, Started, start};
+pub use scan::Meant;
 pub(crate) use tail::Tail;
 pub(crate) use transport::{LineTransport, Tell};

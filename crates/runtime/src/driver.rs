@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, State, outstanding};
 use windlass_provider::{BoxFuture, Delivery};
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
-use windlass_vocab::{CallId, CallRequested, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
+use windlass_vocab::{CallId, CallRequested, Envelope, Failure, Json, PinnedContext, Reply, Resumption, UndoId};
 
 use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
@@ -23,8 +23,7 @@ use crate::events::Events;
 use crate::offering::{Known, Offering};
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
-use crate::runtime::FirstWords;
-use crate::session::{Command, Sent, SessionClosed, Standing, Taken};
+use crate::session::{Command, FirstWords, Sent, SessionClosed, Standing, Taken};
 use crate::snapshot::Keeper;
 
 /// What an effect came to.
@@ -269,12 +268,17 @@ impl Driver {
         if envelopes.is_empty() {
             return Ok(Taken::No);
         }
-        for envelope in &envelopes {
+        self.told(&envelopes);
+        Ok(Taken::Yes)
+    }
+
+    /// Passes on what was stored.
+    fn told(&mut self, envelopes: &[Arc<Envelope>]) {
+        for envelope in envelopes {
             self.underway.elicited.tell(&envelope.record);
             self.events.publish(envelope);
         }
         self.owed = outstanding(&self.state);
-        Ok(Taken::Yes)
     }
 
     /// Begins the journal: with what opens it, and the message it is opened for.
@@ -284,8 +288,7 @@ impl Driver {
             Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
         });
         let envelopes = self.pen().begin(std::iter::once(opened).chain(message)).await?;
-        envelopes.iter().for_each(|envelope| self.events.publish(envelope));
-        self.owed = outstanding(&self.state);
+        self.told(&envelopes);
         Ok(self.open_run().map(Sent::TakenUp))
     }
 

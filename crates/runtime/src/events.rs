@@ -26,7 +26,7 @@ impl Subscription {
 pub enum Interest {
     /// Every record and every delta.
     Everything,
-    /// How runs begin and end: cheaper where nobody watches.
+    /// Messages taken up, and how runs begin and end: cheaper where nobody watches.
     Runs,
 }
 

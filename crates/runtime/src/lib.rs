@@ -41,6 +41,6 @@ pub use fork::fork;
 pub use output::{Expected, OutputCheck};
 pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;
-pub use runtime::{FirstWords, OpenError, Opening, Runtime};
-pub use session::{Sent, Session, SessionClosed, Standing, Stopped};
+pub use runtime::{OpenError, Opening, Runtime};
+pub use session::{FirstWords, Sent, Session, SessionClosed, Standing, Stopped};
 pub use undo::{Earnest, UndoConflict, UndoError, UndoFiles, UndoReport, UndoRequest, undo};

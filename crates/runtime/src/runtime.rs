@@ -7,12 +7,12 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, LeaseTaken, MessageId, Newer, SessionId, SessionOpened};
+use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
 
 use crate::driver::{Driver, Underway};
 use crate::events::{Events, Interest, Subscription};
 use crate::outside::{Agent, Outside};
-use crate::session::{Sent, Session, SessionClosed, Standing};
+use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing};
 
 /// Which session is meant.
 #[derive(Clone, Debug)]
@@ -23,15 +23,6 @@ pub struct Opening {
     pub key: String,
     /// The folder its tools work in, for a session that is opened for the first time.
     pub workspace: Option<String>,
-}
-
-/// A message that a session is opened for.
-#[derive(Clone, Debug)]
-pub struct FirstWords {
-    /// Its id.
-    pub message_id: MessageId,
-    /// What is said.
-    pub text: String,
 }
 
 /// A session that can't be opened.

@@ -20,6 +20,15 @@ pub enum SessionClosed {
     Closed,
 }
 
+/// A message that a session is opened for.
+#[derive(Clone, Debug)]
+pub struct FirstWords {
+    /// Its id.
+    pub message_id: MessageId,
+    /// What is said.
+    pub text: String,
+}
+
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
@@ -93,7 +102,7 @@ impl Session {
         self.events.subscribe(Interest::Everything)
     }
 
-    /// How runs begin and end from now on: cheaper where nobody watches.
+    /// Messages taken up and how runs begin and end, from now on: cheaper where nobody watches.
     #[must_use]
     pub fn runs(&self) -> Subscription {
         self.events.subscribe(Interest::Runs)

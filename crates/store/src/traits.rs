@@ -19,8 +19,8 @@ pub trait SessionLog {
     /// batch is stored already. A caller that stops waiting does not stop the write.
     fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Stores the whole journal of one session that is not here yet, all of it or nothing. The key is
-    /// looked at as it stands after the last batch.
+    /// Stores the whole journal of one session that is not here yet, all of it or nothing: one that comes
+    /// from elsewhere, or one that begins. The key is looked at as it stands after the last batch.
     fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// The records numbered above `after_seq`; none when there is no such session.

@@ -97,8 +97,11 @@ fn common_folder(paths: &[String]) -> Option<String> {
     let folder = |path: &String| Path::new(path).parent().map(Path::to_owned);
     let mut common = folder(paths.first()?)?;
     for path in paths {
+        // What is in the workspace and what is outside have no folder in common, and `/` has none above it.
         while !folder(path)?.starts_with(&common) {
-            common.pop();
+            if !common.pop() {
+                return None;
+            }
         }
     }
     common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
@@ -136,6 +139,9 @@ mod tests {
             (&["a", "b"], "a b"),
             (&["../out"], "../*"),
             (&["."], "."),
+            (&["/etc/x", "y"], "/etc/x y"),
+            (&["y", "/etc/x"], "y /etc/x"),
+            (&["/etc/x", "/etc/y"], "/etc/*"),
         ] {
             let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
             assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");

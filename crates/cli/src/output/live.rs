@@ -134,6 +134,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
             tokio::select! {
+                biased;
                 () = passing.show() => {}
                 () = steps => {}
             }

@@ -4,7 +4,7 @@
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use serde_json::{Value, json};
-use windlass::mcp::Line;
+use windlass::mcp::{Line, Meant};
 
 /// The longest line taken, in bytes; a longer one is never held whole.
 pub(super) const LONGEST: usize = 16 << 20;
@@ -23,10 +23,13 @@ pub(super) enum Said {
 /// What a line says.
 pub(super) fn read(line: &Line) -> Said {
     match line {
-        Line::TooLong { answers: Some(_), .. } => Said::Nothing,
-        Line::TooLong { asks, .. } => {
-            let problem = format!("this line is longer than the {} MiB that are read", LONGEST >> 20);
-            refused(ErrorCode::INVALID_REQUEST, problem, &json!(asks))
+        Line::TooLong { meant, .. } => {
+            let problem = || format!("this line is longer than the {} MiB that are read", LONGEST >> 20);
+            match meant {
+                Meant::Question(id) => refused(ErrorCode::INVALID_REQUEST, problem(), &json!(id)),
+                Meant::Unclear => refused(ErrorCode::INVALID_REQUEST, problem(), &Value::Null),
+                Meant::Answer(_) | Meant::News => Said::Nothing,
+            }
         }
         Line::Whole(bytes) => whole(bytes),
     }
@@ -73,7 +76,7 @@ fn refused(code: ErrorCode, problem: String, id: &Value) -> Said {
 mod tests {
     use rmcp::model::NumberOrString;
     use serde_json::{Value, json};
-    use windlass::mcp::{Line, Lines};
+    use windlass::mcp::{Line, Lines, Meant};
 
     use super::{LONGEST, Said, read};
 
@@ -129,9 +132,12 @@ mod tests {
         lines.push(&input, |line| all.push(line));
         assert_eq!(answered(&all[0]), Some((-32600, json!(5))));
         assert!(matches!(read(&all[1]), Said::Message(_)));
-        let answer = Line::TooLong { answers: Some(NumberOrString::Number(5)), asks: None, sample: Vec::new() };
-        assert_eq!(answered(&answer), None);
-        let garbage = Line::TooLong { answers: None, asks: None, sample: Vec::new() };
-        assert_eq!(answered(&garbage), Some((-32600, Value::Null)));
+        for (meant, want) in [
+            (Meant::Answer(NumberOrString::Number(5)), None),
+            (Meant::News, None),
+            (Meant::Unclear, Some((-32600, Value::Null))),
+        ] {
+            assert_eq!(answered(&Line::TooLong { meant, sample: Vec::new() }), want);
+        }
     }
 }

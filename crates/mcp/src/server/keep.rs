@@ -36,7 +36,9 @@ impl Server {
     pub(super) async fn keep(self: Arc<Self>) {
         let mut deaths = 0;
         let stop = self.stop.clone();
-        stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await;
+        let Some(_) = stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await else {
+            return self.set(Standing::Closed);
+        };
         loop {
             let reached = tokio::select! {
                 reached = self.reach_logging_in() => reached,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::lines::Line;
-use super::scan::Scan;
+use super::scan::{Meant, Scan};
 use crate::notice::Fault;
 
 /// What a line turned out to be.
@@ -37,9 +37,11 @@ const MARK: &str = "\u{feff}";
 pub(super) fn read(line: &Line, asked: &mut Asked) -> Read {
     let mut read = Read::default();
     match line {
-        Line::TooLong { answers, .. } => {
+        Line::TooLong { meant, .. } => {
             read.faults.push(Fault::TooLong);
-            read.messages.extend(answers.clone().and_then(|id| unreadable(id, Fault::TooLong, asked)));
+            if let Meant::Answer(id) = meant {
+                read.messages.extend(unreadable(id.clone(), Fault::TooLong, asked));
+            }
         }
         Line::Whole(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text_line(text, asked, &mut read),
@@ -125,8 +127,11 @@ fn one(text: &str, asked: &mut Asked, read: &mut Read) {
 fn broken(text: &str, asked: &mut Asked, read: &mut Read) {
     let fault = if text.starts_with('{') { fault_of(text) } else { Fault::NotJson };
     read.faults.push(fault);
-    let answers = text.starts_with('{').then(|| Scan::of(text.as_bytes()).answers()).flatten();
-    read.messages.extend(answers.and_then(|id| unreadable(id, fault, asked)));
+    if text.starts_with('{')
+        && let Meant::Answer(id) = Scan::of(text.as_bytes()).meant()
+    {
+        read.messages.extend(unreadable(id, fault, asked));
+    }
 }
 
 /// Serde_json's own limit.
@@ -261,7 +266,7 @@ mod tests {
             let (messages, _) = told(line);
             assert!(messages[0].contains("\"id\":1") && messages[0].contains(part), "{messages:?}");
         }
-        let long = Line::TooLong { answers: Some(NumberOrString::Number(1)), asks: None, sample: Vec::new() };
+        let long = Line::TooLong { meant: Meant::Answer(NumberOrString::Number(1)), sample: Vec::new() };
         assert_eq!(read(&long, &mut asked()).messages.len(), 1);
     }
 

@@ -1,9 +1,7 @@
 //! Bytes into lines, with a limit to each: of a line that is too long only its id is kept. Both sides of
 //! the protocol read their lines so.
 
-use rmcp::model::RequestId;
-
-use super::scan::Scan;
+use super::scan::{Meant, Scan};
 
 /// A line of the protocol.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,10 +10,8 @@ pub enum Line {
     Whole(Vec<u8>),
     /// One that was longer than the limit, what could be told of it, and how it began.
     TooLong {
-        /// The question it answers.
-        answers: Option<RequestId>,
-        /// The question it is.
-        asks: Option<RequestId>,
+        /// What it was meant as.
+        meant: Meant,
         /// Its beginning.
         sample: Vec<u8>,
     },
@@ -70,7 +66,7 @@ impl Lines {
 
     fn complete(&mut self) -> Line {
         match self.skipping.take() {
-            Some((scan, sample)) => Line::TooLong { answers: scan.answers(), asks: scan.asks(), sample },
+            Some((scan, sample)) => Line::TooLong { meant: scan.meant(), sample },
             None => Line::Whole(std::mem::take(&mut self.open)),
         }
     }
@@ -111,7 +107,7 @@ mod tests {
         for cut in 0..input.len() {
             let got = lines(16, &[&input[..cut], &input[cut..]]);
             assert!(
-                matches!(&got[0], Line::TooLong { answers: Some(NumberOrString::Number(3)), .. })
+                matches!(&got[0], Line::TooLong { meant: Meant::Answer(NumberOrString::Number(3)), .. })
                     && got[1] == whole("next"),
                 "{cut}: {got:?}"
             );

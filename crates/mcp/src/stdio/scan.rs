@@ -6,6 +6,19 @@ use rmcp::model::RequestId;
 /// Longer keys and ids are not ours.
 const LONGEST: usize = 256;
 
+/// What a message is meant as, whatever else is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// A question with this id.
+    Question(RequestId),
+    /// The answer to the question with this id.
+    Answer(RequestId),
+    /// News that nobody answers.
+    News,
+    /// It does not say.
+    Unclear,
+}
+
 /// Looks for the `id` of a message as its bytes go by.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -43,20 +56,15 @@ impl Scan {
         bytes.iter().for_each(|byte| self.step(*byte));
     }
 
-    /// The id of the question this answers; `None` if it is no answer, or does not say.
-    pub(super) fn answers(&self) -> Option<RequestId> {
-        if self.has_method {
-            return None;
+    /// What it is meant as, so far.
+    pub(super) fn meant(&self) -> Meant {
+        let id = self.id.as_deref().map(serde_json::from_slice);
+        match (self.has_method, id) {
+            (true, Some(Ok(id))) => Meant::Question(id),
+            (false, Some(Ok(id))) => Meant::Answer(id),
+            (true, None) => Meant::News,
+            (_, Some(Err(_))) | (false, None) => Meant::Unclear,
         }
-        serde_json::from_slice(self.id.as_deref()?).ok()
-    }
-
-    /// The id of the question this is; `None` if it is none, or does not say.
-    pub(super) fn asks(&self) -> Option<RequestId> {
-        if !self.has_method {
-            return None;
-        }
-        serde_json::from_slice(self.id.as_deref()?).ok()
     }
 
     /// How deep it is nested.
@@ -141,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    fn number(id: i64) -> Option<RequestId> {
-        Some(NumberOrString::Number(id))
+    fn answer(id: i64) -> Meant {
+        Meant::Answer(NumberOrString::Number(id))
     }
 
     // proves P4
@@ -150,20 +158,21 @@ mod tests {
     fn whose_answer_it_is_shows_without_reading_it() {
         let deep = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
         for (text, want) in [
-            (r#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"method":"x"}}"#, number(7)),
-            (r#"{"result":{"a":"\"id\":9,{"}, "id" : 7 }"#, number(7)),
-            (r#"{"id":"7","result":1}"#, Some(NumberOrString::String("7".into()))),
-            (r#"{"id":7,"method":"ping"}"#, None),
-            (r#"{"id":7,"result":{"text":"brok"#, number(7)),
-            (r#"{"result":{"id":7}}"#, None),
-            (r#"[{"id":7}]"#, None),
-            ("id: 7", None),
-            (deep.as_str(), number(7)),
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"method":"x"}}"#, answer(7)),
+            (r#"{"result":{"a":"\"id\":9,{"}, "id" : 7 }"#, answer(7)),
+            (r#"{"id":"7","result":1}"#, Meant::Answer(NumberOrString::String("7".into()))),
+            (r#"{"id":7,"method":"ping","params":{"id":8}}"#, Meant::Question(NumberOrString::Number(7))),
+            (r#"{"id":7,"result":{"method":"ping"}}"#, answer(7)),
+            (r#"{"id":7,"result":{"text":"brok"#, answer(7)),
+            (r#"{"method":"notifications/progress","params":{"id":7}}"#, Meant::News),
+            (r#"{"id":{},"method":"ping"}"#, Meant::Unclear),
+            (r#"{"result":{"id":7}}"#, Meant::Unclear),
+            (r#"[{"id":7}]"#, Meant::Unclear),
+            ("id: 7", Meant::Unclear),
+            (deep.as_str(), answer(7)),
         ] {
-            assert_eq!(Scan::of(text.as_bytes()).answers(), want, "{text}");
+            assert_eq!(Scan::of(text.as_bytes()).meant(), want, "{text}");
         }
-        assert_eq!(Scan::of(br#"{"id":7,"method":"ping","params":{"id":8}}"#).asks(), number(7));
-        assert_eq!(Scan::of(br#"{"id":7,"result":{"method":"ping"}}"#).asks(), None);
         assert_eq!(Scan::of(deep.as_bytes()).deepest(), 5001);
     }
 
@@ -174,7 +183,7 @@ mod tests {
             let mut scan = Scan::default();
             scan.push(&text[..cut]);
             scan.push(&text[cut..]);
-            assert_eq!(scan.answers(), Some(NumberOrString::String("q\"r".into())), "{cut}");
+            assert_eq!(scan.meant(), Meant::Answer(NumberOrString::String("q\"r".into())), "{cut}");
         }
     }
 }

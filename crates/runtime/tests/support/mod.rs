@@ -369,8 +369,21 @@ impl World {
     /// run ends or the bomb goes off.
     pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
         let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
-        let opening = self.runtime(bomb).open_saying(Self::opening(), self.agent(), words, Interest::Runs).await;
-        let Ok((session, ..)) = opening else { return End::Crashed };
+        let session = match self.attendance {
+            Attendance::Unattended => {
+                let opening = self.runtime(bomb).open_saying(Self::opening(), self.agent(), words, Interest::Runs);
+                let Ok((session, ..)) = opening.await else { return End::Crashed };
+                session
+            }
+            // A person opens a session and says something later, if ever.
+            Attendance::Attended => {
+                let Ok(session) = self.open(bomb).await else { return End::Crashed };
+                if session.send(words.message_id, words.text).await.is_err() {
+                    return End::Crashed;
+                }
+                session
+            }
+        };
         let end = tokio::select! {
             end = self.work(&session) => end,
             () = bomb.went_off.notified() => End::Crashed,

@@ -78,6 +78,24 @@ pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, 
     Ok(())
 }
 
+// proves J2, J6: a session that is stored with its first message goes on like any other
+pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn Store>) -> Checked {
+    let mut writer = crate::Writer::new(session(1), Head::default(), 5);
+    let opened = writer.seal(batch([sample::opened("ada", "notes"), sample::lease(1)]))?;
+    let said = writer.seal(batch([sample::accepted("m1", "one")]))?;
+    let stored = [opened.clone(), said.clone()];
+    store.restore(stored.to_vec()).await?;
+    same!(store.head(session(1)).await?, writer.head);
+    same!(store.restore(stored.to_vec()).await, Err(StoreError::Exists { session: session(1) }));
+    same!(store.head(session(1)).await?, writer.head);
+    same!(store.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::AlreadyThere);
+    append(store, &mut writer, batch([sample::accepted("m2", "two")])).await?;
+    same!(store.head(session(1)).await?, writer.head);
+    same!(store.batches(session(1)).await?.len(), 3);
+    verify(&**store, session(1)).await?;
+    Ok(())
+}
+
 // proves J7: a journal with a record nobody here knows is read-only
 pub(super) async fn a_journal_of_a_newer_version_keeps_its_key(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
     let mut writer = open(from, 1, "notes").await?;

@@ -54,12 +54,12 @@ pub struct Fetching {
 }
 
 /// Who agreed to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Consent {
     /// A rule, or the mode: to what it says.
     Rule,
-    /// A person who was asked: to the host they saw.
-    Person,
+    /// A person who was asked: to the host of the address they saw.
+    Person(Address),
 }
 
 #[derive(Deserialize)]
@@ -154,12 +154,14 @@ impl FetchUrl {
     async fn fetch(&self, mut address: Address, form: Form) -> Result<String, Trouble> {
         let consent = match self.judged(&address) {
             Verdict::Allow => Consent::Rule,
-            Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => Consent::Person,
+            Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
+                Consent::Person(address.clone())
+            }
         };
         for _ in 0..=REDIRECTS {
             let (head, body) = self.get(&address).await?;
             address = match (is_redirect(head.status), head.text(header::LOCATION)) {
-                (true, Some(location)) => self.follow(&address, &location, consent)?,
+                (true, Some(location)) => self.follow(&address, &location, &consent)?,
                 (true, None) | (false, _) => return page::told(&address, &head, &body, form),
             };
         }
@@ -179,15 +181,14 @@ impl FetchUrl {
     }
 
     /// Where a redirect leads, if it may be followed.
-    fn follow(&self, from: &Address, location: &str, consent: Consent) -> Result<Address, Trouble> {
+    fn follow(&self, from: &Address, location: &str, consent: &Consent) -> Result<Address, Trouble> {
         let refused = |why: &str| Trouble::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
         let to = from.join(location).map_err(|problem| refused(&problem))?;
         let shown = shorten(to.as_str(), 500);
         if from.is_secure() && !to.is_secure() {
             return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
         }
-        let agreed = consent == Consent::Person
-            && same_host(from, &to)
+        let agreed = matches!(consent, Consent::Person(seen) if same_host(seen, &to))
             && !self.fetching.permissions.asks_about(&self.spec, &Subject::address(&to));
         match self.judged(&to) {
             Verdict::Allow => Ok(to),

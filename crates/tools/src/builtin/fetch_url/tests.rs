@@ -251,6 +251,18 @@ fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
     assert_told(&fetched, OutcomeKind::ToolError, &["where nobody agreed to go yet"]);
 }
 
+// proves T8, T10: a person agreed to the host they saw, a rule to what it says, and neither to what the other did
+#[test]
+fn a_redirect_does_not_leave_by_two_hops_what_was_agreed_to() {
+    let out = redirect("http://other.test/docs/1");
+    let world = World::of(&[("/", out), ("/docs/1", redirect("/else")), ("/else", html("there"))])
+        .name("other.test", &[&["8.8.8.8"]]);
+    let docs = rules(Mode::Default, &["fetch_url(http://other.test/docs/*)"], &[]);
+    let fetched = fetch_with(world, docs, "http://site.test/");
+    assert_told(&fetched, OutcomeKind::ToolError, &["where nobody agreed to go yet", "http://other.test/else"]);
+    assert_eq!(fetched.connected.len(), 2);
+}
+
 // proves T10
 #[test]
 fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
@@ -263,8 +275,8 @@ fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
     }
     let tool = FetchUrl::new(rules(Mode::Bypass, &[], &[]), Arc::new(Fake(Arc::default())));
     let from = crate::address::Address::parse("https://site.test/").unwrap();
-    assert!(tool.follow(&from, "http://site.test/", Consent::Person).is_err());
-    assert!(tool.follow(&from, "/x", Consent::Person).is_ok());
+    assert!(tool.follow(&from, "http://site.test/", &Consent::Person(from.clone())).is_err());
+    assert!(tool.follow(&from, "/x", &Consent::Person(from.clone())).is_ok());
 }
 
 // proves T10: size limits, packed or not
