@@ -19,7 +19,7 @@ use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::question::shown;
 use crate::commands::{CommandError, agent};
-use crate::output::{broken_json, harmless_line, harmless_lines};
+use crate::output::{Showing, broken_json, harmless_line, harmless_lines};
 use crate::screen::painted;
 
 /// The answer with the arguments the person wrote; `None` when they gave up.
@@ -119,7 +119,7 @@ impl Form {
                 Ok(Json::from(&Value::Object(members)))
             }
             Self::Whole => Json::parse(text.trim())
-                .map_err(|error| format!("this is not JSON: {}", broken_json(text.trim(), &error))),
+                .map_err(|error| format!("this is not JSON: {}", broken_json(text.trim(), &error, Showing::Words))),
         }
     }
 }

@@ -7,8 +7,17 @@ use super::short_line;
 /// Characters shown of what stands where it is wrong.
 const SHOWN: usize = 20;
 
+/// Whether the text itself may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Showing {
+    /// What stands in the wrong place is shown.
+    Words,
+    /// Only the place is: a key may stand there.
+    Place,
+}
+
 /// What is wrong, and where.
-pub(crate) fn broken_json(text: &str, error: &serde_json::Error) -> String {
+pub(crate) fn broken_json(text: &str, error: &serde_json::Error, showing: Showing) -> String {
     if error.classify() == Category::Eof {
         return match text.trim() {
             "" => "it is empty".to_owned(),
@@ -31,7 +40,10 @@ pub(crate) fn broken_json(text: &str, error: &serde_json::Error) -> String {
     let begin = on_line[..noticed]
         .rfind(|c: char| !c.is_alphanumeric())
         .map_or(0, |at| at + on_line[at..].chars().next().map_or(0, char::len_utf8));
-    let there = short_line(&on_line[begin..], SHOWN);
+    let there = match showing {
+        Showing::Words => short_line(&on_line[begin..], SHOWN),
+        Showing::Place => String::new(),
+    };
     let there = if there.is_empty() { there } else { format!(", at `{there}`") };
     format!("line {line}, column {column}{there}: {what}")
 }
@@ -40,7 +52,15 @@ pub(crate) fn broken_json(text: &str, error: &serde_json::Error) -> String {
 mod tests {
     use serde_json::Value;
 
-    use super::broken_json;
+    use super::{Showing, broken_json};
+
+    // proves X1: where keys are kept, what stands there is not shown
+    #[test]
+    fn of_a_file_with_keys_only_the_place_is_said() {
+        let error = serde_json::from_str::<Value>("{\"key\": sk-secret}").expect_err("no JSON");
+        let said = broken_json("{\"key\": sk-secret}", &error, Showing::Place);
+        assert_eq!(said, "line 1, column 9: this is no value; a text must stand in double quotes");
+    }
 
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
@@ -56,7 +76,7 @@ mod tests {
             ("{\"p\" 1}", "line 1, column 6, at `1}`: expected `:`"),
         ] {
             let error = serde_json::from_str::<Value>(text).expect_err(text);
-            assert_eq!(broken_json(text, &error), want, "{text}");
+            assert_eq!(broken_json(text, &error, Showing::Words), want, "{text}");
         }
     }
 }

@@ -22,7 +22,7 @@ use windlass::vocab::Hash;
 
 use super::sources::ServerFile;
 use super::{Origin, SettingsError, SettingsFile, Sources};
-use crate::output::broken_json;
+use crate::output::{Showing, broken_json};
 
 /// A server and what it takes to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,8 +171,8 @@ fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
 }
 
 fn parse_json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| format!("it is no JSON: {}", broken_json(text, &error)))
+    let text = text.trim_start_matches('\u{feff}');
+    serde_json::from_str(text).map_err(|error| format!("it is no JSON: {}", broken_json(text, &error, Showing::Place)))
 }
 
 /// The object of servers, whether or not it is wrapped in its key.

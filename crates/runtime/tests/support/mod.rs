@@ -371,7 +371,8 @@ impl World {
         let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
         let session = match self.attendance {
             Attendance::Unattended => {
-                let opening = self.runtime(bomb).open_saying(Self::opening(), self.agent(), words, Interest::Runs);
+                let runtime = self.runtime(bomb);
+                let opening = runtime.open_saying(Self::opening(), self.agent(), words, Interest::Runs);
                 let Ok((session, ..)) = opening.await else { return End::Crashed };
                 session
             }

@@ -4,7 +4,7 @@
 //! words; everything behind a call's beginning is held. What was held in vain is given out and looked at
 //! again from its second byte on; how often that may happen is bounded by the length of the text, so
 //! that no text takes longer than its length allows. What nobody will look at again is forgotten as it
-//! goes: of a reply without calls hardly more than the last fragment is kept.
+//! goes: of a reply without calls the line it is on and the one before it are kept, and a fence that is open.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -13,7 +13,7 @@ use super::super::streams::print;
 use super::super::{CommandError, Done};
 use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
-use crate::output::{Passing, broken_json};
+use crate::output::{Passing, Showing, broken_json};
 use crate::settings::nearest;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -88,7 +88,7 @@ fn read(text: &str) -> Result<Value, CommandError> {
         Ok(object @ Value::Object(_)) => Ok(object),
         Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
         Err(error) => {
-            let what = broken_json(text, &error);
+            let what = broken_json(text, &error, Showing::Words);
             Err(wrong(format!("the arguments are no JSON: {what}; write e.g. '{{\"path\": \".\"}}'")))
         }
     }
