@@ -93,10 +93,10 @@ fn matrix(preset: &str) -> usize {
     let ran = undisturbed.run(&line);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     check(&undisturbed, preset, preset, &Allowed::UNDISTURBED);
-    let appends = undisturbed.appends("s");
-    assert!(appends > if preset == "durable-chat" { 3 } else { 8 }, "{preset}: {appends}");
+    let batches = undisturbed.batches("s").len();
+    assert!(batches > if preset == "durable-chat" { 3 } else { 8 }, "{preset}: {batches}");
     let mut checked = 0;
-    for number in 1..=appends {
+    for number in 1..=undisturbed.writes("s") {
         for side in ["before", "after"] {
             let context = format!("{preset}, killed {side} write {number}");
             let bench = Bench::new(script(preset));
@@ -141,7 +141,7 @@ fn approvals(preset: &str) -> usize {
     let ran = Attended::start(&undisturbed, &line, &[]).say_yes();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Allowed.\n"), "{preset}: {}", ran.stderr);
     check_asked(&undisturbed, preset, preset, &Allowed { done: 1, repeated: 0 });
-    let appends = undisturbed.appends("s");
+    let appends = undisturbed.writes("s");
     let mut checked = 0;
     for number in 1..=appends {
         for side in ["before", "after"] {
@@ -243,10 +243,10 @@ fn is_undone(bench: &Bench) -> bool {
 #[test]
 fn the_kill_matrix_on_the_binary_for_an_undo() {
     let undisturbed = undoable();
-    let before = undisturbed.appends("s");
+    let before = undisturbed.writes("s");
     let undone = undisturbed.run(&["undo", "s"]);
     assert!(undone.code == 0 && is_undone(&undisturbed), "{}", undone.stderr);
-    let writes = (1..=undisturbed.appends("s") - before).flat_map(|n| [format!("before:{n}"), format!("after:{n}")]);
+    let writes = (1..=undisturbed.writes("s") - before).flat_map(|n| [format!("before:{n}"), format!("after:{n}")]);
     // A file that goes, one replaced, one made, a folder that goes.
     let changes = (1..=4).map(|n| format!("restore:{n}"));
     let mut checked = 0;

@@ -211,7 +211,7 @@ fn matrix(preset: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     check(&undisturbed, preset, preset, 0);
     undisturbed.assert_nothing_survives(preset);
-    let appends = undisturbed.bench.appends("s");
+    let appends = undisturbed.bench.writes("s");
     assert!(appends > 6, "{preset}: {appends}");
     let mut checked = 0;
     for number in 1..=appends {

@@ -35,6 +35,10 @@ pub(crate) fn write(envelope: &Envelope, bytes: &mut Vec<u8>) -> Result<Option<B
     let start = bytes.len();
     envelope.encode_into(bytes)?;
     let line = &bytes[start..];
+    if memchr::memchr(b'\n', line).is_some() {
+        // Nothing could read the journal behind it.
+        return Err(serde::ser::Error::custom("it has a line break in it"));
+    }
     // The first of its kind: before the body stand only numbers, ids and the kind, none with a quote.
     let is_body = |bytes: &[u8]| bytes == BODY.as_bytes();
     let place = if line.len() > BODY_LIMIT { line.windows(BODY.len()).position(is_body) } else { None };

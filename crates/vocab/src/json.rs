@@ -2,19 +2,35 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON value as text. Always well-formed.
-#[derive(Clone, Serialize, Deserialize)]
+/// A JSON value as text. Always well-formed, and always on one line: a record that holds it is a line of
+/// its journal.
+#[derive(Clone, Serialize)]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
+
+/// Takes line breaks out. In well-formed JSON they stand between tokens only, where a blank says the same.
+fn on_one_line(raw: Box<RawValue>) -> Json {
+    if !raw.get().contains(['\n', '\r']) {
+        return Json(raw);
+    }
+    let text = raw.get().replace(['\n', '\r'], " ");
+    Json(RawValue::from_string(text).unwrap_or(raw))
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(on_one_line)
+    }
+}
 
 impl Json {
     /// Takes text that must be one JSON value.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text).map(Self)
+        serde_json::from_str(text)
     }
 
     /// The value as written.
@@ -66,5 +82,20 @@ impl fmt::Debug for Json {
 impl Default for Json {
     fn default() -> Self {
         Self::empty_object()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Json;
+
+    // proves J1, J7: whatever a model writes, a record stays one line
+    #[test]
+    fn a_value_is_on_one_line_and_otherwise_as_it_was_written() {
+        let written = "{\r\n  \"n\": 1.50,\n\t\"text\": \"a\\nb\",\n  \"a\": [\n1 ]\n}\n";
+        let json = Json::parse(written).expect("JSON");
+        assert_eq!(json.as_str(), "{    \"n\": 1.50, \t\"text\": \"a\\nb\",   \"a\": [ 1 ] }");
+        let within: Vec<Json> = serde_json::from_str(&format!("[{written}]")).expect("JSON");
+        assert_eq!(within, [json]);
     }
 }

@@ -143,3 +143,21 @@ fn a_session_goes_on_in_its_own_folder_wherever_the_line_is_typed() {
     let gone = from_other(&go_on);
     assert!(gone.code == 2 && gone.stderr.contains("--workspace"), "{}", gone.stderr);
 }
+
+// proves J1, J7: however a model lays out its arguments, the journal stays one that can be read
+#[test]
+fn arguments_over_several_lines_leave_the_journal_whole() {
+    let laid_out = "{\r\n  \"path\": \"a\",\n  \"content\": \"x\\ny\"\n}\n";
+    let block = format!(
+        "<tool>\n<server_name>local</server_name>\n<tool_name>write_file</tool_name>\n<arguments>\n{laid_out}</arguments>\n</tool>"
+    );
+    for (preset, step) in [("default", Step::call("write_file", json!(laid_out))), ("local-model", Step::say(block))] {
+        let bench = Bench::new(Script::of([step, Step::say("Made.")]));
+        let ran = bench.run(&["run", "make a", "--session", "s", "--preset", preset]);
+        assert_eq!((ran.code, bench.read("a").as_deref()), (0, Some("x\ny")), "{preset}: {}", ran.stderr);
+        for line in [&["sessions", "verify", "s"][..], &["sessions", "show", "s"], &["undo", "s"], &["audit"]] {
+            let read = bench.run(line);
+            assert_eq!(read.code, 0, "{preset}: {line:?}: {}", read.stderr);
+        }
+    }
+}

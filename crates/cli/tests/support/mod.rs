@@ -110,11 +110,19 @@ impl Bench {
         self.command(arguments).spawn().expect("the binary starts")
     }
 
-    /// Batches in the journal of a session.
-    pub(crate) fn appends(&self, key: &str) -> usize {
+    /// Writes to the journal of a session: its batches, the first two of which are one write where the
+    /// session was made for its first message.
+    pub(crate) fn writes(&self, key: &str) -> usize {
+        let begins = self.batches(key);
+        let at_once = begins.get(1).is_some_and(|line| line.contains("\"kind\":\"MessageAccepted\""));
+        begins.len() - usize::from(at_once)
+    }
+
+    /// The first line of each batch in the journal of a session.
+    pub(crate) fn batches(&self, key: &str) -> Vec<String> {
         let exported = self.run(&["sessions", "export", key]);
         assert_eq!(exported.code, 0, "{}", exported.stderr);
-        exported.stdout.lines().filter(|line| line.contains("\"batch\":[0,")).count()
+        exported.stdout.lines().filter(|line| line.contains("\"batch\":[0,")).map(str::to_owned).collect()
     }
 
     /// Waits until a file appears in the workspace; fails if the process ends before.
