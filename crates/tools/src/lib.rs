@@ -51,6 +51,7 @@ mod secrets;
 mod selection;
 mod servers;
 mod subject;
+mod suspects;
 mod tool;
 mod undo;
 mod whole_file;

@@ -251,6 +251,9 @@ pub(crate) mod tests {
             ("git x <(rm y)", "ask"),
             ("gitx", "ask"),
             ("PAGER=rm git log", "ask"),
+            ("timeout 5 git log", "ask"),
+            (">x git log", "ask"),
+            ("find . -exec git log ;", "ask"),
         ] {
             assert_eq!(command(&git, line, &[]), want, "{line}");
         }

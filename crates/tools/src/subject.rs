@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::rule::escape;
+use crate::suspects::{RUNNERS, suspects};
 
 /// Whether the parts are all there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Subject {
     #[must_use]
     pub fn command(line: &str) -> Self {
         let whole = line.trim().to_owned();
-        let suspects = command_line::suspects(&whole);
+        let suspects = suspects(&whole);
         match command_line::read(&whole) {
             Reading::Clear(commands) => Self {
                 parts: commands.iter().map(|words| words.join(" ")).collect(),
@@ -107,19 +108,17 @@ fn common_folder(paths: &[String]) -> Option<String> {
     common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
 }
 
-/// Programs that run or destroy whatever they are given: allowing one of them with any arguments
-/// would allow everything.
-const TOO_BROAD: &[&str] = &[
-    "bash", "chmod", "chown", "dash", "dd", "doas", "env", "eval", "exec", "find", "kill", "killall", "mv", "nohup",
-    "pkill", "rm", "sh", "ssh", "su", "sudo", "time", "timeout", "xargs", "zsh",
-];
+/// Programs that destroy whatever they are given, or run it as a matter of course: allowing one of them,
+/// or of [`RUNNERS`], with any arguments would allow everything.
+const TOO_BROAD: &[&str] = &["chmod", "chown", "dd", "find", "kill", "killall", "mv", "pkill", "rm"];
 
 /// `cargo *` for any number of cargo commands.
 fn generalise(commands: &[Vec<String>]) -> Option<String> {
     let program = commands.first()?.first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     let same = commands.iter().all(|words| words.first() == Some(program));
-    (same && !TOO_BROAD.contains(&name)).then(|| format!("{} *", escape(program)))
+    let is_too_broad = TOO_BROAD.contains(&name) || RUNNERS.contains(&name);
+    (same && !is_too_broad).then(|| format!("{} *", escape(program)))
 }
 
 #[cfg(test)]
@@ -157,6 +156,8 @@ mod tests {
             ("cargo test && git push", "cargo test && git push"),
             ("rm *.o", r"rm \*.o"),
             ("sudo ls", "sudo ls"),
+            ("nice -n 5 ls", "nice -n 5 ls"),
+            ("timeout 5 ls", "timeout 5 ls"),
             ("/bin/rm x", "/bin/rm x"),
             ("echo $(date)", "echo $(date)"),
             ("ls > files", "ls > files"),
