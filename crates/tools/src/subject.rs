@@ -5,10 +5,11 @@
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::address::Address;
 use crate::command_line::{self, Reading};
+use crate::path_pattern;
 use crate::rule::escape;
 use crate::suspects::{RUNNERS, suspects};
 
@@ -21,11 +22,20 @@ pub(crate) enum Clarity {
     Opaque,
 }
 
+/// What the parts are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    Texts,
+    /// Paths in a workspace, and where that is, by all its names.
+    Paths(Vec<PathBuf>),
+}
+
 /// What a rule's pattern is matched against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub(crate) whole: String,
     pub(crate) parts: Vec<String>,
+    pub(crate) kind: Parts,
     pub(crate) suspects: Vec<String>,
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
@@ -42,7 +52,8 @@ impl Subject {
     }
 
     fn clear(whole: String, parts: Vec<String>) -> Self {
-        Self { whole, parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
+        let kind = Parts::Texts;
+        Self { whole, parts, kind, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
     }
 
     /// Several texts.
@@ -53,12 +64,12 @@ impl Subject {
 
     /// The paths a call touches. Calls like it are those in the same folder, and below the folder of the
     /// workspace itself those on the same files.
-    pub(crate) fn paths(parts: Vec<String>) -> Self {
+    pub(crate) fn paths(parts: Vec<String>, roots: Vec<PathBuf>) -> Self {
         let general = match common_folder(&parts) {
-            Some(folder) => format!("{}/*", escape(&folder)),
-            None => escape(&parts.join(" ")),
+            Some(folder) => format!("{}/*", path_pattern::escape(&folder)),
+            None => path_pattern::escape(&parts.join(" ")),
         };
-        Self { general: Some(general), ..Self::texts(parts) }
+        Self { general: Some(general), kind: Parts::Paths(roots), ..Self::texts(parts) }
     }
 
     /// A web address. Calls like it are those of the same host.
@@ -77,6 +88,7 @@ impl Subject {
                 parts: commands.iter().map(|words| words.join(" ")).collect(),
                 general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
                 suspects,
+                kind: Parts::Texts,
                 clarity: Clarity::Clear,
                 address: None,
                 whole,
@@ -85,6 +97,7 @@ impl Subject {
                 parts: Vec::new(),
                 general: Some(escape(&whole)),
                 suspects,
+                kind: Parts::Texts,
                 clarity: Clarity::Opaque,
                 address: None,
                 whole,
@@ -132,6 +145,7 @@ mod tests {
             (&["src/main.rs"][..], "src/*"),
             (&["src/a/b.rs"], "src/a/*"),
             (&["README.md"], "README.md"),
+            (&["app/[id]/c"], r"app/\[id]/*"),
             (&["a*b/c"], r"a\*b/*"),
             (&["src/a/x", "src/b/y"], "src/*"),
             (&["src/a", "b"], "src/a b"),
@@ -142,7 +156,7 @@ mod tests {
             (&["y", "/etc/x"], "y /etc/x"),
             (&["/etc/x", "/etc/y"], "/etc/*"),
         ] {
-            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect(), Vec::new());
             assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");
         }
     }
