@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn covers(pattern: &str, path: &str, side: Side) -> bool {
-        let roots = ["/home/me/ship".into(), "/link".into()];
+        let roots = ["/port/me/ship".into(), "/link".into()];
         PathPattern::new(pattern).unwrap().covers(path, &roots, side)
     }
 
@@ -216,14 +216,14 @@ mod tests {
             ("./", "a/b", true),
             ("sub/", "sub/a/b", true),
             ("sub/", "subs/a", false),
-            ("/home/me/ship/.env", ".env", true),
+            ("/port/me/ship/.env", ".env", true),
             ("/link/.env", ".env", true),
-            ("/home/*/.env", ".env", true),
-            ("/home/me/ship/sub/", "sub/a", true),
-            ("/home/me/ship/**/.env", ".env", true),
-            ("/home/me/ship", ".", true),
-            ("/home/me/other/.env", ".env", false),
-            ("/home/me/ship/*", "../out", false),
+            ("/port/*/.env", ".env", true),
+            ("/port/me/ship/sub/", "sub/a", true),
+            ("/port/me/ship/**/.env", ".env", true),
+            ("/port/me/ship", ".", true),
+            ("/port/me/other/.env", ".env", false),
+            ("/port/me/ship/*", "../out", false),
             ("/etc/*", "/etc/x", true),
             ("/..//etc/./x", "/etc/x", true),
             ("/", "/", true),
