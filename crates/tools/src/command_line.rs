@@ -165,53 +165,8 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// A word that, first in a command, is not the program: a keyword or an assignment.
-fn is_grammar(word: &str) -> bool {
+pub(crate) fn is_grammar(word: &str) -> bool {
     KEYWORDS.contains(&word) || word.contains('=')
-}
-
-/// Programs that run the program named after them.
-const WRAPPERS: &[&str] = &["builtin", "command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "xargs"];
-const SHELLS: &[&str] = &["bash", "dash", "eval", "ksh", "sh", "zsh"];
-
-/// Behind more wrappers than this only the innermost program is looked at.
-const MOST_WRAPPED: usize = 16;
-
-/// Looser readings of a line, for rules that forbid: programs by their bare name, behind wrappers,
-/// inside `sh -c`, and, where the line is opaque, between any two characters with a meaning.
-pub(crate) fn suspects(line: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    collect_suspects(line, 3, &mut found);
-    found
-}
-
-fn collect_suspects(line: &str, depth: u8, found: &mut Vec<String>) {
-    let commands = match read(line) {
-        Reading::Clear(commands) => commands,
-        Reading::Opaque => line
-            .replace(['"', '\'', '\\'], "")
-            .split([';', '&', '|', '\n', '(', ')', '{', '}', '`', '$', '<', '>'])
-            .map(|segment| segment.split_whitespace().map(str::to_owned).collect())
-            .collect(),
-    };
-    for command in &commands {
-        for start in 0..command.len() {
-            let words = &command[start..];
-            let program = words[0].rsplit('/').next().unwrap_or(&words[0]);
-            let skipped =
-                is_grammar(&words[0]) || WRAPPERS.contains(&program) || start > 0 && words[0].starts_with('-');
-            if !skipped || start < MOST_WRAPPED {
-                let words = std::iter::once(program).chain(words[1..].iter().map(String::as_str));
-                found.push(words.collect::<Vec<_>>().join(" "));
-            }
-            if SHELLS.contains(&program) && depth > 0 {
-                words[1..].iter().for_each(|script| collect_suspects(script, depth - 1, found));
-                collect_suspects(&words[1..].join(" "), depth - 1, found);
-            }
-            if !skipped {
-                break;
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -289,38 +244,8 @@ mod tests {
         }
     }
 
-    // proves T8
-    #[test]
-    fn a_forbidden_program_is_found_wherever_it_hides() {
-        for line in [
-            "rm -rf x",
-            "/bin/rm -rf x",
-            "git x; rm -rf x",
-            "echo $(rm -rf x)",
-            "echo \"`rm -rf x`\"",
-            "sudo rm -rf x",
-            "env A=1 rm -rf x",
-            "A=1 rm -rf x",
-            "sh -c 'rm -rf x'",
-            "bash -c \"cd y && rm -rf x\"",
-            "(rm -rf x)",
-            "r''m -rf x",
-            "r\\m -rf x > y",
-            "if true; then rm -rf x; fi",
-            "ls | xargs -0 rm -rf x",
-            "nohup sh -c 'sudo rm -rf x' &",
-            "eval rm -rf x",
-            "eval \"rm -rf x\"",
-        ] {
-            let suspects = suspects(line);
-            assert!(suspects.iter().any(|part| part.starts_with("rm -rf x")), "{line}: {suspects:?}");
-        }
-        assert!(!suspects("git commit -m 'rm -rf x'").iter().any(|part| part.starts_with("rm")));
-    }
-
     #[test]
     fn a_long_line_is_read_in_no_time() {
-        let _ = suspects(&"env ".repeat(50_000));
         let _ = read(&"a;".repeat(500_000));
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn allowing_rule(spec: &ToolSpec, subject: &Subject) -> String {
 
 fn denied(spec: &ToolSpec, rule: &Rule) -> String {
     format!(
-        "`{}` was not run: the rule --deny '{}' forbids it. Do without it; only a person can take that rule away.",
+        "`{}` was not run: the rule `{}` forbids it. Do without it; only a person can take that rule away.",
         spec.name.bare(),
         shorten(&rule.to_string(), 200)
     )
@@ -131,7 +131,7 @@ fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> 
     if let Some(address) = &subject.address {
         return first(&|rule| rule.covers_address(address, Side::Allow)).map(|rule| vec![rule]);
     }
-    if let Some(whole) = first(&|rule| rule.covers_whole(&subject.whole)) {
+    if let Some(whole) = first(&|rule| rule.covers_whole(&subject.whole, &subject.kind)) {
         return Some(vec![whole]);
     }
     if subject.clarity == Clarity::Opaque {
@@ -139,7 +139,7 @@ fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> 
     }
     let mut covering: Vec<&Rule> = Vec::new();
     for part in &subject.parts {
-        let rule = first(&|rule| rule.covers(part))?;
+        let rule = first(&|rule| rule.covers(part, &subject.kind, Side::Allow))?;
         if !covering.contains(&rule) {
             covering.push(rule);
         }
@@ -152,7 +152,7 @@ fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
     let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
-    rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
+    rule.concerns(&spec.name) && texts.any(|text| rule.covers(text, &subject.kind, Side::Forbid))
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
@@ -160,10 +160,10 @@ fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &S
     if subject.address.is_some() {
         return covering(grants, subject).is_none() && touches(rule, spec, subject);
     }
-    let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
+    let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text, &subject.kind, Side::Allow));
+    let touched = |text: &String| rule.covers(text, &subject.kind, Side::Forbid);
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
-    rule.concerns(&spec.name)
-        && (texts.any(|text| rule.covers(text)) || subject.clarity == Clarity::Opaque && rule.covers(&subject.whole))
+    rule.concerns(&spec.name) && (texts.any(touched) || subject.clarity == Clarity::Opaque && touched(&subject.whole))
 }
 
 #[cfg(test)]
@@ -251,6 +251,9 @@ pub(crate) mod tests {
             ("git x <(rm y)", "ask"),
             ("gitx", "ask"),
             ("PAGER=rm git log", "ask"),
+            ("timeout 5 git log", "ask"),
+            (">x git log", "ask"),
+            ("find . -exec git log ;", "ask"),
         ] {
             assert_eq!(command(&git, line, &[]), want, "{line}");
         }
@@ -316,8 +319,8 @@ pub(crate) mod tests {
             assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]).verdict, Verdict::Allow, "{line}: {rule}");
         }
         let edit = spec("local.edit_file", EffectClass::Verifiable);
-        for paths in [&["src/a b.rs"][..], &["x*.md"], &["a", "b/c"], &["b/x", "b/y"]] {
-            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+        for paths in [&["src/a b.rs"][..], &["x*.md"], &["app/[id]/x"], &["~"], &["a", "b/c"], &["b/x", "b/y"]] {
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect(), Vec::new());
             let rule = allowing_rule(&edit, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
             assert_eq!(
@@ -325,7 +328,7 @@ pub(crate) mod tests {
                 Verdict::Allow,
                 "{paths:?}: {rule}"
             );
-            let other = Subject::paths(vec!["other".to_owned()]);
+            let other = Subject::paths(vec!["other".to_owned()], Vec::new());
             assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
@@ -339,12 +342,17 @@ pub(crate) mod tests {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
         let judge = |paths: &[&str]| {
-            let subject = Subject::texts(paths.iter().map(|p| (*p).into()).collect());
+            let subject = Subject::paths(paths.iter().map(|p| (*p).into()).collect(), Vec::new());
             strict.judge(&put, &subject, Asks::ByEffect, &[]).verdict
         };
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
-        assert!(matches!(judge(&["src/keep/a", "b"]), Verdict::Deny { .. }));
+        let Verdict::Deny { reason } = judge(&["src/keep/a", "b"]) else { panic!("not denied") };
+        assert!(
+            reason.contains("the rule `move_file(src/keep/*)` forbids it") && !reason.contains("--deny"),
+            "{reason}"
+        );
+        assert!(matches!(judge(&["src/keep", "src/b"]), Verdict::Deny { .. }), "a folder goes with what is in it");
     }
 
     // proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's

@@ -3,7 +3,7 @@
 //! In a pattern `\*` is a star and `\\` a backslash. `git *` covers `git` alone as well. A tool
 //! name without a server means the built-in one when something is allowed, and a tool of that name
 //! on any server when something is forbidden or asked about. Patterns of web addresses are matched part
-//! by part ([`crate::address`]).
+//! by part ([`crate::address`]), those of paths as paths ([`crate::path_pattern`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,25 @@ use std::str::FromStr;
 use windlass_vocab::ToolName;
 
 use crate::address::{self, Address, Side};
+use crate::builtin::FILE_TOOLS;
+use crate::path_pattern::{PathFault, PathPattern};
+use crate::subject::Parts;
 
 /// The text is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no rule: write `tool`, `tool(pattern)` or `server.tool(pattern)`, e.g. `run_command(git *)`")]
-pub struct ParseRuleError(String);
+pub enum ParseRuleError {
+    /// It is not of the form.
+    #[error("`{0}` is no rule: write `tool`, `tool(pattern)` or `server.tool(pattern)`, e.g. `run_command(git *)`")]
+    Form(String),
+    /// It is about a file tool, and its pattern means no path.
+    #[error("`{rule}` is no rule: {fault}")]
+    Path {
+        /// The text.
+        rule: String,
+        /// What is wrong with the pattern.
+        fault: PathFault,
+    },
+}
 
 /// Which calls a permission is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +37,8 @@ pub struct Rule {
     text: String,
     tool: Pattern,
     argument: Option<Pattern>,
+    /// The argument as a path, where it is about a tool that takes one.
+    path: Option<PathPattern>,
     /// The argument as it was written, for what is not matched letter by letter.
     written: Option<String>,
 }
@@ -32,7 +48,7 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Self, ParseRuleError> {
         let text = text.trim();
-        let error = || ParseRuleError(text.to_owned());
+        let error = || ParseRuleError::Form(text.to_owned());
         let (tool, argument) = match text.split_once('(') {
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(error)?)),
             None => (text, None),
@@ -41,8 +57,12 @@ impl FromStr for Rule {
             return Err(error());
         }
         let written = argument.map(str::trim).filter(|pattern| !pattern.is_empty());
+        let tool = Pattern::new(tool);
+        let local = |name: &&str| tool.matches(name) || tool.matches(&format!("{}.{name}", ToolName::LOCAL));
+        let path = written.filter(|_| FILE_TOOLS.iter().any(local)).map(PathPattern::new).transpose();
+        let path = path.map_err(|fault| ParseRuleError::Path { rule: text.to_owned(), fault })?;
         let (argument, written) = (written.map(Pattern::new), written.map(str::to_owned));
-        Ok(Self { text: text.to_owned(), tool: Pattern::new(tool), argument, written })
+        Ok(Self { text: text.to_owned(), tool, argument, path, written })
     }
 }
 
@@ -76,9 +96,12 @@ impl Rule {
         self.tool.matches(tool.as_str()) || self.tool.matches(tool.bare())
     }
 
-    /// Whether its pattern matches this text.
-    pub(crate) fn covers(&self, text: &str) -> bool {
-        self.argument.as_ref().is_none_or(|pattern| pattern.matches(text))
+    /// Whether its pattern matches this text, which is of that kind.
+    pub(crate) fn covers(&self, text: &str, kind: &Parts, side: Side) -> bool {
+        match (kind, &self.path) {
+            (Parts::Paths(roots), Some(pattern)) => pattern.covers(text, roots, side),
+            (Parts::Paths(_) | Parts::Texts, _) => self.argument.as_ref().is_none_or(|pattern| pattern.matches(text)),
+        }
     }
 
     /// Whether its pattern means this address.
@@ -87,7 +110,10 @@ impl Rule {
     }
 
     /// Whether it covers this text whatever is in it: by having no pattern, or by spelling it out.
-    pub(crate) fn covers_whole(&self, text: &str) -> bool {
+    pub(crate) fn covers_whole(&self, text: &str, kind: &Parts) -> bool {
+        if let (Parts::Paths(_), Some(pattern)) = (kind, &self.path) {
+            return pattern.is_everything() || pattern.is_exactly(text);
+        }
         self.argument.as_ref().is_none_or(|pattern| pattern.is_everything() || pattern.is_exactly(text))
     }
 }
@@ -186,6 +212,12 @@ mod tests {
     #[test]
     fn a_rule_reads_back_and_nonsense_is_refused() {
         for text in ["read_file", "run_command(git *)", "hub.issue(*)", "*", "run_command(echo (a) b)"] {
+            assert_eq!(text.parse::<Rule>().unwrap().to_string(), text);
+        }
+        for text in ["write_file(?env)", "*_file([.]env)", "local.read_file({a,b})", "*(~/x)"] {
+            assert!(text.parse::<Rule>().is_err(), "{text}");
+        }
+        for text in ["run_command(ls ?)", "fetch_url(docs.rs/?x)", "hub.write_file({a})", "run_command([ -f x ])"] {
             assert_eq!(text.parse::<Rule>().unwrap().to_string(), text);
         }
         for text in ["", "(x)", "run_command(git", "two words", "a b(c)", "x)"] {

@@ -5,11 +5,13 @@
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::address::Address;
 use crate::command_line::{self, Reading};
+use crate::path_pattern;
 use crate::rule::escape;
+use crate::suspects::{RUNNERS, suspects};
 
 /// Whether the parts are all there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +22,20 @@ pub(crate) enum Clarity {
     Opaque,
 }
 
+/// What the parts are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    Texts,
+    /// Paths in a workspace, and where that is, by all its names.
+    Paths(Vec<PathBuf>),
+}
+
 /// What a rule's pattern is matched against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub(crate) whole: String,
     pub(crate) parts: Vec<String>,
+    pub(crate) kind: Parts,
     pub(crate) suspects: Vec<String>,
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
@@ -41,7 +52,8 @@ impl Subject {
     }
 
     fn clear(whole: String, parts: Vec<String>) -> Self {
-        Self { whole, parts, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
+        let kind = Parts::Texts;
+        Self { whole, parts, kind, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
     }
 
     /// Several texts.
@@ -52,12 +64,12 @@ impl Subject {
 
     /// The paths a call touches. Calls like it are those in the same folder, and below the folder of the
     /// workspace itself those on the same files.
-    pub(crate) fn paths(parts: Vec<String>) -> Self {
+    pub(crate) fn paths(parts: Vec<String>, roots: Vec<PathBuf>) -> Self {
         let general = match common_folder(&parts) {
-            Some(folder) => format!("{}/*", escape(&folder)),
-            None => escape(&parts.join(" ")),
+            Some(folder) => format!("{}/*", path_pattern::escape(&folder)),
+            None => path_pattern::escape(&parts.join(" ")),
         };
-        Self { general: Some(general), ..Self::texts(parts) }
+        Self { general: Some(general), kind: Parts::Paths(roots), ..Self::texts(parts) }
     }
 
     /// A web address. Calls like it are those of the same host.
@@ -70,12 +82,13 @@ impl Subject {
     #[must_use]
     pub fn command(line: &str) -> Self {
         let whole = line.trim().to_owned();
-        let suspects = command_line::suspects(&whole);
+        let suspects = suspects(&whole);
         match command_line::read(&whole) {
             Reading::Clear(commands) => Self {
                 parts: commands.iter().map(|words| words.join(" ")).collect(),
                 general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
                 suspects,
+                kind: Parts::Texts,
                 clarity: Clarity::Clear,
                 address: None,
                 whole,
@@ -84,6 +97,7 @@ impl Subject {
                 parts: Vec::new(),
                 general: Some(escape(&whole)),
                 suspects,
+                kind: Parts::Texts,
                 clarity: Clarity::Opaque,
                 address: None,
                 whole,
@@ -107,19 +121,17 @@ fn common_folder(paths: &[String]) -> Option<String> {
     common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
 }
 
-/// Programs that run or destroy whatever they are given: allowing one of them with any arguments
-/// would allow everything.
-const TOO_BROAD: &[&str] = &[
-    "bash", "chmod", "chown", "dash", "dd", "doas", "env", "eval", "exec", "find", "kill", "killall", "mv", "nohup",
-    "pkill", "rm", "sh", "ssh", "su", "sudo", "time", "timeout", "xargs", "zsh",
-];
+/// Programs that destroy whatever they are given, or run it as a matter of course: allowing one of them,
+/// or of [`RUNNERS`], with any arguments would allow everything.
+const TOO_BROAD: &[&str] = &["chmod", "chown", "dd", "find", "kill", "killall", "mv", "pkill", "rm"];
 
 /// `cargo *` for any number of cargo commands.
 fn generalise(commands: &[Vec<String>]) -> Option<String> {
     let program = commands.first()?.first()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     let same = commands.iter().all(|words| words.first() == Some(program));
-    (same && !TOO_BROAD.contains(&name)).then(|| format!("{} *", escape(program)))
+    let is_too_broad = TOO_BROAD.contains(&name) || RUNNERS.contains(&name);
+    (same && !is_too_broad).then(|| format!("{} *", escape(program)))
 }
 
 #[cfg(test)]
@@ -133,6 +145,7 @@ mod tests {
             (&["src/main.rs"][..], "src/*"),
             (&["src/a/b.rs"], "src/a/*"),
             (&["README.md"], "README.md"),
+            (&["app/[id]/c"], r"app/\[id]/*"),
             (&["a*b/c"], r"a\*b/*"),
             (&["src/a/x", "src/b/y"], "src/*"),
             (&["src/a", "b"], "src/a b"),
@@ -143,7 +156,7 @@ mod tests {
             (&["y", "/etc/x"], "y /etc/x"),
             (&["/etc/x", "/etc/y"], "/etc/*"),
         ] {
-            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect());
+            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect(), Vec::new());
             assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");
         }
     }
@@ -157,6 +170,8 @@ mod tests {
             ("cargo test && git push", "cargo test && git push"),
             ("rm *.o", r"rm \*.o"),
             ("sudo ls", "sudo ls"),
+            ("nice -n 5 ls", "nice -n 5 ls"),
+            ("timeout 5 ls", "timeout 5 ls"),
             ("/bin/rm x", "/bin/rm x"),
             ("echo $(date)", "echo $(date)"),
             ("ls > files", "ls > files"),

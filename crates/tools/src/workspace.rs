@@ -311,7 +311,7 @@ impl Workspace {
             parts.push(written.to_string_lossy().into_owned());
             parts.extend(real.filter(|real| *real != written).map(|real| real.to_string_lossy().into_owned()));
         }
-        Subject::paths(parts)
+        Subject::paths(parts, vec![self.root.clone(), self.given.clone()])
     }
 
     /// `path` with the links in the part of it that exists resolved.
@@ -346,7 +346,7 @@ fn thousands_of(number: u64) -> String {
 }
 
 /// `a/./b/../c` as `a/c`, by the letters alone.
-fn flatten(path: &Path) -> PathBuf {
+pub(crate) fn flatten(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {
         match part {

@@ -74,7 +74,7 @@ fn strictly(builder: Builder<Counter>) -> Builder<Counter> {
 async fn a_tool_is_held_to_rules_and_to_what_it_says_of_itself() {
     type With = fn(Builder<Counter>) -> Builder<Counter>;
     let cases: [(&str, Function<Counter>, With, &str); 4] = [
-        ("denied by rule", add(), |builder| builder.deny("app.add"), "--deny 'app.add'"),
+        ("denied by rule", add(), |builder| builder.deny("app.add"), "the rule `app.add` forbids it"),
         ("asks first", add().ask_first(), |builder| builder, "nobody is there"),
         ("strict", add(), strictly, "nobody is there"),
         ("allowed by rule", add(), |builder| strictly(builder).allow("app.add"), r#"{"sum":2}"#),

@@ -47,13 +47,19 @@ fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
             flags: &["--allow", "run_command(touch *)", "--deny", "run_command(touch made)"],
             command: "touch made",
             files: &["keep"],
-            told: "--deny 'run_command(touch made)'",
+            told: "the rule `run_command(touch made)` forbids it",
         },
         Case {
             flags: &["--mode", "bypass", "--deny", "run_command(rm *)"],
             command: "touch made; rm keep",
             files: &["keep"],
-            told: "--deny 'run_command(rm *)'",
+            told: "the rule `run_command(rm *)` forbids it",
+        },
+        Case {
+            flags: &["--mode", "bypass", "--deny", "run_command(rm *)"],
+            command: "timeout -s KILL 5 rm keep",
+            files: &["keep"],
+            told: "the rule `run_command(rm *)` forbids it",
         },
         Case { flags: &["--mode", "bypass"], command: "touch made; rm keep", files: &["made"], told: "" },
         Case { flags: &["--mode", "strict"], command: "touch made", files: &["keep"], told: "--allow" },
@@ -74,7 +80,61 @@ fn strict_asks_before_every_change_and_default_does_not() {
     assert_eq!(call(&["--mode", "strict", "--allow", "write_file"], "write_file", write()).0, ["keep", "made"]);
     assert_eq!(call(&["--mode", "strict"], "list_directory", json!({"path": "."})).0, ["keep"]);
     let (files, heard) = call(&["--deny", "write_file"], "write_file", write());
-    assert!(files == ["keep"] && heard.contains("--deny 'write_file'"), "{files:?} {heard}");
+    assert!(files == ["keep"] && heard.contains("the rule `write_file` forbids it"), "{files:?} {heard}");
+}
+
+// proves T8: a rule about a path protects it, however it is written
+#[test]
+fn a_path_is_forbidden_however_the_rule_writes_it() {
+    let write = |flags: &[&str]| call(flags, "write_file", json!({"path": "./.env", "content": "x"}));
+    for pattern in ["**/.env", "./.env", "**/*env", "./", ".env"] {
+        let rule = format!("write_file({pattern})");
+        let (files, heard) = write(&["--deny", &rule]);
+        assert!(files == ["keep"] && heard.contains(&format!("the rule `{rule}` forbids it")), "{files:?} {heard}");
+        assert_eq!(write(&["--mode", "strict", "--allow", &rule]).0, [".env", "keep"], "{rule}");
+    }
+    assert_eq!(write(&["--deny", "write_file(sub/)"]).0, [".env", "keep"]);
+}
+
+// proves T8: a rule of a file is not told as a flag that nobody gave
+#[test]
+fn a_rule_of_a_file_protects_a_path_by_its_whole_name() {
+    for (key, told) in [("deny", "the rule `write_file("), ("ask", "nobody is there")] {
+        let step = Step::call("write_file", json!({"path": "sub/a", "content": "x"}));
+        let bench = Bench::new(Script::of([step, Step::say("Aye.")]));
+        let folder = bench.workspace().canonicalize().expect("a folder").join("sub");
+        let file = bench.dir.path().join(".config/windlass/windlass.toml");
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, format!("[permissions]\n{key} = ['write_file({}/)']\n", folder.display()))
+            .expect("written");
+        let ran = bench.run(&["run", "go"]);
+        let heard = bench.last_request("tool").concat();
+        assert_eq!((ran.code, bench.read("sub/a")), (0, None), "{key}: {} {heard}", ran.stderr);
+        assert!(heard.contains(told) && !heard.contains("--deny"), "{key}: {heard}");
+    }
+}
+
+// proves T8: nobody relies on a sign that stands for nothing
+#[test]
+fn a_path_with_a_sign_that_stands_for_nothing_is_refused_before_anything_starts() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let told = |sign: char| format!("`{sign}` stands for nothing in a path");
+    for (pattern, sign) in [("?env", '?'), ("[.]env", '['), ("{.env,x}", '{'), ("~/.env", '~')] {
+        for flag in ["--allow", "--deny"] {
+            let ran = bench.run(&["run", "go", flag, &format!("write_file({pattern})")]);
+            assert!(ran.code == 2 && ran.stderr.contains(&told(sign)), "{flag} {pattern}: {}", ran.stderr);
+        }
+    }
+    let file = bench.dir.path().join(".config/windlass/windlass.toml");
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+    for key in ["allow", "ask", "deny"] {
+        std::fs::write(&file, format!("[permissions]\n{key} = ['read_file(?env)']\n")).expect("written");
+        let ran = bench.run(&["run", "go"]);
+        let place = format!("windlass.toml:2:{}: ", key.len() + 5);
+        let is_told = ran.stderr.contains(&place) && ran.stderr.contains(&told('?'));
+        assert!(ran.code == 2 && is_told, "{key}: {}", ran.stderr);
+    }
+    assert_eq!(bench.server.count(), 0);
 }
 
 #[test]
