@@ -108,6 +108,8 @@ pub struct ServerConfig {
     pub usage: Use,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
+    /// Keys of its entry that mean nothing here: another program's, or slips.
+    pub unread: BTreeSet<String>,
 }
 
 /// How long a server may take to start unless its configuration says otherwise.
@@ -126,6 +128,7 @@ impl ServerConfig {
             trust: Trust::default(),
             usage: Use::default(),
             tags: BTreeSet::new(),
+            unread: BTreeSet::new(),
         }
     }
 
