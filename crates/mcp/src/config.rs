@@ -12,7 +12,8 @@
 //! ```
 //!
 //! `${VAR}` is kept as written and put in when the server is started, so that a missing variable
-//! makes one server unavailable and not the whole configuration. Keys of other programs are left alone.
+//! makes one server unavailable and not the whole configuration. Keys of other programs are left alone; what
+//! means nothing here is named in [`ServerConfig::unread`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
