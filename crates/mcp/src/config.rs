@@ -12,7 +12,8 @@
 //! ```
 //!
 //! `${VAR}` is kept as written and put in when the server is started, so that a missing variable
-//! makes one server unavailable and not the whole configuration. Keys of other programs are left alone.
+//! makes one server unavailable and not the whole configuration. Keys of other programs are left alone; what
+//! means nothing here is named in [`ServerConfig::unread`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -108,6 +109,8 @@ pub struct ServerConfig {
     pub usage: Use,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
+    /// Keys of its entry that mean nothing here: another program's, or slips.
+    pub unread: BTreeSet<String>,
 }
 
 /// How long a server may take to start unless its configuration says otherwise.
@@ -126,6 +129,7 @@ impl ServerConfig {
             trust: Trust::default(),
             usage: Use::default(),
             tags: BTreeSet::new(),
+            unread: BTreeSet::new(),
         }
     }
 

@@ -7,7 +7,36 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::config::{Bearer, ConfigError, OAuth, Reach, ServerConfig, Trust, Use};
+use crate::http;
 use crate::name::ServerName;
+
+/// The keys that mean something in an entry.
+pub const KEYS: &[&str] = &[
+    "args",
+    "auth",
+    "callTimeout",
+    "call_timeout",
+    "command",
+    "cwd",
+    "disabled",
+    "enabled",
+    "env",
+    "headers",
+    "httpUrl",
+    "oauth",
+    "startupTimeout",
+    "startup_timeout",
+    "startup_timeout_ms",
+    "startup_timeout_sec",
+    "tags",
+    "timeout",
+    "tool_timeout_ms",
+    "tool_timeout_sec",
+    "transport",
+    "trust",
+    "type",
+    "url",
+];
 
 /// Every server of an `mcpServers` object. A file's whole content, with `mcpServers` in it, is taken too.
 pub fn servers_from_json(servers: &Value) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
@@ -46,6 +75,8 @@ fn server(name: &ServerName, entry: &Value) -> Result<ServerConfig, ConfigError>
         config.usage = Use::Disabled;
     }
     config.tags = entry.strings("tags")?.into_iter().collect::<BTreeSet<_>>();
+    config.unread =
+        members.keys().filter(|key| entry.get(key).is_some() && !KEYS.contains(&key.as_str())).cloned().collect();
     Ok(config)
 }
 
@@ -65,7 +96,7 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
                 Some(Value::Object(members)) => oauth(&Entry { server: entry.server, members, path: "oauth." })?,
                 Some(_) | None => OAuth::default(),
             };
-            Ok(Reach::Http { url, headers: entry.string_map("headers")?, oauth })
+            Ok(Reach::Http { url, headers: headers(entry)?, oauth })
         }
         (Some("http" | "sse" | "streamable-http" | "streamable_http" | "streamableHttp"), None) => {
             Err(entry.wrong("url", "is missing: a server of this `type` is reached at an address"))
@@ -85,6 +116,15 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
             Err(entry.wrong("type", &format!("can't be `{}`: use stdio or http", other.escape_debug())))
         }
     }
+}
+
+/// A header that no request can carry is a mistake now; what a variable holds shows when it is put in.
+fn headers(entry: &Entry<'_>) -> Result<BTreeMap<String, String>, ConfigError> {
+    let headers = entry.string_map("headers")?;
+    let literal = |value: &str| if value.contains("${") { String::new() } else { value.to_owned() };
+    let known = headers.iter().map(|(name, value)| (name.clone(), literal(value))).collect();
+    http::headers(&known).map_err(|problem| entry.wrong("headers", &format!("can't be used: {problem}")))?;
+    Ok(headers)
 }
 
 fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
@@ -236,6 +276,17 @@ mod tests {
         );
         assert_eq!((config.trust, config.usage), (Trust::Trusted, Use::Enabled));
         assert!(config.tags.contains("web"));
+        assert_eq!(Vec::from_iter(&config.unread), ["alwaysAllow", "autoApprove"]);
+    }
+
+    #[test]
+    fn every_key_that_is_known_is_read() {
+        // Each is refused as a value of no kind at all, or in place of the one it goes with.
+        for key in KEYS {
+            let entries = [json!({"command": "x", (*key): [[]]}), json!({"url": "http://x", (*key): [[]]})];
+            let object = json!({"url": "http://x", (*key): {"grant": "?"}});
+            assert!(entries.iter().chain([&object]).any(|entry| one(entry).is_err()), "{key}");
+        }
     }
 
     // proves P1
@@ -258,6 +309,8 @@ mod tests {
             (json!({"command": "a", "env": {"B": {}}}), "`env.B` must be a text"),
             (json!({"url": "ftp://x"}), "`url` must begin with http"),
             (json!({"type": "http"}), "`url` is missing"),
+            (json!({"url": "http://x", "headers": {"bad header": "1"}}), "`bad header` is no name for a header"),
+            (json!({"url": "http://x", "headers": {"A": "b\nc"}}), "the value of the header `A`"),
             (json!({"type": "carrier-pigeon", "command": "a"}), "`type` can't be `carrier-pigeon`"),
             (json!({"command": "a", "timeout": 0}), "`timeout` must be a number"),
             (json!({"command": "a", "trust": "yes"}), "`trust` must be true or false"),

@@ -1,6 +1,6 @@
 //! Reaching a server: started or called, got to know, listed; all within its time (P2).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -43,6 +43,18 @@ pub(crate) struct Attempt<'a> {
     pub(crate) tell: Tell,
 }
 
+/// The program itself can't tell which of its paths is not there.
+async fn runs_in(directory: &Path) -> Result<(), Unreached> {
+    let problem = match tokio::fs::metadata(directory).await {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => "it is no folder".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it is not there".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let folder = directory.display();
+    Err(Unreached::Failed(format!("could not be started in the folder {folder}: {problem}; see its `cwd`")))
+}
+
 /// A silence is a fifth of the time a server has, the probe is given up after three fifths of it: a
 /// server that breaks over the probe and takes its time to start still gets to.
 const SILENCE: f64 = 0.2;
@@ -65,6 +77,7 @@ impl Attempt<'_> {
                     (None, Some(root)) => root.clone(),
                     (None, None) => PathBuf::from("."),
                 };
+                runs_in(&directory).await?;
                 let program = Program { command, args, environment: env.into_iter().collect(), scrubbed, directory };
                 self.over_pipes(&program, deadline).await?
             }

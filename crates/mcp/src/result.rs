@@ -47,8 +47,9 @@ fn told(result: CallToolResult) -> Outcome {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut beside = Vec::new();
     let mut words: Vec<String> = content.iter().map(|block| part(block, &mut beside)).collect();
-    if let (true, Some(structured)) = (words.is_empty(), &structured_content) {
-        words.push(structured.to_string());
+    // An empty text beside it says nothing either.
+    if let (true, Some(structured)) = (words.iter().all(|words| words.trim().is_empty()), &structured_content) {
+        words = vec![structured.to_string()];
     }
     let mut structured = Map::new();
     if let Some(content) = structured_content {
@@ -157,6 +158,8 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let good = of(Some(&schema), json!({"content": [], "structuredContent": {"n": 1}}));
         assert_eq!((good.kind, good.text.as_str()), (OutcomeKind::Ok, r#"{"n":1}"#));
+        let blank = json!({"content": [{"type": "text", "text": " "}], "structuredContent": {"n": 1}});
+        assert_eq!(of(Some(&schema), blank).text, r#"{"n":1}"#);
         for bad in [json!({"content": [], "structuredContent": {"n": "1"}}), json!({"content": []})] {
             let got = of(Some(&schema), bad);
             assert!(got.kind == OutcomeKind::ToolError && got.text.contains("broke its word"), "{got:?}");

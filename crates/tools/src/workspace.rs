@@ -248,7 +248,13 @@ impl Workspace {
             return Err(format!("`{path}` names a directory; give the path of a file."));
         }
         let relative = self.relative(path)?;
-        let explain = |error| self.explain(path, &error);
+        let explain = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => format!(
+                "`{path}` is a link that leads nowhere: what it points at is not there. Write to that path, or remove \
+                 the link first."
+            ),
+            _ => self.explain(path, &error),
+        };
         let is_link = self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink());
         let target = if is_link { self.dir.canonicalize(&relative).map_err(explain)? } else { relative };
         if let Ok(metadata) = self.dir.metadata(&target) {

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use windlass::vocab::MessageId;
 
 use super::console::{self, Console, TerminalError, Typing};
-use super::gate::{Gate, Piece};
+use super::gate::Piece;
 use super::keys::Keys;
 use super::line::{Aid, Line, LineEditor};
 use super::pastes::Pastes;
@@ -63,7 +63,6 @@ pub(crate) struct Desk {
     pub(crate) queued: Vec<MessageId>,
     terminal: Terminal,
     signals: Signals,
-    gate: Gate,
     /// Typed ahead: not for the line that is being read.
     ahead: Vec<Piece>,
     /// Away while it reads.
@@ -84,7 +83,7 @@ const NOT_TAKEN: Duration = Duration::from_millis(40);
 /// What came from the person or the system.
 #[derive(Debug)]
 pub(crate) enum Touch {
-    /// Keys and pastes; none when the terminal is gone.
+    /// Keys and pastes.
     Typed(Vec<Piece>),
     Sign(Sign),
 }
@@ -106,7 +105,6 @@ impl Desk {
             queued: Vec::new(),
             signals: Signals::new()?,
             terminal: Terminal::take()?,
-            gate: Gate::default(),
             ahead: Vec::new(),
             editor: Some(editor),
         })
@@ -120,8 +118,8 @@ impl Desk {
         tokio::select! {
             biased;
             sign = self.signals.next() => Touch::Sign(sign),
-            bytes = self.terminal.read() => match bytes {
-                Some(bytes) => Touch::Typed(self.gate.pieces(&bytes)),
+            pieces = self.terminal.read() => match pieces {
+                Some(pieces) => Touch::Typed(pieces),
                 None => Touch::Sign(Sign::End),
             },
         }

@@ -19,8 +19,11 @@ use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::question::shown;
 use crate::commands::{CommandError, agent};
-use crate::output::{Showing, broken_json, harmless_line, harmless_lines};
+use crate::output::{Showing, StoodIn, broken_json, harmless_line, harmless_lines};
 use crate::screen::painted;
+
+/// Said before the prompt of the line editor, which Ctrl-C empties first.
+const LEAVING: &str = "Enter takes what is written; Ctrl-C twice leaves it as it was\n";
 
 /// The answer with the arguments the person wrote; `None` when they gave up.
 pub(crate) async fn edited(
@@ -159,11 +162,13 @@ async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Optio
             Err(error) => desk.console.print(&format!("{program}: {error}\n"))?,
         }
     }
+    desk.console.whisper(LEAVING)?;
     desk.end_typing()?;
-    let line = desk.line("edit: ", (text.to_owned(), String::new())).await;
+    let stood_in = StoodIn::of(text);
+    let line = desk.line("edit: ", (stood_in.text().to_owned(), String::new())).await;
     desk.begin_typing()?;
     Ok(match line? {
-        Line::Text(line) => Some(desk.pastes.put_back(&joined(&line))),
+        Line::Text(line) => Some(desk.pastes.put_back(&joined(&stood_in.put_back(&line)))),
         Line::Interrupted | Line::Ended => None,
     })
 }

@@ -2,9 +2,13 @@
 //!
 //! A terminal marks a paste (`ESC [200~ … ESC [201~`). It is one thing, however long: what is in it
 //! is never a key, and a long one is not shown again at every keystroke.
+//!
+//! A sequence of a key (`ESC [ D`) leaves here whole. Where nothing follows its beginning for a moment
+//! it was the Escape key, which means nothing here, and must not take the next key with it.
 
 const BEGIN: &[u8] = b"\x1b[200~";
 const END: &[u8] = b"\x1b[201~";
+const ESCAPE: u8 = 0x1b;
 /// Ctrl-Z.
 const SUSPEND: u8 = 0x1a;
 
@@ -24,13 +28,12 @@ pub(crate) enum Piece {
 pub(crate) struct Gate {
     /// The paste under way.
     paste: Option<Vec<u8>>,
-    /// The beginning of what may be a mark.
+    /// The beginning of a mark or of the sequence of a key.
     held: Vec<u8>,
 }
 
 impl Gate {
-    /// The pieces that are complete with these bytes. What may begin a mark waits for the next: an
-    /// Escape alone means nothing to anybody who reads here.
+    /// The pieces that are complete with these bytes. What may be a beginning waits for the next.
     pub(crate) fn pieces(&mut self, bytes: &[u8]) -> Vec<Piece> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
@@ -56,6 +59,18 @@ impl Gate {
         pieces
     }
 
+    /// Whether the beginning of a key is held back, which may also be the Escape key.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.paste.is_none() && !self.held.is_empty()
+    }
+
+    /// Nothing followed: it was the Escape key.
+    pub(crate) fn settle(&mut self) {
+        if self.paste.is_none() {
+            self.held.clear();
+        }
+    }
+
     /// Takes the keys up to the next paste; gives what follows its mark.
     fn keys<'a>(&mut self, rest: &'a [u8], pieces: &mut Vec<Piece>) -> &'a [u8] {
         let (keys, after) = match find(rest, BEGIN) {
@@ -64,9 +79,9 @@ impl Gate {
                 (&rest[..at], &rest[at + BEGIN.len()..])
             }
             None => {
-                let begun = begun(rest, BEGIN);
-                self.held = rest[rest.len() - begun..].to_vec();
-                (&rest[..rest.len() - begun], &rest[rest.len()..])
+                let (whole, held) = rest.split_at(rest.len() - unfinished(rest));
+                self.held = held.to_vec();
+                (whole, &rest[rest.len()..])
             }
         };
         for (number, keys) in keys.split(|byte| *byte == SUSPEND).enumerate() {
@@ -96,6 +111,18 @@ fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
 /// How many bytes at the end of `bytes` may be the beginning of `mark`.
 fn begun(bytes: &[u8], mark: &[u8]) -> usize {
     (1..mark.len()).rev().find(|length| bytes.ends_with(&mark[..*length])).unwrap_or(0)
+}
+
+/// How many bytes at the end of `bytes` are the beginning of the sequence of a key.
+fn unfinished(bytes: &[u8]) -> usize {
+    let Some(last) = bytes.iter().rposition(|byte| *byte == ESCAPE) else { return 0 };
+    let is_unfinished = match &bytes[last + 1..] {
+        [] | [b'O'] => true,
+        [b'[', parameters @ ..] => parameters.iter().all(|byte| (0x20..0x40).contains(byte)),
+        [..] => false,
+    };
+    let escapes = bytes[..last].iter().rev().take_while(|byte| **byte == ESCAPE).count();
+    if is_unfinished { bytes.len() - last + escapes } else { 0 }
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -134,6 +161,35 @@ mod tests {
         let mut gate = Gate::default();
         assert_eq!(gate.pieces(b"\x1b[2"), []);
         assert_eq!(gate.pieces(b"~x"), [keys("\x1b[2~x")]);
+    }
+
+    // proves T8: an answer is not lost because Escape was pressed before it
+    #[test]
+    fn an_escape_that_nothing_follows_takes_no_key_with_it() {
+        for begun in ["\x1b", "\x1b\x1b", "\x1bO", "\x1b[", "\x1b[1;5"] {
+            let mut gate = Gate::default();
+            assert_eq!(gate.pieces(format!("a{begun}").as_bytes()), [keys("a")], "{begun:?}");
+            assert!(gate.is_in_doubt(), "{begun:?}");
+            gate.settle();
+            assert!(!gate.is_in_doubt(), "{begun:?}");
+            assert_eq!(gate.pieces(b"n\x03"), [keys("n\x03")], "{begun:?}");
+        }
+        let mut gate = Gate::default();
+        assert_eq!(gate.pieces(b"\x1b[200~x\x1b[20"), []);
+        assert!(!gate.is_in_doubt(), "a paste may take its time");
+        gate.settle();
+        assert_eq!(gate.pieces(b"1~"), [Piece::Paste("x".into())]);
+    }
+
+    #[test]
+    fn the_sequence_of_a_key_leaves_whole_wherever_reads_cut_it() {
+        for input in ["\x1b[1;5D", "\x1bOH", "\x1b\r", "\x1b\x1b[D"] {
+            for cut in 1..input.len() {
+                let mut gate = Gate::default();
+                assert_eq!(gate.pieces(&input.as_bytes()[..cut]), [], "{input:?}, {cut}");
+                assert_eq!(gate.pieces(&input.as_bytes()[cut..]), [keys(input)], "{input:?}, {cut}");
+            }
+        }
     }
 
     #[test]

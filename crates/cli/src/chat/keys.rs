@@ -98,6 +98,7 @@ fn escape(bytes: &[u8]) -> Step {
         Some(b'\r' | b'\n') => Step::Key(Key::Newline, 2),
         Some(0x7f | 0x08) => Step::Key(Key::WordBack, 2),
         Some(b'[' | b'O') => sequence(bytes),
+        Some(0x1b) => Step::Skip(1),
         Some(_) => Step::Skip(2),
     }
 }
@@ -149,5 +150,6 @@ mod tests {
     #[test]
     fn what_is_no_text_is_no_key() {
         assert_eq!(Keys::default().read(b"\x00\x0e\xff\xc2\x9b\x80x"), [Key::Char('x')]);
+        assert_eq!(Keys::default().read(b"\x1b\x1b[D"), [Key::Left]);
     }
 }

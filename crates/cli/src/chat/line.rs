@@ -17,6 +17,7 @@ use rustyline::{
 
 use super::complete;
 use super::console::dimmed;
+use crate::output::without_stand_ins;
 use crate::screen::Colour;
 
 /// A message longer than this is not kept in the history.
@@ -151,6 +152,10 @@ impl Hinter for Aid {
 }
 
 impl Highlighter for Aid {
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        without_stand_ins(line)
+    }
+
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
         Cow::Owned(dimmed(hint, self.colour))
     }

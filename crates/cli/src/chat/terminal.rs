@@ -16,8 +16,12 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
+use super::gate::{Gate, Piece};
+
 /// As much of the keyboard's queue as is read at once.
 const READ: usize = 64 * 1024;
+/// The bytes of a key come together; after this long without the next it was the Escape key.
+const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// The person's terminal, in raw mode.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ pub(crate) struct Terminal {
     keyboard: Arc<OwnedFd>,
     /// Held by whoever may read the keyboard.
     reading: Arc<Mutex<()>>,
-    typed: mpsc::Receiver<Vec<u8>>,
+    typed: mpsc::Receiver<Vec<Piece>>,
     original: Termios,
     /// Where the line editor's keys go in.
     feed: OwnedFd,
@@ -65,7 +69,7 @@ impl Terminal {
     }
 
     /// What was typed; `None` when the terminal is gone. Nothing is lost when the future is dropped.
-    pub(crate) async fn read(&mut self) -> Option<Vec<u8>> {
+    pub(crate) async fn read(&mut self) -> Option<Vec<Piece>> {
         self.typed.recv().await
     }
 
@@ -108,12 +112,17 @@ impl Drop for Terminal {
     }
 }
 
-/// Reads the keyboard until it or the reader of `sender` is gone.
-fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<u8>>) {
+/// Reads the keyboard until it or the reader of `sender` is gone. How long nothing follows an Escape is
+/// measured here, however busy whoever waits for the keys may be.
+fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Piece>>) {
+    let (mut gate, mut bytes) = (Gate::default(), vec![0; READ]);
     loop {
-        let mut bytes = vec![0; READ];
         let waits = |limit: Option<&Timespec>| poll(&mut [PollFd::new(keyboard, PollFlags::IN)], limit);
-        match waits(None) {
+        match waits(gate.is_in_doubt().then_some(&TOGETHER)) {
+            Ok(0) => {
+                gate.settle();
+                continue;
+            }
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return,
         }
@@ -129,8 +138,8 @@ fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<u8>>
             Err(Errno::INTR) => {}
             Ok(0) | Err(_) => return,
             Ok(length) => {
-                bytes.truncate(length);
-                if sender.blocking_send(bytes).is_err() {
+                let pieces = gate.pieces(&bytes[..length]);
+                if !pieces.is_empty() && sender.blocking_send(pieces).is_err() {
                     return;
                 }
             }

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use windlass::store::{Store, kept_audit, projections::audit};
+use windlass::store::{Store, StoreError, kept_audit, projections::audit};
 use windlass::tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
     AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, OutcomeKind, QuestionOption, ToolName,
 };
 
-use super::streams::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
     let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
     block_on(async {
         let store = agent::open_store(&place)?;
-        let entries = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
+        let (entries, exit) = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
             None => entries,
@@ -38,18 +38,27 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
         } else {
             print(&table(&wanted))?;
         }
-        Ok(Exit::Done)
+        Ok(exit)
     })
 }
 
-/// The calls of all sessions that are there, and of those that were.
-async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<Vec<AuditEntry>, CommandError> {
-    let mut entries = Vec::new();
+/// The calls of all sessions that are there, and of those that were. A session that can't be read is told,
+/// and costs the others nothing; the exit code says that something is missing.
+async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<(Vec<AuditEntry>, Exit), CommandError> {
+    let (mut entries, mut exit) = (Vec::new(), Exit::Done);
     let rows = store.sessions(session::OWNER).await?;
     for row in &rows {
         // Lines of the others are not shown, but must not be taken for those of sessions that are gone.
         if key.is_none_or(|key| key == row.key) {
-            entries.extend(audit(&store.read(row.session, 0).await?));
+            match store.read(row.session, 0).await {
+                Ok(records) => entries.extend(audit(&records)),
+                Err(StoreError::Damaged { what }) if key.is_none() => {
+                    exit = Exit::Store;
+                    let (key, what) = (harmless_line(&row.key), harmless_line(&what));
+                    tell(&format!("windlass: the session `{key}` is left out, it can't be read: {what}"));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let kept = kept_audit(data, &entries)?;
@@ -62,7 +71,7 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<V
         check_session(key, &known.collect::<Vec<_>>())?;
     }
     entries.sort_by_key(|entry| (entry.at, entry.session, entry.call));
-    Ok(entries)
+    Ok((entries, exit))
 }
 
 /// Nothing is told of a session without calls; one that was never there is a slip.

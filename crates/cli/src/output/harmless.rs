@@ -10,7 +10,12 @@ pub fn harmless_line(text: &str) -> String {
 /// `text` with its line breaks and tabs.
 #[must_use]
 pub fn harmless_lines(text: &str) -> String {
-    shown(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t').then_some(c))
+    harmless_chars(&text.replace("\r\n", "\n"))
+}
+
+/// `text` with its line breaks and tabs, character for character.
+pub(super) fn harmless_chars(text: &str) -> String {
+    shown(text, |c| matches!(c, '\n' | '\t').then_some(c))
 }
 
 /// Every character made harmless, but for those that `kept` has a say on.

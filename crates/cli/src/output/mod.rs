@@ -8,6 +8,7 @@ mod broken_json;
 mod harmless;
 mod live;
 mod progress;
+mod stood_in;
 pub(crate) mod undone;
 pub(crate) mod wording;
 
@@ -19,6 +20,7 @@ pub(crate) use self::broken_json::{Showing, broken_json};
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
+pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
 use self::wording::{answer, explanation};
 pub(crate) use self::wording::{quoted, same_folders};
 

@@ -125,12 +125,27 @@ fn changed(
     Ok(Some(if foreign { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written }))
 }
 
+/// `table` made to stand below all that the document holds, the comments at its end among them.
+pub(super) fn below(document: &mut DocumentMut, mut table: Table) -> Table {
+    let is_empty = document.to_string().is_empty();
+    let mut above = document.trailing().as_str().unwrap_or_default().to_owned();
+    if !above.is_empty() && !above.ends_with('\n') {
+        above.push('\n');
+    }
+    if !is_empty && above != "\n" && !above.ends_with("\n\n") {
+        above.push('\n');
+    }
+    document.set_trailing("");
+    table.decor_mut().set_prefix(above);
+    table.set_position(Some(isize::MAX));
+    table
+}
+
 fn add_rule(document: &mut DocumentMut, rule: &str, path: &Path) -> Result<(), NotKept> {
     let wrong = |problem: &str| NotKept::Damaged(format!("{}: {problem}", path.display()));
     if !document.contains_key("permissions") {
-        let mut table = Table::new();
-        table.decor_mut().set_prefix(if document.to_string().trim().is_empty() { "" } else { "\n" });
-        document.insert("permissions", Item::Table(table));
+        let table = Item::Table(below(document, Table::new()));
+        document.insert("permissions", table);
     }
     let permissions = document.get_mut("permissions").and_then(Item::as_table_like_mut);
     let permissions = permissions.ok_or_else(|| wrong("`permissions` is not a table"))?;

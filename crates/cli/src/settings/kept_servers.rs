@@ -7,7 +7,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value as Toml};
 use windlass::mcp::ServerName;
 
 use super::Whose;
-use super::keep::{NotKept, rewrite};
+use super::keep::{NotKept, below, rewrite};
 
 /// Whether there was one of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +40,24 @@ pub(crate) fn add_server(
 ) -> Result<Added, NotKept> {
     let mut added = Added::New;
     rewrite(path, whose, |document| {
-        let servers = table(document, path)?;
-        if servers.contains_key(name.as_str()) {
+        if let Some(old) = table(document, path)?.get(name.as_str()) {
             if allowed == Added::New {
                 let problem =
                     format!("{} names a server `{name}` already; --replace puts this one in its place", path.display());
                 return Err(NotKept::Damaged(problem));
             }
             added = Added::Replaced;
+            if let Some(old) = old.as_table().filter(|old| !old.is_dotted()) {
+                // It stands where the other stood, and so does what is written above it.
+                let mut new = written(entry);
+                *new.decor_mut() = old.decor().clone();
+                new.set_position(old.position());
+                table(document, path)?.insert(name.as_str(), Item::Table(new));
+                return Ok(());
+            }
         }
-        servers.insert(name.as_str(), Item::Table(written(entry)));
+        let new = below(document, written(entry));
+        table(document, path)?.insert(name.as_str(), Item::Table(new));
         Ok(())
     })?;
     Ok(added)
@@ -137,6 +145,32 @@ mod tests {
         assert_eq!(remove(), Removed::Yes);
         assert_eq!(remove(), Removed::NotThere);
         assert_eq!(fs::read_to_string(&path).expect("read").trim(), before.trim());
+    }
+
+    // proves P1: what a person has written in the file stays where it is
+    #[test]
+    fn a_new_server_goes_below_every_comment_and_another_in_its_place_keeps_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("windlass.toml");
+        let name: ServerName = "git".parse().expect("a name");
+        let add = |command: &str, allowed| {
+            add_server(&path, Whose::User, &name, &json!({"command": command}), allowed).expect("added");
+            fs::read_to_string(&path).expect("read")
+        };
+        for before in [
+            "# nothing yet\n",
+            "model = 'x'\n# [mcpServers.git]\n# command = 'y'\n",
+            "[mcpServers.a] # one\ncommand = 'a'\n\n[policy]\n# the end\n",
+            "# which\n[mcpServers]\n# none\n",
+        ] {
+            fs::write(&path, before).expect("written");
+            let after = add("new", Added::New);
+            assert_eq!(after, format!("{before}\n[mcpServers.git]\ncommand = \"new\"\n"), "{before}");
+            let commented =
+                format!("# above\n{after}# below\n").replace("\n[mcpServers.git]", "\n# git\n[mcpServers.git]");
+            fs::write(&path, &commented).expect("written");
+            assert_eq!(add("other", Added::Replaced), commented.replace("\"new\"", "\"other\""), "{before}");
+        }
     }
 
     #[test]

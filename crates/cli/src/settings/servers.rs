@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toml::Spanned;
-use windlass::mcp::{ServerConfig, ServerName, Trust, servers_from_json};
+use windlass::mcp::{ConfigError, ServerConfig, ServerName, Trust, servers_from_json};
 use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
@@ -57,13 +57,18 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
     }
     let trusted = sources.trusts_project();
     if let Some(file) = &sources.project
-        && let Some(named) = of_toml(file)?
+        && let Some((value, origin)) = value_of(file)?
     {
+        let named = all.sound(&value, origin, file.path());
         all.add_of_project(named, file.path(), trusted.then_some(Trusted));
     }
     if let Some(file) = &sources.project_servers {
-        let (named, problems) = of_project(file);
-        all.notices.extend(problems);
+        let value = file.text.as_ref().map_err(Clone::clone).and_then(|text| parse_json(text));
+        let value = value.unwrap_or_else(|problem| {
+            all.notices.push(left_out(&file.path, &problem));
+            Value::Null
+        });
+        let named = all.sound(&value, Origin::ProjectServers(file.path.clone()), &file.path);
         all.add_of_project(named, &file.path, trusted.then_some(Trusted));
     }
     Ok((all.servers, all.notices))
@@ -88,6 +93,19 @@ impl All {
         }
     }
 
+    /// What is wrong in an entry that comes with a project, and that anybody may have put there, costs its
+    /// own server and no command.
+    fn sound(&mut self, value: &Value, origin: Origin, file: &Path) -> Named {
+        let (block, mut servers) = (block(value), BTreeMap::new());
+        for (name, entry) in block.as_object().into_iter().flatten() {
+            match servers_from_json(&serde_json::json!({ name.as_str(): entry })) {
+                Ok(one) => servers.extend(one),
+                Err(error) => self.notices.push(left_out(file, &error)),
+            }
+        }
+        Named { servers, origin, digest: hash_of(block.to_string().as_bytes()), consent: None }
+    }
+
     /// What comes with a project speaks for itself only where the person trusts it, and never gets the
     /// key of the model.
     fn add_of_project(&mut self, mut named: Named, file: &Path, trusted: Option<Trusted>) {
@@ -109,6 +127,10 @@ impl All {
         }
         self.add(named);
     }
+}
+
+fn left_out(file: &Path, problem: &dyn std::fmt::Display) -> String {
+    format!("{}: {problem}; it is left out", file.display())
 }
 
 fn takes_model_key(config: &ServerConfig) -> bool {
@@ -139,27 +161,13 @@ fn of_json(file: &ServerFile, origin: Origin) -> Result<Named, SettingsError> {
     Named::new(block(&value), origin, wrong)
 }
 
-/// What is wrong in a file that other programs wrote, and that anybody may have put there, costs its own
-/// server and no command.
-fn of_project(file: &ServerFile) -> (Named, Vec<String>) {
-    let origin = Origin::ProjectServers(file.path.clone());
-    let skipped = |problem: &dyn std::fmt::Display| format!("{}: {problem}; it is left out", file.path.display());
-    let value = file.text.as_ref().map_err(Clone::clone).and_then(|text| parse_json(text));
-    let (value, mut problems) = match value {
-        Ok(value) => (value, Vec::new()),
-        Err(problem) => (Value::Null, vec![skipped(&problem)]),
-    };
-    let (block, mut servers) = (block(&value), BTreeMap::new());
-    for (name, entry) in block.as_object().into_iter().flatten() {
-        match servers_from_json(&serde_json::json!({ name.as_str(): entry })) {
-            Ok(one) => servers.extend(one),
-            Err(error) => problems.push(skipped(&error)),
-        }
-    }
-    (Named { servers, origin, digest: hash_of(block.to_string().as_bytes()), consent: None }, problems)
+fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
+    let Some((value, origin)) = value_of(file)? else { return Ok(None) };
+    Named::new(block(&value), origin.clone(), |problem| SettingsError::wrong(origin.clone(), problem)).map(Some)
 }
 
-fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
+/// What a settings file says of servers, and where.
+fn value_of(file: &SettingsFile) -> Result<Option<(Value, Origin)>, SettingsError> {
     let Some(given) = &file.settings.mcp_servers else { return Ok(None) };
     let origin = file.origin(given);
     let wrong = |problem: String| SettingsError::wrong(origin.clone(), problem);
@@ -167,7 +175,10 @@ fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
         toml::Value::String(json) => parse_json(json).map_err(&wrong)?,
         table => serde_json::to_value(table).map_err(|error| wrong(error.to_string()))?,
     };
-    Named::new(block(&value), origin.clone(), wrong).map(Some)
+    match block(&value) {
+        Value::Object(_) => Ok(Some((value, origin))),
+        _ => Err(wrong(ConfigError::NoObject.to_string())),
+    }
 }
 
 fn parse_json(text: &str) -> Result<Value, String> {
@@ -261,6 +272,11 @@ mod tests {
         assert_eq!(commands(&given), ["git: git-server if agreed"]);
         let notices = given.settings().notices;
         assert_eq!(notices.len(), 2, "{notices:?}");
+        let table = "[mcpServers.odd]\ncommand = ''\n[mcpServers.git]\ncommand = 'git-server'";
+        let given = Given::usable().project(table);
+        assert_eq!(commands(&given), ["git: git-server if agreed"]);
+        let notices = given.settings().notices;
+        assert!(notices.len() == 1 && notices[0].contains("MCP server `odd`: `command` is missing"), "{notices:?}");
         let broken = Given::usable().project_servers(file("/p/.mcp.json", "{"));
         assert!(broken.settings().notices[0].starts_with("/p/.mcp.json: it is no JSON"));
     }
@@ -272,6 +288,8 @@ mod tests {
         assert!(text.starts_with("/x.json: it is no JSON") && text.contains("line 1"), "{text}");
         let text = wrong(Given::usable().user("\n[mcpServers.git]\nargs = ['x']"));
         assert!(text.contains("windlass.toml:2:") && text.contains("git"), "{text}");
+        let text = wrong(Given::usable().named_servers(file("/x.json", r#"{"git": {"command": ""}}"#)));
+        assert_eq!(text, "/x.json: MCP server `git`: `command` is missing: give a `command` to run, or a `url`");
         let text = wrong(Given::usable().user("mcpServers = 3"));
         assert!(text.contains("windlass.toml:1:14"), "{text}");
     }

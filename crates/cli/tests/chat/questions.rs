@@ -284,3 +284,45 @@ fn a_command_cut_short_by_a_crash_is_asked_about() {
     glass.end();
     bench.assert_nothing_survives("settled");
 }
+
+/// A person's pause, longer than the bytes of one key are ever apart.
+const PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
+
+// proves T8: Escape means nothing, and takes no key with it
+#[test]
+fn escape_swallows_neither_an_answer_nor_ctrl_c() {
+    let bench = bench("echo x >> log");
+    let mut glass = asked(&bench);
+    glass.press("\x1b");
+    std::thread::sleep(PAUSE);
+    answer(&mut glass, "e");
+    glass.wait_for("Enter takes what is written; Ctrl-C twice leaves it as it was\nedit: echo x >> log");
+    glass.press("\x1b");
+    std::thread::sleep(PAUSE);
+    glass.press("\x03");
+    glass.wait("an empty line", |screen| screen.lines().last() == Some("edit:"));
+    glass.press("\x03");
+    answer(&mut glass, "n");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    glass.wait_for_prompt();
+    assert_eq!(bench.read("log"), None);
+}
+
+// proves X4 at the terminal: what would turn the text round is shown as a mark, and is still there after
+#[test]
+fn what_is_edited_can_not_steer_the_terminal() {
+    let bench = bench("echo 'a\u{202e}b' >> log");
+    let mut glass = asked(&bench);
+    answer(&mut glass, "e");
+    // The mark has no cell on this screen; what was written has it.
+    glass.wait_for("edit: echo 'ab' >> log");
+    glass.press("s\r");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    glass.wait_for_prompt();
+    let edited = glass.written().split_once("edit: ").map(|(_, after)| after.contains("'a\u{fffd}b'"));
+    assert_eq!(edited, Some(true), "{}", glass.written());
+    assert!(!glass.written().contains('\u{202e}'), "{}", glass.written());
+    assert_eq!(bench.read("logs").as_deref(), Some("a\u{202e}b\n"));
+}

@@ -129,3 +129,42 @@ fn tags_and_hidden_tools_are_chosen_on_the_command_line_and_in_the_file() {
     let other = offered(&["--tag", "database"]);
     assert!(!other.contains(&"hub__echo".to_owned()) && other.contains(&"read_file".to_owned()), "{other:?}");
 }
+
+// proves P1: a list may be empty
+#[test]
+fn without_a_server_the_list_is_empty_and_no_error() {
+    let bench = Bench::new(Script::of([]));
+    assert!(ok(&bench.run(&["mcp", "list"])).starts_with("no MCP server is configured"));
+    assert_eq!(ok(&bench.run(&["mcp", "list", "--json"])), "", "a line for each");
+    assert_eq!(bench.run(&["mcp", "test", "hub"]).code, 2);
+}
+
+// proves P1: what can't be sent is refused at once, what means nothing is told
+#[test]
+fn a_header_that_is_none_is_refused_and_a_key_that_is_none_is_told() {
+    let bench = Bench::new(Script::of([]));
+    let refused = bench.run(&["mcp", "add", "hub", "--url", "http://127.0.0.1:9", "--header", "bad header=1"]);
+    assert!(refused.code == 2 && refused.stderr.contains("`bad header` is no name"), "{}", refused.stderr);
+    assert!(!bench.dir.path().join(".config/windlass/windlass.toml").exists());
+    let file = bench.dir.path().join("servers.json");
+    std::fs::write(&file, block(&json!({"hub": {"command": "false", "agrs": []}}))).expect("written");
+    for command in [&["mcp", "list"][..], &["mcp", "test", "hub"]] {
+        let told = bench.run(&[command, &["--mcp-config", file.to_str().expect("a path")]].concat()).stderr;
+        assert_eq!(told.matches("`agrs` means nothing here; did you mean `args`?").count(), 1, "{command:?}: {told}");
+    }
+}
+
+// proves X4 at the terminal: what a server says is shown there, and handed on as it is elsewhere
+#[cfg(target_os = "linux")]
+#[test]
+fn a_servers_answer_can_not_steer_the_terminal() {
+    let bench = Bench::new(Script::of([]));
+    let red = json!({"content": [{"type": "text", "text": "pic \u{1b}[31mred"}]});
+    let server = McpHttpServer::start(McpScript::with([McpTool::new("paint", Does::Result(red))])).expect("a server");
+    ok(&bench.run(&["mcp", "add", "hub", "--url", &server.url()]));
+    let call = ["mcp", "call", "hub", "paint"];
+    assert_eq!(ok(&bench.run(&call)), "pic \u{1b}[31mred\n");
+    let mut glass = crate::support::glass::Glass::start(bench.command(&call));
+    assert_eq!(glass.end(), 0);
+    assert!(glass.written().contains("pic \u{fffd}[31mred"), "{}", glass.written());
+}

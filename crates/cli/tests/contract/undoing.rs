@@ -221,6 +221,25 @@ fn an_audit_of_an_unknown_session_or_tool_says_so() {
     }
 }
 
+// proves T11: one session that can't be read costs the others nothing
+#[test]
+fn an_audit_leaves_a_broken_session_out_and_says_so() {
+    let bench = worked();
+    assert_eq!(bench.run(&["fork", "s"]).code, 0);
+    let broken = std::fs::read_dir(bench.data()).expect("a folder").flatten().map(|entry| entry.path());
+    let path = broken.into_iter().find(|path| path.extension().is_some_and(|end| end == "db")).expect("a database");
+    let database = rusqlite::Connection::open(path).expect("a database");
+    let junk = "UPDATE batches SET bytes = 'junk' WHERE session = (SELECT session FROM sessions WHERE key = 's-fork')";
+    assert!(database.execute(junk, []).expect("broken") > 0);
+    drop(database);
+    let audited = bench.run(&["audit", "--json"]);
+    assert_eq!((audited.code, audited.stdout.lines().count()), (5, 2), "{}", audited.stderr);
+    assert!(audited.stderr.contains("the session `s-fork` is left out"), "{}", audited.stderr);
+    assert_eq!(bench.run(&["audit", "--session", "s"]).code, 0);
+    let alone = bench.run(&["audit", "--session", "s-fork"]);
+    assert_eq!((alone.code, alone.stdout.as_str()), (5, ""), "{}", alone.stderr);
+}
+
 // proves T11
 #[test]
 fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions() {

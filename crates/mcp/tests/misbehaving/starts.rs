@@ -16,6 +16,7 @@ crate::trials! {
     a_server_that_refuses_or_talks_nonsense_is_unavailable,
     a_server_of_an_unknown_revision_is_unavailable,
     a_program_that_does_not_exist_is_unavailable_at_once,
+    a_folder_that_does_not_exist_is_named,
     every_revision_is_spoken,
     a_legacy_server_is_met_whatever_it_does_with_the_probe,
     a_server_may_take_its_time_to_start,
@@ -97,6 +98,16 @@ async fn a_program_that_does_not_exist_is_unavailable_at_once() {
     let why = room.unavailable("bad").await;
     assert!(why.contains("no-such-program-anywhere"), "{why}");
     assert!(begun.elapsed() < STARTUP, "{:?}", begun.elapsed());
+    room.end().await;
+}
+
+// proves P2
+async fn a_folder_that_does_not_exist_is_named() {
+    let (command, args, env) = ("true".to_owned(), Vec::new(), std::collections::BTreeMap::new());
+    let reach = Reach::Stdio { command, args, env, cwd: Some("/no/such/folder".into()) };
+    let room = Room::beside(Limits::Long.of(ServerConfig::new(reach)));
+    let why = room.unavailable("bad").await;
+    assert!(why.contains("/no/such/folder") && why.contains("`cwd`"), "{why}");
     room.end().await;
 }
 

@@ -1,6 +1,6 @@
 //! A call by hand. Whoever types it has decided that it may run.
 
-use std::io::Read as _;
+use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::super::streams::print;
 use super::super::{CommandError, Done};
 use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
-use crate::output::{Passing, Showing, broken_json};
+use crate::output::{Passing, Showing, broken_json, harmless_lines};
 use crate::settings::nearest;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -69,7 +69,12 @@ fn show(shape: Shape, outcome: &Outcome) -> Done {
             let value = json!({"outcome": outcome.kind, "text": outcome.text, "structured": structured});
             print(&format!("{value}\n"))?;
         }
-        Shape::Text if exit == Exit::Done => print(&format!("{}\n", outcome.text.trim_end_matches('\n')))?,
+        Shape::Text if exit == Exit::Done => {
+            let text = outcome.text.trim_end_matches('\n');
+            // A screen obeys no server; a file or a program gets what it said.
+            let text = if io::stdout().is_terminal() { harmless_lines(text) } else { text.to_owned() };
+            print(&format!("{text}\n"))?;
+        }
         Shape::Text => return Err(CommandError::new(exit, outcome.text.clone())),
     }
     Ok(exit)
@@ -79,7 +84,7 @@ fn read(text: &str) -> Result<Value, CommandError> {
     let wrong = |problem: String| CommandError::new(Exit::Usage, problem);
     let mut piped = String::new();
     let text = if text == "-" {
-        std::io::stdin().lock().read_to_string(&mut piped).map_err(|error| wrong(error.to_string()))?;
+        io::stdin().lock().read_to_string(&mut piped).map_err(|error| wrong(error.to_string()))?;
         &piped
     } else {
         text

@@ -10,7 +10,7 @@ use windlass::vocab::{EffectClass, ToolSpec};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
-use super::{Inquiry, Shape, progress_lines};
+use super::{Inquiry, NO_SERVER, Shape, progress_lines, strange};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::settings::Server;
@@ -22,9 +22,16 @@ const LEFT_OUT: usize = 5;
 
 pub(super) async fn list(inquiry: &Inquiry) -> Done {
     let waiting = inquiry.waiting();
+    for (name, server) in &inquiry.configured {
+        strange::tell(name, server);
+    }
     let Some(servers) = inquiry.attached.servers() else {
+        // A list may be empty; in JSON, where each server is a line, there is none.
+        if waiting.is_empty() && inquiry.shape == Shape::Text {
+            print(&format!("{NO_SERVER}\n"))?;
+        }
         list_waiting(inquiry, &waiting)?;
-        return if waiting.is_empty() { inquiry.servers().map(|_| Exit::Done) } else { Ok(Exit::Done) };
+        return Ok(Exit::Done);
     };
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
     let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
@@ -125,6 +132,9 @@ fn word(state: State) -> &'static str {
 }
 
 pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
+    if let Some(server) = inquiry.configured.get(name) {
+        strange::tell(name, server);
+    }
     let begun = Instant::now();
     let state = inquiry.connect(name).await?;
     let took = begun.elapsed().as_millis();

@@ -5,6 +5,7 @@ mod call;
 mod consent;
 mod list;
 mod login;
+mod strange;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
@@ -21,6 +22,9 @@ use crate::output::{Lines, Stream, harmless_line};
 use crate::secrets;
 use crate::servers::{Attached, ConsentAnswer};
 use crate::settings::{Env, Server, Settings, Sources, Whose, nearest};
+
+const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
+                         `mcpServers` in windlass.toml";
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     let sources = job::gather(args.flags(data_dir), env)?;
@@ -119,9 +123,7 @@ impl Inquiry {
                 );
                 return CommandError::new(Exit::Usage, text);
             }
-            let text = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
-                        `mcpServers` in windlass.toml";
-            CommandError::new(Exit::Usage, text)
+            CommandError::new(Exit::Usage, NO_SERVER)
         };
         self.attached.servers().ok_or_else(none)
     }

@@ -18,6 +18,18 @@ fn a_rule_is_added_and_everything_else_stays_as_it_is() {
     let cases = [
         ("", "[permissions]\nallow = [\"r\"]\n"),
         ("# mine\nmodel = 'x' # this one\n", "# mine\nmodel = 'x' # this one\n\n[permissions]\nallow = [\"r\"]\n"),
+        ("# mine\n", "# mine\n\n[permissions]\nallow = [\"r\"]\n"),
+        ("# mine\n\n", "# mine\n\n[permissions]\nallow = [\"r\"]\n"),
+        ("# mine", "# mine\n\n[permissions]\nallow = [\"r\"]\n"),
+        ("# a\r\n# b\r\n", "# a\r\n# b\r\n\r\n[permissions]\r\nallow = [\"r\"]\r\n"),
+        (
+            "[policy]\n\n# [permissions]\n# mode = 'x'\n",
+            "[policy]\n\n# [permissions]\n# mode = 'x'\n\n[permissions]\nallow = [\"r\"]\n",
+        ),
+        (
+            "[a.b]\n[policy]\n[a.c] # last\n# end\n",
+            "[a.b]\n[policy]\n[a.c] # last\n# end\n\n[permissions]\nallow = [\"r\"]\n",
+        ),
         (
             "[permissions] # asked\nmode = \"strict\" # always\n# the end\n",
             "[permissions] # asked\nmode = \"strict\" # always\nallow = [\"r\"]\n# the end\n",

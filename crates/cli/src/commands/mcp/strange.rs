@@ -1,0 +1,65 @@
+//! What is strange about an entry and no error: keys that mean nothing here, times that are hardly meant.
+//! Entries are copied from other programs with their keys, so only who looks at the servers is told.
+
+use std::time::Duration;
+
+use windlass::mcp::{KEYS, ServerConfig, ServerName};
+
+use super::super::streams;
+use crate::output::{harmless_line, short_line};
+use crate::settings::{Server, near};
+
+/// No server answers so quickly that this could be meant.
+const HARDLY_MEANT: Duration = Duration::from_millis(50);
+/// Characters of a key that are shown.
+const KEY: usize = 40;
+
+/// Tells the person at standard error.
+pub(super) fn tell(name: &ServerName, server: &Server) {
+    let place = harmless_line(&server.origin.place());
+    for what in strange(&server.config) {
+        streams::tell(&format!("windlass: {place}: MCP server `{name}`: {what}"));
+    }
+}
+
+fn strange(config: &ServerConfig) -> Vec<String> {
+    let unread = |key: &String| {
+        let hint = near(key, KEYS).map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
+        format!("`{}` means nothing here{hint}", short_line(key, KEY))
+    };
+    let short = |what: &str, time: Duration| {
+        let ms = time.as_secs_f64() * 1000.0;
+        (time < HARDLY_MEANT)
+            .then(|| format!("{what} {ms} ms; `timeout` is in milliseconds, `call_timeout` in seconds"))
+    };
+    let times = [short("a call may take", config.call_timeout), short("it may take to start", config.startup_timeout)];
+    config.unread.iter().map(unread).chain(times.into_iter().flatten()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use windlass::mcp::servers_from_json;
+
+    use super::strange;
+
+    fn told(entry: &Value) -> Vec<String> {
+        let servers = servers_from_json(&json!({"s": entry})).expect("sound");
+        servers.values().flat_map(strange).collect()
+    }
+
+    // proves P1: what is not read is said to whoever looks
+    #[test]
+    fn keys_that_mean_nothing_and_times_that_are_hardly_meant_are_told() {
+        for (entry, said) in [
+            (json!({"command": "x", "agrs": []}), "`agrs` means nothing here; did you mean `args`?"),
+            (json!({"command": "x", "autoApprove": []}), "`autoApprove` means nothing here"),
+            (json!({"command": "x", "timeout": 2}), "a call may take 2 ms; `timeout` is in milliseconds"),
+            (json!({"command": "x", "startupTimeout": 3}), "it may take to start 3 ms; "),
+        ] {
+            let told = told(&entry);
+            assert!(told.len() == 1 && told[0].starts_with(said), "{entry}: {told:?}");
+        }
+        assert_eq!(told(&json!({"command": "x", "timeout": 2000, "call_timeout": 2, "note": null})), [""; 0]);
+    }
+}
