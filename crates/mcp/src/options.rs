@@ -1,5 +1,6 @@
 //! What the servers of a process share.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,6 +43,9 @@ pub struct Options {
     /// Set where a person watches and logs in as soon as a server wants it; otherwise such a server
     /// is not available before [`crate::Servers::login`].
     pub log_in: Option<ShowUrl>,
+    /// Servers that are configured and must not be used, as nobody has agreed to them: known by name,
+    /// so that a call that names one of them is not taken for one of another.
+    pub withheld: BTreeSet<ServerName>,
 }
 
 impl Default for Options {
@@ -57,6 +61,7 @@ impl Default for Options {
             message_limit: MESSAGE_LIMIT,
             proxy: None,
             log_in: None,
+            withheld: BTreeSet::new(),
         }
     }
 }

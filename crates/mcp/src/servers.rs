@@ -1,6 +1,6 @@
 //! All servers of a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,7 @@ pub struct Servers {
 
 struct All {
     servers: BTreeMap<ServerName, Arc<Server>>,
+    withheld: BTreeSet<ServerName>,
     stop: CancellationToken,
     _let_go: DropGuard,
 }
@@ -62,13 +63,14 @@ impl Servers {
     pub fn new(configs: BTreeMap<ServerName, ServerConfig>, options: Options) -> Self {
         let stop = CancellationToken::new();
         let clients = Arc::new(Clients::through(options.proxy.clone()));
+        let withheld = options.withheld.clone();
         let options = Arc::new(options);
         let server = |(name, config): (ServerName, ServerConfig)| {
             let server = Server::new(name.clone(), config, &options, &clients, stop.clone());
             (name, server)
         };
         let servers = configs.into_iter().map(server).collect();
-        Self { all: Arc::new(All { servers, _let_go: stop.clone().drop_guard(), stop }) }
+        Self { all: Arc::new(All { servers, withheld, _let_go: stop.clone().drop_guard(), stop }) }
     }
 
     /// Where each of them is.
@@ -118,6 +120,10 @@ impl Servers {
 impl ToolServers for Servers {
     fn wake(&self) {
         self.all.servers.values().for_each(Server::wake);
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.all.servers.keys().chain(&self.all.withheld).map(ToString::to_string).collect()
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {

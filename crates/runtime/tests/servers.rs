@@ -79,6 +79,10 @@ impl ToolServers for Servers {
         self.0.awake.store(true, Ordering::SeqCst);
     }
 
+    fn names(&self) -> Vec<String> {
+        vec!["hub".into(), "prod".into()]
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let names: Vec<&str> =
             if *self.0.up.borrow() { vec!["echo", "asks", "pauses"] } else { self.0.remembered.clone() };
@@ -246,6 +250,30 @@ async fn tools_remembered_from_last_time_are_offered_before_their_server_is_up()
     assert_eq!(run(&world).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["hub__echo"]]);
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
+}
+
+// proves T3, T4: however it is written, a call that names a server which is not there runs on no other
+#[tokio::test]
+async fn a_call_of_a_server_that_is_not_available_is_told_so_and_runs_nowhere() {
+    let block = "<tool><server_name>prod</server_name><tool_name>echo</tool_name><arguments>{}</arguments></tool>";
+    for (dialect, step) in [
+        (Dialect::Native, Step::call("prod__echo", json!({}))),
+        (Dialect::Native, Step::call("prod.echo", json!({}))),
+        (Dialect::ToolBlock, Step::say(block)),
+        (Dialect::Bracket, Step::say("[prod.echo()]")),
+        (Dialect::Lines, Step::say("Tool: prod.echo\nArguments: {}")),
+        (Dialect::BareJson, Step::say(r#"{"name": "prod__echo", "arguments": {}}"#)),
+    ] {
+        let hub = Hub::down(&["echo"]);
+        let policy = Policy { dialects: vec![dialect], ..default() };
+        let world = world(policy, &hub, Attendance::Unattended, vec![step, Step::say("done")]);
+        assert_eq!(run(&world).await, EndReason::Completed, "{dialect:?}");
+        let outcomes = outcomes(&world);
+        let [(OutcomeKind::Unknown, told)] = &outcomes[..] else { panic!("{dialect:?}: {outcomes:?}") };
+        assert!(told.contains("the server `prod` is not available"), "{dialect:?}: {told}");
+        assert!(told.contains("`hub__echo`"), "{dialect:?}: {told}");
+        assert!(hub.said.lock().unwrap().is_empty());
+    }
 }
 
 // proves P4

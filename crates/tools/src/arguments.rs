@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
 use crate::coerce::{Wanted, coerced};
-use crate::repair::{Escapes, mend};
+use crate::repair::{Escapes, Unmendable, drive_paths, given_twice, mend, repeated_key};
 use crate::tool::shorten;
 
 /// At most this many faults are told at once.
@@ -33,39 +33,64 @@ pub(crate) fn parse(text: &str) -> Parsed {
         return mended(Map::new(), None, Repair::Missing);
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(object)) => {
-            let value = Value::Object(object);
-            let json = Json::parse(trimmed).unwrap_or_else(|_| Json::from(&value));
-            Parsed { value: Ok(value), json, raw: None, repairs: Vec::new() }
-        }
+        Ok(value @ Value::Object(_)) => understood(value, trimmed, text, Vec::new()),
         Ok(Value::Null) => mended(Map::new(), Some(text), Repair::Missing),
-        Ok(Value::String(inner)) => match serde_json::from_str::<Value>(&inner) {
-            Ok(Value::Object(object)) => mended(object, Some(text), Repair::Unquoted),
-            _ if inner.trim().is_empty() => mended(Map::new(), Some(text), Repair::Missing),
-            _ => match repaired(&inner, text) {
-                Some(parsed) => Parsed { repairs: [vec![Repair::Unquoted], parsed.repairs].concat(), ..parsed },
-                None => refused(text, "The arguments must be a JSON object, not a string.".into()),
-            },
-        },
+        Ok(Value::String(inner)) => unquoted(inner.trim(), text),
         Ok(Value::Array(_)) => refused(text, "The arguments must be a JSON object, not an array.".into()),
         Ok(Value::Bool(_) | Value::Number(_)) => {
             refused(text, "The arguments must be a JSON object, not a single value.".into())
         }
-        Err(error) => repaired(trimmed, text)
-            .unwrap_or_else(|| refused(text, format!("The arguments are not well-formed JSON: {error}."))),
+        Err(error) => repaired(trimmed, text, Vec::new()).unwrap_or_else(|fault| {
+            let fault = fault.told().unwrap_or_else(|| error.to_string());
+            refused(text, format!("The arguments are not well-formed JSON: {fault}."))
+        }),
     }
 }
 
+/// Reads arguments that were put in quotes. `raw` is what the model wrote.
+fn unquoted(inner: &str, raw: &str) -> Parsed {
+    if inner.is_empty() {
+        return mended(Map::new(), Some(raw), Repair::Missing);
+    }
+    let repairs = vec![Repair::Unquoted];
+    if let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(inner) {
+        return understood(value, inner, raw, repairs);
+    }
+    repaired(inner, raw, repairs).unwrap_or_else(|fault| match fault.told() {
+        Some(fault) => refused(raw, format!("The arguments are not well-formed JSON: {fault}.")),
+        None => refused(raw, "The arguments must be a JSON object, not a string.".into()),
+    })
+}
+
 /// The object that malformed JSON means, where that can be told. `raw` is what the model wrote.
-fn repaired(malformed: &str, raw: &str) -> Option<Parsed> {
+fn repaired(malformed: &str, raw: &str, mut repairs: Vec<Repair>) -> Result<Parsed, Unmendable> {
     let mended = mend(malformed)?;
-    let value: Value = serde_json::from_str(&mended.text).ok().filter(Value::is_object)?;
-    let json = Json::parse(&mended.text).ok()?;
-    let mut repairs = vec![Repair::Syntax];
+    let value = serde_json::from_str(&mended.text).ok().filter(Value::is_object).ok_or(Unmendable::Unclear)?;
+    repairs.push(Repair::Syntax);
     if mended.escapes == Escapes::Literal {
         repairs.push(Repair::Escape);
     }
-    Some(Parsed { value: Ok(value), json, raw: Some(raw.to_owned()), repairs })
+    Ok(understood(value, &mended.text, raw, repairs))
+}
+
+/// Arguments that are well-formed, `value` by what they say and `object` by how they say it.
+fn understood(value: Value, object: &str, raw: &str, mut repairs: Vec<Repair>) -> Parsed {
+    if let Some(key) = repeated_key(object) {
+        return refused(raw, format!("The arguments can't be read: {}.", given_twice(&key)));
+    }
+    let with_paths = drive_paths(object).and_then(|object| Some((serde_json::from_str(&object).ok()?, object)));
+    let (value, json) = match with_paths {
+        Some((value, object)) => {
+            if !repairs.contains(&Repair::Escape) {
+                repairs.push(Repair::Escape);
+            }
+            (value, Json::parse(&object))
+        }
+        None => (value, Json::parse(object)),
+    };
+    let json = json.unwrap_or_else(|_| Json::from(&value));
+    let raw = (!repairs.is_empty()).then(|| raw.to_owned());
+    Parsed { value: Ok(value), json, raw, repairs }
 }
 
 fn mended(object: Map<String, Value>, raw: Option<&str>, repair: Repair) -> Parsed {
@@ -212,6 +237,21 @@ mod tests {
             ("[1,", Err("EOF"), vec![]),
             (r#"{"a": "#, Err("EOF"), vec![]),
             (r#"{"a": "half"#, Err("EOF"), vec![]),
+            (r#"{"path": "a", "content": "x"}{"path": "b", "content": "y"}"#, Err("one object is wanted"), vec![]),
+            (r#"{"path": "a.txt"}{"path": "b.txt"}"#, Err("one object is wanted"), vec![]),
+            ("{\"path\": \"a.txt\"}\n{\"path\": \"b.txt\"}", Err("one object is wanted"), vec![]),
+            (r#"{"path": "a.txt"} then {"path": "b.txt"}"#, Err("one object is wanted"), vec![]),
+            (r#""{\"a\": \"x\"}{\"a\": \"y\"}""#, Err("one object is wanted"), vec![]),
+            (r#"{"a": 1, "a": 2,}"#, Err("`a` is given twice"), vec![]),
+            (r#"{"a": 1, "a": 2}"#, Err("`a` is given twice"), vec![]),
+            (r#""{\"a\": 1, \"a\": 2}""#, Err("`a` is given twice"), vec![]),
+            (r#"{"path": "C:\new\test.txt"}"#, Ok(json!({"path": "C:\\new\\test.txt"})), vec![Repair::Escape]),
+            (
+                r#"{"path": "C:\new\test.txt",}"#,
+                Ok(json!({"path": "C:\\new\\test.txt"})),
+                vec![Repair::Syntax, Repair::Escape],
+            ),
+            (r#"{"content": "a:\n b"}"#, Ok(json!({"content": "a:\n b"})), vec![]),
         ] {
             let parsed = parse(text);
             match (&parsed.value, want) {

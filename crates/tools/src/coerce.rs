@@ -224,7 +224,7 @@ fn structured(text: &str) -> Option<Value> {
     match text.as_bytes().first()? {
         b'{' | b'[' => {
             let strict = serde_json::from_str(text).ok();
-            strict.or_else(|| serde_json::from_str(&mend(text)?.text).ok())
+            strict.or_else(|| serde_json::from_str(&mend(text).ok()?.text).ok())
         }
         b'<' => xml::elements(text),
         _ => None,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{Repair, ToolName, ToolSpec};
 
-use crate::alias::aliases;
+use crate::alias::{aliases, folded};
 use crate::nearest::nearest;
 use crate::tool::shorten;
 
@@ -80,14 +80,13 @@ pub(crate) fn exact(name: &str, specs: &[ToolSpec]) -> Option<usize> {
 
 /// Which of `specs` the model means by `name`: exact wire name, exact `server.tool`, the only tool of
 /// that bare name, a name other agents have for it, the only one it is a misspelling of. A prefix that
-/// names a server of ours is never ignored.
-pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
+/// names a server is never ignored, be it one of `servers` that has nothing to offer now: what was meant
+/// for one server must not happen on another.
+pub(crate) fn resolve(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> Resolved {
     if let Some(index) = exact(name, specs) {
         return Resolved::Exact(index);
     }
-    let name = name.trim();
-    let of_ours = |prefix: &str| specs.iter().map(|spec| spec.name.server()).find(|server| *server == prefix);
-    let (server, bare) = parted(name, of_ours);
+    let (server, bare) = parted(name.trim(), &all_servers(specs, servers));
     let there = |spec: &ToolSpec| server.is_none_or(|server| spec.name.server() == server);
     let named = |spec: &ToolSpec, wanted: &str| spec.name.bare() == wanted && there(spec);
     if let Some(index) = only(specs, |spec| named(spec, bare)) {
@@ -103,25 +102,47 @@ pub(crate) fn resolve(name: &str, specs: &[ToolSpec]) -> Resolved {
     nearest(server, bare, specs).map_or(Resolved::Nothing, Resolved::Nearest)
 }
 
+/// The server that `name` begins with, where it is one of `servers` and offers nothing.
+pub(crate) fn unavailable<'a>(name: &str, specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> Option<&'a str> {
+    if exact(name, specs).is_some() {
+        return None;
+    }
+    let (server, _) = parted(name.trim(), &all_servers(specs, servers));
+    server.filter(|server| specs.iter().all(|spec| spec.name.server() != *server))
+}
+
 /// Whether `name` is that of a tool of this server, however the model parts the two.
 #[must_use]
 pub fn is_of_server(name: &str, server: &str) -> bool {
-    parted(name.trim(), |prefix| (prefix == server).then_some(server)).0.is_some()
+    parted(name.trim(), &BTreeSet::from([server])).0.is_some()
+}
+
+fn all_servers<'a>(specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
+    specs.iter().map(|spec| spec.name.server()).chain(servers.iter().map(String::as_str)).collect()
 }
 
 /// The server a name begins with, where it is one of ours, and the tool's own name. Any other prefix
 /// is a habit of the model's.
-fn parted<'a>(name: &'a str, of_ours: impl Fn(&str) -> Option<&'a str>) -> (Option<&'a str>, &'a str) {
+fn parted<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&'s str>, &'n str) {
     for separator in [".", "__", "/", ":"] {
         for (prefix, bare) in [name.split_once(separator), name.rsplit_once(separator)].into_iter().flatten() {
-            let prefix = prefix.rsplit(['.', '/', ':']).next().and_then(|last| last.rsplit("__").next());
-            if let Some(server) = prefix.and_then(&of_ours) {
+            let last = prefix.rsplit(['.', '/', ':']).next().and_then(|last| last.rsplit("__").next());
+            if let Some(server) = of_ours(prefix, servers).or_else(|| of_ours(last?, servers)) {
                 return (Some(server), bare);
             }
         }
     }
     let bare = [".", "__", "/", ":"].iter().find_map(|separator| Some(name.rsplit_once(separator)?.1));
     (None, bare.unwrap_or(name))
+}
+
+/// The server that a prefix names: exactly, or else but for case and what parts its words.
+fn of_ours<'s>(prefix: &str, servers: &BTreeSet<&'s str>) -> Option<&'s str> {
+    if let Some(server) = servers.get(prefix) {
+        return Some(server);
+    }
+    let wanted = folded(prefix);
+    servers.iter().find(|server| !wanted.is_empty() && folded(server) == wanted).copied()
 }
 
 /// The only one that fits.
@@ -131,11 +152,16 @@ pub(crate) fn only(specs: &[ToolSpec], fits: impl Fn(&ToolSpec) -> bool) -> Opti
     found.next().is_none().then_some(first)
 }
 
-/// What the model is told when nothing has that name: up to three that are near it.
-pub(crate) fn unknown(name: &str, specs: &[ToolSpec]) -> String {
+/// What the model is told when nothing has that name: that its server is not there, or up to three
+/// names that are near it.
+pub(crate) fn unknown(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> String {
+    let absent = unavailable(name, specs, servers);
     let name = shorten(name.trim(), 80);
     if specs.is_empty() {
         return format!("There is no tool `{name}`: no tools are offered here. Answer without one.");
+    }
+    if let Some(server) = absent {
+        return format!("There is no tool `{name}` now: the server `{server}` is not available. {}", offered(specs));
     }
     let near = suggestions(&name, specs);
     if near.is_empty() {
@@ -221,7 +247,44 @@ mod tests {
             ("log", Resolved::Nothing),
             ("", Resolved::Nothing),
         ] {
-            assert_eq!(resolve(name, &specs), want, "{name}");
+            assert_eq!(resolve(name, &specs, &BTreeSet::new()), want, "{name}");
+        }
+    }
+
+    // proves T3: what was meant for one server does not happen on another
+    #[test]
+    fn a_prefix_that_names_a_server_without_tools_is_not_ignored() {
+        let offered = specs(&["env1.echo", "local.read_file", "local.run_command"]);
+        let servers = ["env1", "my__prod", "prod", "pj-2"].map(str::to_owned).into();
+        for name in [
+            "prod__echo",
+            "prod.echo",
+            "prod/echo",
+            "prod:echo",
+            "mcp__prod__echo",
+            "Prod.echo",
+            "functions.prod__echo",
+            "my__prod__echo",
+            "pj_2__echo",
+            "prod.read_file",
+            "prod.bash",
+            "prod.Echo",
+        ] {
+            assert_eq!(resolve(name, &offered, &servers), Resolved::Nothing, "{name}");
+            let told = unknown(name, &offered, &servers);
+            assert!(told.contains("` is not available") && told.contains("`env1__echo`"), "{name}: {told}");
+        }
+        assert!(unknown("prod__echo", &offered, &servers).contains("the server `prod` is not available"));
+        for (name, want) in [
+            ("echo", Resolved::Bare(0)),
+            ("env1.echo", Resolved::Exact(0)),
+            ("ENV1.echo", Resolved::Bare(0)),
+            ("functions.echo", Resolved::Bare(0)),
+            ("other__echo", Resolved::Bare(0)),
+            ("functions.bash", Resolved::Alias(2)),
+        ] {
+            assert_eq!(resolve(name, &offered, &servers), want, "{name}");
+            assert_eq!(unavailable(name, &offered, &servers), None, "{name}");
         }
     }
 
@@ -241,13 +304,13 @@ mod tests {
             ("str_replace", 0),
             ("str_replace_editor", 0),
         ] {
-            assert_eq!(resolve(name, &offered), Resolved::Alias(want), "{name}");
+            assert_eq!(resolve(name, &offered, &BTreeSet::new()), Resolved::Alias(want), "{name}");
         }
         // Not on another server, and not where the tool is absent.
-        assert_eq!(resolve("git.bash", &offered), Resolved::Nothing);
-        assert_eq!(resolve("grep", &offered), Resolved::Nothing);
+        assert_eq!(resolve("git.bash", &offered, &BTreeSet::new()), Resolved::Nothing);
+        assert_eq!(resolve("grep", &offered, &BTreeSet::new()), Resolved::Nothing);
         let with_bash = specs(&["local.run_command", "shells.bash"]);
-        assert_eq!(resolve("bash", &with_bash), Resolved::Bare(1));
+        assert_eq!(resolve("bash", &with_bash, &BTreeSet::new()), Resolved::Bare(1));
     }
 
     // proves T3
@@ -284,21 +347,21 @@ mod tests {
             ("list_isues", Resolved::Nothing),
             ("x", Resolved::Nothing),
         ] {
-            assert_eq!(resolve(name, &offered), want, "{name}");
+            assert_eq!(resolve(name, &offered, &BTreeSet::new()), want, "{name}");
         }
         let alike = specs(&["local.read_file1", "local.read_file2"]);
-        assert_eq!(resolve("read_file", &alike), Resolved::Nothing);
+        assert_eq!(resolve("read_file", &alike, &BTreeSet::new()), Resolved::Nothing);
     }
 
     // proves T1
     #[test]
     fn an_unknown_name_earns_at_most_three_suggestions() {
         let specs = specs(&["local.read_file", "local.write_file", "local.edit_file", "local.move_file", "local.todo"]);
-        let text = unknown("read_fil", &specs);
+        let text = unknown("read_fil", &specs, &BTreeSet::new());
         assert!(text.contains("Did you mean `read_file`"), "{text}");
         assert!(text.matches('`').count() <= 8, "{text}");
-        let text = unknown("frobnicate", &specs);
+        let text = unknown("frobnicate", &specs, &BTreeSet::new());
         assert!(text.contains("`todo`"), "{text}");
-        assert!(unknown(&"x".repeat(1_000_000), &specs).len() < 1_000);
+        assert!(unknown(&"x".repeat(1_000_000), &specs, &BTreeSet::new()).len() < 1_000);
     }
 }

@@ -34,6 +34,8 @@ struct Inner {
     specs: Vec<ToolSpec>,
     entries: Vec<Arc<Entry>>,
     hidden: Vec<ToolSpec>,
+    /// Every server there is, with or without tools to offer.
+    servers: BTreeSet<String>,
 }
 
 impl fmt::Debug for Offer {
@@ -43,7 +45,7 @@ impl fmt::Debug for Offer {
 }
 
 impl Offer {
-    pub(crate) fn new(entries: Vec<Arc<Entry>>, hidden: &[Arc<Entry>]) -> Self {
+    pub(crate) fn new(entries: Vec<Arc<Entry>>, hidden: &[Arc<Entry>], servers: BTreeSet<String>) -> Self {
         let mut taken = BTreeSet::new();
         let mut named = |entry: &Arc<Entry>| {
             let wire_name = wire_name(&entry.spec.name, &taken);
@@ -52,7 +54,7 @@ impl Offer {
         };
         let specs = entries.iter().map(&mut named).collect();
         let hidden = hidden.iter().map(&mut named).collect();
-        Self { inner: Arc::new(Inner { specs, entries, hidden }) }
+        Self { inner: Arc::new(Inner { specs, entries, hidden, servers }) }
     }
 
     /// What the model is told.
@@ -72,7 +74,7 @@ impl Offer {
         if let Some(index) = names::exact(&call.name, &self.inner.hidden) {
             return self.hidden(&self.inner.hidden[index], call, parsed.json, parsed.raw);
         }
-        let resolved = names::resolve(&call.name, self.specs());
+        let resolved = names::resolve(&call.name, self.specs(), &self.inner.servers);
         parsed.repairs.extend(resolved.repair());
         let Some(index) = resolved.index() else {
             return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
@@ -101,10 +103,14 @@ impl Offer {
         }
     }
 
-    /// Whether a call by this name would be one of a tool that is there, offered or hidden.
+    /// Whether a call by this name would be one of a tool that is there, offered or hidden, or of a
+    /// server that is not available, which the model is told then.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        names::resolve(name, self.specs()).index().is_some() || names::exact(name, &self.inner.hidden).is_some()
+        let (specs, servers) = (self.specs(), &self.inner.servers);
+        names::resolve(name, specs, servers).index().is_some()
+            || names::exact(name, &self.inner.hidden).is_some()
+            || names::unavailable(name, specs, servers).is_some()
     }
 
     /// A hidden tool is refused even when the model knows its name (T2).
@@ -118,6 +124,7 @@ impl Offer {
     }
 
     fn unknown(&self, call: &ReplyCall, arguments: Json, raw: Option<String>, repairs: Vec<Repair>) -> PreparedCall {
+        let reason = names::unknown(&call.name, self.specs(), &self.inner.servers);
         PreparedCall {
             provider_id: call.provider_id.clone(),
             name: call.name.clone(),
@@ -128,7 +135,7 @@ impl Offer {
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: false,
-            verdict: Verdict::Unknown { reason: names::unknown(&call.name, self.specs()) },
+            verdict: Verdict::Unknown { reason },
             preview: None,
             snapshot: SnapshotKind::None,
             because: None,
@@ -152,7 +159,7 @@ impl Offer {
         timeout_default: Duration,
     ) -> BoxFuture<'static, Outcome> {
         let Some(entry) = self.entry(tool) else {
-            let text = names::unknown(tool.as_str(), self.specs());
+            let text = names::unknown(tool.as_str(), self.specs(), &self.inner.servers);
             return Box::pin(std::future::ready(Outcome::new(OutcomeKind::Unknown, text)));
         };
         let arguments = arguments.to_value();

@@ -1,6 +1,6 @@
 //! The registry: every tool there is (T1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Registry {
             let placed = entries.values().filter(move |entry| selection.place(&entry.spec) == wanted);
             placed.cloned().collect::<Vec<_>>()
         };
-        Offer::new(at(Place::Offered), &at(Place::Hidden))
+        Offer::new(at(Place::Offered), &at(Place::Hidden), self.server_names())
     }
 
     /// The offer a run was pinned with, taken up again. A tool that is gone, or is no longer what the
@@ -118,7 +118,8 @@ impl Registry {
             }
         };
         let hidden = known.values().filter(|entry| selection.place(&entry.spec) == Place::Hidden);
-        Offer::new(specs.iter().filter_map(stand_in).collect(), &hidden.cloned().collect::<Vec<_>>())
+        let hidden: Vec<_> = hidden.cloned().collect();
+        Offer::new(specs.iter().filter_map(stand_in).collect(), &hidden, self.server_names())
     }
 
     /// The servers that are being connected for the first time, if servers are wanted at all. Wakes them.
@@ -129,6 +130,11 @@ impl Registry {
             servers.wake();
             servers.awaited()
         })
+    }
+
+    /// Every server there is, whatever is selected.
+    fn server_names(&self) -> BTreeSet<String> {
+        self.servers.iter().flat_map(|servers| servers.names()).collect()
     }
 
     fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<Entry>> {

@@ -18,6 +18,10 @@ pub trait ToolServers: Send + Sync {
     /// Begins to connect whatever is not connected, and returns at once.
     fn wake(&self);
 
+    /// The names of all of them, also of those that are disabled, failed or not agreed to: a call that
+    /// names one of them is meant for no other.
+    fn names(&self) -> Vec<String>;
+
     /// The tools known now: those of connected servers, and those remembered from last time.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 

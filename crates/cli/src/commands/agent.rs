@@ -49,7 +49,7 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
         .clock(crash::clock());
-    if let Some(servers) = job.servers.servers() {
+    if let Some(servers) = job.servers.known() {
         builder = builder.tool_servers(Arc::new(servers.clone()));
     }
     // A run of the demo model is taken up by it, whatever is configured now.

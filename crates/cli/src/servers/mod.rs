@@ -6,7 +6,7 @@
 mod consent;
 mod kept;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +25,8 @@ use crate::settings::{Consent, Env, Server, Settings};
 pub(crate) struct Attached {
     servers: Option<Servers>,
     configs: Arc<BTreeMap<ServerName, ServerConfig>>,
+    /// Those that nobody has agreed to.
+    withheld: BTreeSet<ServerName>,
     told: Arc<Mutex<Vec<String>>>,
 }
 
@@ -32,15 +34,15 @@ impl Attached {
     /// Makes ready the servers that nobody need be asked about, and those the person agrees to now.
     pub(crate) fn new(settings: &Settings, secrets: &[Secret], env: &Env, attendance: Attendance) -> io::Result<Self> {
         let attached = Self::default();
+        if settings.servers.is_empty() {
+            return Ok(attached);
+        }
         let agreed = attached.agreed(settings, attendance)?;
-        Ok(match agreed.is_empty() {
-            true => attached,
-            false => attached.with(agreed, settings, secrets, env),
-        })
+        Ok(attached.with(agreed, settings, secrets, env))
     }
 
-    /// Makes these ready.
-    pub(crate) fn with(
+    /// Makes these ready. The others are known by name.
+    fn with(
         self,
         configs: BTreeMap<ServerName, ServerConfig>,
         settings: &Settings,
@@ -50,6 +52,8 @@ impl Attached {
         let (told, variables) = (Arc::clone(&self.told), env.clone());
         let known = secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone()));
         let folder = folder(&settings.place.data_dir.value);
+        let withheld: BTreeSet<_> =
+            settings.servers.keys().filter(|name| !configs.contains_key(*name)).cloned().collect();
         let options = Options {
             memory: Some(folder.join("listings")),
             tokens: Some(folder.join("tokens.json")),
@@ -58,19 +62,26 @@ impl Attached {
             notice: Arc::new(move |notice: Notice| tell(&told, notice.to_string())),
             secrets: Secrets::new(known),
             root: Some(settings.place.workspace.clone()),
+            withheld: withheld.clone(),
             ..Options::default()
         };
         let known = Arc::new(configs.clone());
-        Self { servers: Some(Servers::new(configs, options)), configs: known, told: self.told }
+        Self { servers: Some(Servers::new(configs, options)), configs: known, withheld, told: self.told }
     }
 
+    /// The servers, where any of them may be used.
     pub(crate) fn servers(&self) -> Option<&Servers> {
+        self.known().filter(|_| !self.configs.is_empty())
+    }
+
+    /// The servers, where any is configured, be it one that may not be used.
+    pub(crate) fn known(&self) -> Option<&Servers> {
         self.servers.as_ref()
     }
 
     /// Whether these are the same, as they are configured.
     fn is_like(&self, other: &Self) -> bool {
-        self.configs == other.configs
+        (&self.configs, &self.withheld) == (&other.configs, &other.withheld)
     }
 
     /// What they have told since this was last asked.

@@ -80,6 +80,28 @@ fn a_projects_servers_are_used_once_a_person_agrees_to_exactly_them() {
     assert!(said.contains("windlass mcp approve"), "another content is another question: {said}");
 }
 
+// proves T3: a server that died, or that nobody agreed to, is not stood in for by another
+#[test]
+fn a_call_that_names_one_server_runs_on_no_other() {
+    for tool in ["prod__echo", "pj__echo", "off.echo"] {
+        let (bench, server) = (calling(tool), echo());
+        let file = bench.dir.path().join("servers.json");
+        let off = json!({"command": "false", "disabled": true});
+        let servers = json!({"env1": {"url": server.url()}, "prod": {"command": "false"}, "off": off});
+        std::fs::write(&file, block(&servers)).expect("written");
+        let project = json!({"pj": {"command": "false"}});
+        std::fs::write(bench.workspace().join(".mcp.json"), block(&project)).expect("written");
+        // So that what it offers is known when the run begins.
+        let file = file.to_str().expect("a path");
+        ok(&bench.run(&["mcp", "test", "env1", "--mcp-config", file]));
+        ok(&bench.run(&["run", "go", "--mcp-config", file, "--allow", "*"]));
+        let told = bench.last_request("tool").concat();
+        let server = tool.split(['_', '.']).next().unwrap_or_default();
+        assert!(told.contains(&format!("the server `{server}` is not available")), "{told}");
+        assert!(told.contains("`env1__echo`") && !told.contains("echo heard"), "{told}");
+    }
+}
+
 // proves P2: one that hangs or dies never holds up a prompt
 #[test]
 fn servers_that_hang_or_die_hold_up_nobody() {

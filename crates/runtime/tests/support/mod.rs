@@ -226,6 +226,9 @@ impl ToolServers for CrashingServers {
     fn wake(&self) {
         self.inner.wake();
     }
+    fn names(&self) -> Vec<String> {
+        self.inner.names()
+    }
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let crashing = |inner| Arc::new(CrashingTool { inner, bomb: Arc::clone(&self.bomb) }) as Arc<dyn Tool>;
         self.inner.tools().into_iter().map(crashing).collect()

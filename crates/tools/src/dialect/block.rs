@@ -92,10 +92,9 @@ fn arguments(text: &str) -> Result<String, Malformed> {
     if serde_json::from_str::<IgnoredAny>(&plain).is_ok() {
         return Ok(plain);
     }
-    if mend(text).is_some() {
-        return Ok(text.to_owned());
-    }
-    Err(Malformed::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {error}.")))
+    let Err(fault) = mend(text) else { return Ok(text.to_owned()) };
+    let fault = fault.told().unwrap_or_else(|| error.to_string());
+    Err(Malformed::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {fault}.")))
 }
 
 /// The calls in a tag that small models put round them.
@@ -112,7 +111,11 @@ pub(super) fn function(text: &str) -> Result<ReplyCall, Malformed> {
     let broken = || Malformed::parse("<function=…> is not whole.");
     let text = text.trim().strip_prefix("<function=").ok_or_else(broken)?;
     let (name, inner) = text.split_once('>').ok_or_else(broken)?;
-    let inner = inner.split("</function>").next().unwrap_or_default().trim();
+    let (inner, behind) = inner.split_once("</function>").unwrap_or((inner, ""));
+    if !behind.trim().is_empty() {
+        return Err(Malformed::parse("something stands behind </function>: write one call at a time."));
+    }
+    let inner = inner.trim();
     let name = name.trim().trim_matches('"').to_owned();
     let arguments =
         if inner.starts_with("<parameter") { parameters(inner).ok_or_else(broken)? } else { arguments(inner)? };
@@ -125,7 +128,10 @@ fn parameters(text: &str) -> Option<String> {
     while !rest.is_empty() {
         let (key, inner) = rest.strip_prefix("<parameter=")?.split_once('>')?;
         let (value, behind) = inner.split_once("</parameter>")?;
-        members.insert(key.trim().trim_matches('"').to_owned(), Value::String(xml::content(value)));
+        let key = key.trim().trim_matches('"').to_owned();
+        if members.insert(key, Value::String(xml::content(value))).is_some() {
+            return None;
+        }
         rest = behind.trim_start();
     }
     Some(Value::Object(members).to_string())
@@ -176,6 +182,8 @@ mod tests {
             "<server_name>s<tool_name>t</tool_name>",
             &block("{\"a\": \"half"),
             &block("plain words"),
+            &block(r#"{"a": "x"}{"a": "y"}"#),
+            &block("{\"a\": \"x\"}\n{\"b\": \"y\"}"),
             &block("<a>1"),
             "<server_name>s</server_name><tool_name>t</tool_name><arguments>{\"a\": 1",
             "{\"a\": 1}",
@@ -198,5 +206,8 @@ mod tests {
         assert_eq!(call.unwrap().arguments, r#"{"a":"1","b":"x\ny"}"#);
         assert!(wrapped("{\"a\": 1}").is_err());
         assert!(function("<function=t>words</function>").is_err());
+        // Neither a value nor a call is dropped unseen.
+        assert!(function("<function=t><parameter=a>1</parameter><parameter=a>2</parameter></function>").is_err());
+        assert!(wrapped("<function=t>{}</function>\n<function=u>{}</function>").is_err());
     }
 }

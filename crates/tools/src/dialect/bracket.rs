@@ -50,9 +50,9 @@ fn arguments(text: &str) -> Option<String> {
         return Some("{}".to_owned());
     }
     if text.starts_with('{') {
-        return Some(mend(text)?.text);
+        return Some(mend(text).ok()?.text);
     }
-    let object = mend(&format!("{{{text}}}"))?.text;
+    let object = mend(&format!("{{{text}}}")).ok()?.text;
     serde_json::from_str::<IgnoredAny>(&object).ok().map(|_| object)
 }
 

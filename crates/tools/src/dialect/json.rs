@@ -78,7 +78,7 @@ pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
     if let Ok(found) = calls_of(text, DEEPEST) {
         return found;
     }
-    let mut calls = calls_of(&mend(text)?.text, DEEPEST).ok()??;
+    let mut calls = calls_of(&mend(text).ok()?.text, DEEPEST).ok()??;
     // What was mended is kept as it was written: whole with the first call, so that a long list of calls
     // does not become as many copies of itself.
     for (index, call) in calls.iter_mut().enumerate() {

@@ -87,13 +87,11 @@ pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, Malformed>
     let first = text.split('\n').next().unwrap_or_default();
     let name = first.split_once(':').map_or("", |(_, behind)| name(behind.strip_prefix("**").unwrap_or(behind)));
     let arguments = text[arguments..].trim();
-    let sound = serde_json::from_str::<IgnoredAny>(arguments);
-    match sound {
-        Err(error) if mend(arguments).is_none() => {
-            Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {error}.")))
-        }
-        Ok(_) | Err(_) => {
-            Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned(), mended: None })
-        }
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(arguments)
+        && let Err(fault) = mend(arguments)
+    {
+        let fault = fault.told().unwrap_or_else(|| error.to_string());
+        return Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {fault}.")));
     }
+    Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned(), mended: None })
 }

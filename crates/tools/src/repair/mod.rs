@@ -6,13 +6,20 @@
 //! missing quotes, trailing and missing commas, missing braces, control characters and unknown escapes
 //! in strings, Python's words, comments, code fences.
 //!
-//! Two things are never guessed. A string that does not end was cut off, and running a call with half
-//! a text in it would do harm: it is refused. And a backslash that escapes nothing is meant as one, so
-//! that `"C:\Users\x"` stays that path.
+//! Some things are never guessed. A string that does not end was cut off, and running a call with half
+//! a text in it would do harm: it is refused. So is what would be lost or run together: a second object
+//! behind the first, a key that is given twice, a comment that swallows the rest. And a backslash that
+//! escapes nothing is meant as one, so that `"C:\Users\x"` stays that path.
 
+mod drive;
 mod quoted;
+mod repeated;
 
+pub(crate) use drive::drive_paths;
 use quoted::{Quoted, Role};
+pub(crate) use repeated::repeated_key;
+
+use crate::tool::shorten;
 
 /// Deeper nesting than this is refused by the JSON reader anyway.
 const DEEPEST: usize = 127;
@@ -35,12 +42,48 @@ pub(crate) enum Escapes {
     Literal,
 }
 
+/// Why text was not mended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unmendable {
+    /// It can't be told what is meant.
+    Unclear,
+    /// Something stands behind the end, such as another object.
+    More,
+    /// A key is given twice in one object.
+    Repeated(String),
+}
+
+impl Unmendable {
+    /// What a model is told is wrong, where the JSON reader can't say it better.
+    pub(crate) fn told(&self) -> Option<String> {
+        match self {
+            Self::Unclear => None,
+            Self::More => Some("one object is wanted and nothing behind it; for another call, write another".into()),
+            Self::Repeated(key) => Some(given_twice(key)),
+        }
+    }
+}
+
+/// What a model is told of a key that is given twice.
+pub(crate) fn given_twice(key: &str) -> String {
+    format!("`{}` is given twice in one object; give it once", shorten(key, 80))
+}
+
 /// JSON that says what `text` means, if that can be told.
-pub(crate) fn mend(text: &str) -> Option<Mended> {
+pub(crate) fn mend(text: &str) -> Result<Mended, Unmendable> {
+    let mended = mended(text)?;
+    match repeated_key(&mended.text) {
+        Some(key) => Err(Unmendable::Repeated(key)),
+        None => Ok(mended),
+    }
+}
+
+fn mended(text: &str) -> Result<Mended, Unmendable> {
     let text = unfenced(text.trim());
     if text.starts_with("{\\\"") {
         // All of it was escaped once too often.
-        let inner: String = serde_json::from_str(&format!("\"{}\"", text.replace('\n', "\\n"))).ok()?;
+        let inner = serde_json::from_str::<String>(&format!("\"{}\"", text.replace('\n', "\\n")));
+        let inner = inner.map_err(|_| Unmendable::Unclear)?;
         return Mender::new(&inner).run();
     }
     Mender::new(text).run()
@@ -96,8 +139,17 @@ impl<'a> Mender<'a> {
         Self { text, at: 0, out, open: Vec::new(), escapes: Escapes::Sound }
     }
 
-    fn run(mut self) -> Option<Mended> {
-        self.skip_blank();
+    fn run(mut self) -> Result<Mended, Unmendable> {
+        self.read().ok_or(Unmendable::Unclear)?;
+        if !self.is_at_end() {
+            return Err(Unmendable::More);
+        }
+        Ok(Mended { text: self.out, escapes: self.escapes })
+    }
+
+    /// Reads up to the end of what was opened first, or of the text.
+    fn read(&mut self) -> Option<()> {
+        self.skip_blank()?;
         let mut next = match self.peek()? {
             b'{' | b'[' => Next::Value,
             // The first brace is missing before a key.
@@ -105,12 +157,11 @@ impl<'a> Mender<'a> {
             _ => return None,
         };
         loop {
-            self.skip_blank();
+            self.skip_blank()?;
             let Some(byte) = self.peek() else { break };
             next = self.step(next, byte)?;
             if self.open.is_empty() {
-                self.nothing_follows()?;
-                return Some(Mended { text: self.out, escapes: self.escapes });
+                return Some(());
             }
         }
         match next {
@@ -119,7 +170,7 @@ impl<'a> Mender<'a> {
                 while let Some((open, _)) = self.open.pop() {
                     self.out.push(closer(open));
                 }
-                Some(Mended { text: self.out, escapes: self.escapes })
+                Some(())
             }
         }
     }
@@ -254,30 +305,29 @@ impl<'a> Mender<'a> {
         Some(Next::Comma)
     }
 
-    /// White space and comments.
-    fn skip_blank(&mut self) {
+    /// White space and comments; nothing where a comment has no end: what it swallows may be meant.
+    fn skip_blank(&mut self) -> Option<()> {
         loop {
             let rest = &self.text[self.at..];
             let blank = rest.len() - rest.trim_start().len();
             let rest = &rest[blank..];
             let comment = if rest.starts_with("//") || rest.starts_with('#') {
-                rest.find('\n').unwrap_or(rest.len())
+                rest.find('\n')?
             } else if let Some(inner) = rest.strip_prefix("/*") {
-                inner.find("*/").map_or(rest.len(), |end| end + 4)
+                inner.find("*/")? + 4
             } else {
                 0
             };
             self.at += blank + comment;
             if comment == 0 {
-                return;
+                return Some(());
             }
         }
     }
 
-    /// Nothing that means anything stands behind the end.
-    fn nothing_follows(&self) -> Option<()> {
-        let rest = self.text[self.at..].trim_start_matches(|c: char| c.is_whitespace() || "}]);`,".contains(c));
-        rest.is_empty().then_some(())
+    /// Whether nothing follows that means anything.
+    fn is_at_end(&self) -> bool {
+        self.text[self.at..].chars().all(|c| c.is_whitespace() || "}]);`,".contains(c))
     }
 
     fn peek(&self) -> Option<u8> {

@@ -1,8 +1,8 @@
 //! A string as models write it: where it ends, and what its backslashes mean.
 //!
 //! A quote ends the string only where what follows fits: after a key a colon, after a value a comma
-//! and another member, a closing bracket that closes something, or the end. Any other quote was meant
-//! as part of the text.
+//! and another member, a closing bracket that nothing within the string has opened, or the end. Any
+//! other quote was meant as part of the text.
 
 use super::{Escapes, Open, write_char};
 
@@ -57,13 +57,18 @@ impl Quoted<'_> {
             return None;
         }
         let (mut backslashes, mut drives_seen) = (Backslashes::Escape, at);
-        let mut escapes = Escapes::Sound;
+        let (mut escapes, mut within) = (Escapes::Sound, 0usize);
         while let Some(c) = self.text[at..].chars().next() {
             if c == quotes.mark
-                && let Some(end) = self.end(at, quotes)
+                && let Some(end) = self.end(at, quotes, within)
             {
                 out.push('"');
                 return Some(Read { end, escapes });
+            }
+            match c {
+                '{' | '[' => within += 1,
+                '}' | ']' => within = within.saturating_sub(1),
+                _ => {}
             }
             if c == '\\' {
                 let taken = self.backslash(at, quotes, backslashes, out)?;
@@ -102,18 +107,29 @@ impl Quoted<'_> {
         Some(Quotes { mark, times })
     }
 
-    /// Where the text goes on, if the quote at `at` ends the string.
-    fn end(&self, at: usize, quotes: Quotes) -> Option<usize> {
+    /// Where the text goes on, if the quote at `at` ends the string, in which `within` brackets are open.
+    fn end(&self, at: usize, quotes: Quotes, within: usize) -> Option<usize> {
+        let fits = |at| self.fits(at) || within == 0 && self.closes(at);
         let marks = self.text[at..].bytes().take(3).take_while(|byte| char::from(*byte) == quotes.mark).count();
         match quotes.times {
-            1 if self.fits(at + 1) => Some(at + 1),
+            1 if fits(at + 1) => Some(at + 1),
             // One quote too many at the end.
-            1 if marks == 2 && self.fits(at + 2) => Some(at + 2),
-            2 if marks >= 2 && self.fits(at + 2) => Some(at + 2),
-            2 if marks == 1 && self.fits(at + 1) => Some(at + 1),
+            1 if marks == 2 && fits(at + 2) => Some(at + 2),
+            2 if marks >= 2 && fits(at + 2) => Some(at + 2),
+            2 if marks == 1 && fits(at + 1) => Some(at + 1),
             3 if marks == 3 => Some(at + 3),
             _ => None,
         }
+    }
+
+    /// Whether the object or array that the string stands in is closed at `at`.
+    fn closes(&self, at: usize) -> bool {
+        let closer = match self.role {
+            Role::Key => return false,
+            Role::Member => '}',
+            Role::Element => ']',
+        };
+        self.text[at..].trim_start().starts_with(closer)
     }
 
     /// Whether what follows a string fits at `at`.
@@ -128,7 +144,10 @@ impl Quoted<'_> {
             (Role::Element, ',') => begins_element(trimmed[1..].trim_start()),
             (Role::Member | Role::Element, '}' | ']') => {
                 let behind = trimmed.trim_start_matches(|c: char| c.is_whitespace() || c == '}' || c == ']');
-                behind.is_empty() || behind.starts_with([',', '`', ';', ')', '<', '/', '#'])
+                behind.is_empty()
+                    || behind.starts_with([',', '`', ';', ')', '<', '/', '#'])
+                    // Another object begins: its comma is missing, or it is one too many.
+                    || behind.strip_prefix('{').is_some_and(|object| begins_member(object.trim_start()))
             }
             // A comma is missing: the next member stands on a line of its own, or is a key with its colon.
             (Role::Member, '"' | '\'') => {

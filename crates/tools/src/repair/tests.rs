@@ -1,9 +1,10 @@
 use serde_json::{Value, json};
 
-use super::{Escapes, mend};
+use super::{Escapes, Unmendable, mend, repeated_key};
 
 fn value(text: &str) -> Option<Value> {
     mend(text)
+        .ok()
         .map(|mended| serde_json::from_str(&mended.text).unwrap_or_else(|error| panic!("{}: {error}", mended.text)))
 }
 
@@ -72,8 +73,8 @@ fn windows_paths_survive() {
     ] {
         assert_eq!(value(text), Some(json!({ "path": want })), "{text}");
     }
-    assert_eq!(mend(r#"{"a": "\q"}"#).map(|mended| mended.escapes), Some(Escapes::Literal));
-    assert_eq!(mend(r#"{"a": "\n",}"#).map(|mended| mended.escapes), Some(Escapes::Sound));
+    assert_eq!(mend(r#"{"a": "\q"}"#).ok().map(|mended| mended.escapes), Some(Escapes::Literal));
+    assert_eq!(mend(r#"{"a": "\n",}"#).ok().map(|mended| mended.escapes), Some(Escapes::Sound));
 }
 
 // proves T3
@@ -94,9 +95,38 @@ fn what_was_cut_off_or_means_nothing_is_refused() {
         "",
         "{\"a\": \"\\ud800\" \"b\": [",
     ] {
-        let read = mend(text).and_then(|mended| serde_json::from_str::<Value>(&mended.text).ok());
+        let read = mend(text).ok().and_then(|mended| serde_json::from_str::<Value>(&mended.text).ok());
         assert_eq!(read, None, "{text}");
     }
+}
+
+// proves T3: what is mended loses nothing and runs nothing together
+#[test]
+fn what_would_be_lost_or_run_together_is_refused() {
+    for text in [
+        r#"{"path":"a1.txt","content":"x"}{"path":"b1.txt","content":"y"}"#,
+        "{\"path\":\"a1.txt\",\"content\":\"x\"}\n{\"path\":\"b1.txt\",\"content\":\"y\"}",
+        r#"{"path":"a.txt"}{"path":"b.txt"}"#,
+        r#"{"path":"a.txt"},{"path":"b.txt"}"#,
+        r#"{"path":"a.txt"};{"path":"b.txt"}"#,
+        r#"{"path":"a.txt"} and then {"path":"b.txt"}"#,
+        r#"{"path":"a.txt"} {path: b.txt}"#,
+        r#"{'path':'a.txt'}{'path':'b.txt'}"#,
+        r#"{""path"":""a.txt""}{""path"":""b.txt""}"#,
+        r#"{"list":["a"]}{"list":["b"]}"#,
+        r#"["a"]["b"]"#,
+        r#"{"a": "x"} and more"}"#,
+    ] {
+        assert_eq!(mend(text), Err(Unmendable::More), "{text}");
+    }
+    for text in [r#"{"a": 1, "a": 2,}"#, r#"{"a": "x" "a": "y"}"#, r#"{b: {"a": 1, a: 1}}"#] {
+        assert_eq!(mend(text), Err(Unmendable::Repeated("a".into())), "{text}");
+    }
+    for text in [r#"{"a": 1 # one, "b": 2}"#, r#"{"a": 1, // "b": 2}"#, r#"{"a": 1, /* "b": 2}"#, "{a: x #1, b: 2}"] {
+        assert_eq!(mend(text), Err(Unmendable::Unclear), "{text}");
+    }
+    let calls = r#"{"calls": [{"a": "x"} {"a": "y"}]}"#;
+    assert_eq!(value(calls), Some(json!({"calls": [{"a": "x"}, {"a": "y"}]})));
 }
 
 #[test]
@@ -121,11 +151,60 @@ fn long_and_deep_input_takes_no_long_time() {
     }
 }
 
+/// What carries meaning in a text without escapes, comments or fences.
+fn letters(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// Parts that make objects, whole and broken, run together and torn apart.
+const PARTS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    ";",
+    " ",
+    "\n",
+    "\"",
+    "'",
+    "\"\"",
+    "a",
+    "b c",
+    "7",
+    "\"a\"",
+    "\"b\"",
+    "'c'",
+    "\"a\":",
+    "b:",
+    "\"x\"",
+    "{\"a\": \"x\"}",
+    "\"}{\"",
+    "{\"b\": 1, ",
+    "\"c\": [\"y\"",
+    "}}",
+    " and ",
+    "\", \"d\": \"",
+];
+
 proptest::proptest! {
     // proves T3
     #[test]
+    fn whatever_is_mended_has_no_key_twice_and_all_its_letters(
+        parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..14),
+    ) {
+        let text = "{".to_owned() + &parts.concat();
+        if let Ok(mended) = mend(&text) {
+            proptest::prop_assert_eq!(repeated_key(&mended.text), None);
+            proptest::prop_assert_eq!(letters(&mended.text.replace("\\n", "")), letters(&text), "{:?}", mended.text);
+        }
+    }
+
+    // proves T3
+    #[test]
     fn whatever_is_mended_is_json_or_refused(text in "[\\[\\]{}\"':,=\\\\a-e0-9 \\n`/#*+.TFNunl-]{0,60}") {
-        if let Some(mended) = mend(&text) {
+        if let Ok(mended) = mend(&text) {
             // A lone half of a pair of code units is the one thing left to the reader.
             let read = serde_json::from_str::<Value>(&mended.text);
             proptest::prop_assert!(read.is_ok() || mended.text.contains("\\u"), "{text:?} became {:?}", mended.text);
