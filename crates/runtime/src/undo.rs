@@ -101,12 +101,12 @@ pub enum UndoError {
     /// No such call, or undo.
     #[error(
         "there is no {what} {of} in this session; `windlass sessions show` lists what there is",
-        what = kind(*.0),
+        what = .0.kind(),
         of = .0
     )]
     NoSuch(Undoable),
     /// It did nothing to files.
-    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = kind(*.0), of = .0)]
+    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = .0.kind(), of = .0)]
     Unchanged(Undoable),
     /// It is undone already.
     #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
@@ -230,13 +230,6 @@ fn is_of(record: &Record, of: Undoable) -> bool {
     match of {
         Undoable::Call(call) => matches!(record, Record::CallRequested(requested) if requested.call == call),
         Undoable::Undo(undo) => matches!(record, Record::UndoStarted(started) if started.undo == undo),
-    }
-}
-
-fn kind(of: Undoable) -> &'static str {
-    match of {
-        Undoable::Call(_) => "call",
-        Undoable::Undo(_) => "undo",
     }
 }
 

@@ -123,12 +123,7 @@ const SHOWN: usize = 10;
 fn told(shown: &UndoConflict) -> String {
     let path = &shown.conflict.path;
     let why = match (shown.conflict.obstacle, shown.since) {
-        (Obstacle::ChangedSince, Some(of @ Undoable::Call(_))) => {
-            format!("was changed since by call {of}; undo that first")
-        }
-        (Obstacle::ChangedSince, Some(of @ Undoable::Undo(_))) => {
-            format!("was changed since by undo {of}; undo that first")
-        }
+        (Obstacle::ChangedSince, Some(of)) => format!("was changed since by {} {of}; undo that first", of.kind()),
         (Obstacle::ChangedSince, None) => changed(&shown.conflict),
         (Obstacle::LeftUnknown, _) => "the call was cut short, so nobody knows who made it what it is".to_owned(),
         (Obstacle::WouldBeLost, _) => {
