@@ -52,7 +52,7 @@ pub enum Coverage {
 }
 
 /// What is at a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FileState {
     /// Nothing.

@@ -134,7 +134,8 @@ fn told(shown: &UndoConflict) -> String {
             "a folder stands in its place now; move that away, then undo".to_owned()
         }
         (Obstacle::Blocked, _) => {
-            "is reached only through a link now, and nothing is put back through one; take the link away, then undo"
+            "can't be reached now: a link was put on the way to it, and nothing is put back through one, or a folder on \
+             the way can't be opened; mend that, then undo"
                 .to_owned()
         }
     };
