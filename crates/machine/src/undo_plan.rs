@@ -168,11 +168,9 @@ impl Deed {
         (matches!(here, FileState::Unkept { .. }) && !moves_away()).then_some(Obstacle::WouldBeLost)
     }
 
-    /// Whether what is to be put back was only moved, and is still there; a file may have been moved onto
-    /// another one.
+    /// Whether what is to be put back was only moved, and is still there, at a place that it will not keep.
     fn is_moved_here(&self, wanted: &FileState, now: &BTreeMap<String, FileState>) -> bool {
-        let makes_room = |then: &FileState| !then.exists() || !then.is_folder() && !wanted.is_folder();
         let is_here = |path: &str| now.get(path).is_some_and(|here| here.is_same_thing(wanted));
-        self.goals().iter().any(|(path, then, _)| makes_room(then) && !then.is_same_thing(wanted) && is_here(path))
+        self.goals().iter().any(|(path, then, _)| !then.is_same_thing(wanted) && is_here(path))
     }
 }

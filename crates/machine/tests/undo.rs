@@ -212,19 +212,21 @@ fn what_is_not_kept_is_neither_taken_away_nor_claimed_to_be_put_back() {
     assert_eq!((plan.changes.len(), plan.unable.len()), (0, 1));
 }
 
-// proves T9: nothing is lost of a large file that was moved onto another
+// proves T9: nothing is lost of a large file that was moved onto another, or where a folder was
 #[test]
-fn what_is_not_kept_is_moved_back_from_the_file_it_replaced() {
+fn what_is_not_kept_is_moved_back_from_what_it_replaced() {
     let large = FileState::Unkept { size: 9, modified: 1, inode: 5 };
-    let changes = Changes::from([
-        ("a".into(), Change { was: large.clone(), now: FileState::Absent }),
-        ("b".into(), Change { was: link("x"), now: large.clone() }),
-    ]);
-    let mut world = keeping(Once);
-    world.finish();
-    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
-    let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large)]), Force::No);
-    assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
+    for replaced in [link("x"), FileState::Folder { mode: 0o755, inode: None }] {
+        let changes = Changes::from([
+            ("a".into(), Change { was: large.clone(), now: FileState::Absent }),
+            ("b".into(), Change { was: replaced, now: large.clone() }),
+        ]);
+        let mut world = keeping(Once);
+        world.finish();
+        let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+        let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large.clone())]), Force::No);
+        assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
+    }
 }
 
 // proves T9: what a call put a link in the place of is not out of reach, for the link gives way
