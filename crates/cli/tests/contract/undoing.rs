@@ -167,6 +167,18 @@ fn force_is_not_advised_where_it_can_not_help() {
     assert_eq!(bench.run(&["undo", "s", "--force"]).code, 1, "it can not, indeed");
 }
 
+// proves T9: what stands on the way is told as far as it is known
+#[test]
+fn a_path_that_is_not_reached_any_more_says_what_may_be_on_the_way() {
+    let bench = worked();
+    std::fs::rename(bench.workspace().join("dir"), bench.workspace().join("moved")).expect("moved");
+    std::os::unix::fs::symlink("moved", bench.workspace().join("dir")).expect("a link");
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.stderr.contains("dir/y: can't be reached now: a link was put on the way"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("or a folder on the way can't be opened"), "{}", refused.stderr);
+    assert_eq!(bench.read("moved/y").as_deref(), Some("y\n"));
+}
+
 // proves T9: a file that was moved stays the file it was
 #[test]
 fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {

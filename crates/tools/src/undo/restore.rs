@@ -134,12 +134,11 @@ impl Restoring<'_> {
     fn is_below_own_link(&self, path: &str, change: &Change) -> bool {
         let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
         let mut above = above.filter_map(|above| self.changes.get_key_value(above));
-        above.any(|(above, link)| match (&link.was, &link.now) {
-            (_, back @ FileState::Link { .. }) => !change.now.exists() && self.here(above).is_like(back),
-            (goes @ FileState::Link { .. }, FileState::Folder { .. }) => {
-                !change.was.exists() && !self.left_alone.contains_key(above) && self.here(above).is_like(goes)
-            }
-            _ => false,
+        let is_link = |state: &FileState| matches!(state, FileState::Link { .. });
+        above.any(|(above, link)| {
+            let is_back = is_link(&link.now) && self.here(above).is_like(&link.now);
+            let gives_way = is_link(&link.was) && link.now.is_folder() && !self.left_alone.contains_key(above);
+            is_back && !change.now.exists() || gives_way && !change.was.exists() && self.here(above).is_like(&link.was)
         })
     }
 

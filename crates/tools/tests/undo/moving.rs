@@ -147,3 +147,16 @@ fn a_file_is_not_taken_for_one_whose_number_it_got() {
     let left = room.workspace().restore(&changes, &HashMap::new(), &Secrets::default(), "t");
     assert_eq!(left["a"], "its content was not kept");
 }
+
+// proves T9: what can't be looked at is neither said to be changed nor to be behind a link
+#[test]
+fn what_can_not_be_looked_at_is_left_alone_and_said_to_be() {
+    let (room, path) = (Room::new(), "x".repeat(300));
+    let looked = room.workspace().look_at([path.as_str()], Bounds::PATHS, &Secrets::default());
+    let state = looked.files[&path].clone();
+    assert_eq!(state, FileState::OUT_OF_REACH);
+    let link = FileState::Link { target: "x".into(), inode: None };
+    let changes = Changes::from([(path.clone(), windlass_vocab::Change { was: link, now: FileState::Absent })]);
+    let left = room.workspace().restore(&changes, &HashMap::new(), &Secrets::default(), "t");
+    assert_eq!(left[&path], "it can't be reached any more");
+}
