@@ -57,7 +57,38 @@ pub struct UndoPlan {
     pub unable: BTreeMap<String, String>,
 }
 
+impl UndoPlan {
+    /// The same, given what can be kept now of what is recorded without its content: that would not be lost.
+    #[must_use]
+    pub fn keeping(mut self, kept: &BTreeMap<String, FileState>) -> Self {
+        let is_kept =
+            |conflict: &Conflict| conflict.obstacle == Obstacle::WouldBeLost && kept.contains_key(&conflict.path);
+        let (safe, conflicts) = self.conflicts.into_iter().partition(is_kept);
+        let safe: Vec<Conflict> = safe;
+        self.conflicts = conflicts;
+        self.changes.extend(safe.into_iter().map(|safe| (safe.path, Change { was: safe.now, now: safe.then })));
+        let moves = |was: &FileState| self.changes.values().any(|change| change.now.is_same_thing(was));
+        let stays = |path: &&String| self.changes.get(*path).is_some_and(|change| !moves(&change.was));
+        let kept: Vec<(&String, &FileState)> = kept.iter().filter(|(path, _)| stays(path)).collect();
+        for (path, state) in kept {
+            if let Some(change) = self.changes.get_mut(path) {
+                change.was = state.clone();
+            }
+        }
+        self
+    }
+}
+
 impl Deed {
+    /// What is recorded of them.
+    #[must_use]
+    pub fn states(&self) -> Vec<&FileState> {
+        match &self.known {
+            Known::Changes(changes) => changes.values().flat_map(|change| [&change.was, &change.now]).collect(),
+            Known::BeforeOnly(before) => before.values().collect(),
+        }
+    }
+
     /// The paths it is about.
     pub fn paths(&self) -> Box<dyn Iterator<Item = &String> + '_> {
         match &self.known {
@@ -72,7 +103,12 @@ impl Deed {
         let mut plan = UndoPlan::default();
         let absent = FileState::Absent;
         for (path, then, left) in self.goals() {
-            let here = now.get(path).unwrap_or(&absent);
+            let (here, left) = match now.get(path) {
+                Some(here) if *here == FileState::OUT_OF_REACH && self.is_below_own_link(path, now) => {
+                    (&absent, left.map(|left| if left == here { &absent } else { left }))
+                }
+                here => (here.unwrap_or(&absent), left),
+            };
             if here.is_like(then) {
                 continue;
             }
@@ -102,6 +138,16 @@ impl Deed {
         }
     }
 
+    /// Whether the deed put a link in the place of a folder above, which will be back: so nothing is here.
+    fn is_below_own_link(&self, path: &str, now: &BTreeMap<String, FileState>) -> bool {
+        let Known::Changes(changes) = &self.known else { return false };
+        let mut above = path.match_indices('/').filter_map(|(end, _)| changes.get_key_value(&path[..end]));
+        above.any(|(above, change)| {
+            let is_link = matches!(change.now, FileState::Link { .. });
+            is_link && change.was.is_folder() && now.get(above).is_some_and(|here| here.is_like(&change.now))
+        })
+    }
+
     /// What stands in the way of making what is here what it will be.
     fn obstacle(&self, here: &FileState, then: &FileState, left: Option<&FileState>) -> Option<Obstacle> {
         let replaces_folder = here.is_folder() && then.exists() && !then.is_folder();
@@ -122,11 +168,9 @@ impl Deed {
         (matches!(here, FileState::Unkept { .. }) && !moves_away()).then_some(Obstacle::WouldBeLost)
     }
 
-    /// Whether what is to be put back was only moved, and is still there; a file may have been moved onto
-    /// another one.
+    /// Whether what is to be put back was only moved, and is still there, at a place that it will not keep.
     fn is_moved_here(&self, wanted: &FileState, now: &BTreeMap<String, FileState>) -> bool {
-        let makes_room = |then: &FileState| !then.exists() || !then.is_folder() && !wanted.is_folder();
         let is_here = |path: &str| now.get(path).is_some_and(|here| here.is_same_thing(wanted));
-        self.goals().iter().any(|(path, then, _)| makes_room(then) && !then.is_same_thing(wanted) && is_here(path))
+        self.goals().iter().any(|(path, then, _)| !then.is_same_thing(wanted) && is_here(path))
     }
 }

@@ -212,17 +212,61 @@ fn what_is_not_kept_is_neither_taken_away_nor_claimed_to_be_put_back() {
     assert_eq!((plan.changes.len(), plan.unable.len()), (0, 1));
 }
 
-// proves T9: nothing is lost of a large file that was moved onto another
+// proves T9: nothing is lost of a large file that was moved onto another, or where a folder was
 #[test]
-fn what_is_not_kept_is_moved_back_from_the_file_it_replaced() {
+fn what_is_not_kept_is_moved_back_from_what_it_replaced() {
     let large = FileState::Unkept { size: 9, modified: 1, inode: 5 };
+    for replaced in [link("x"), FileState::Folder { mode: 0o755, inode: None }] {
+        let changes = Changes::from([
+            ("a".into(), Change { was: large.clone(), now: FileState::Absent }),
+            ("b".into(), Change { was: replaced, now: large.clone() }),
+        ]);
+        let mut world = keeping(Once);
+        world.finish();
+        let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+        let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large.clone())]), Force::No);
+        assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
+    }
+}
+
+// proves T9: what a call put a link in the place of is not out of reach, for the link gives way
+#[test]
+fn a_folder_that_a_call_made_a_link_of_is_put_back_with_what_was_in_it() {
+    let folder = FileState::Folder { mode: 0o755, inode: None };
     let changes = Changes::from([
-        ("a".into(), Change { was: large.clone(), now: FileState::Absent }),
-        ("b".into(), Change { was: link("x"), now: large.clone() }),
+        ("d".into(), Change { was: folder, now: link("e") }),
+        ("d/a".into(), Change { was: link("x"), now: FileState::OUT_OF_REACH }),
     ]);
     let mut world = keeping(Once);
     world.finish();
     let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
-    let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large)]), Force::No);
+    let now = |d| BTreeMap::from([("d".to_owned(), d), ("d/a".to_owned(), FileState::OUT_OF_REACH)]);
+    let plan = deed.plan(&now(link("e")), Force::No);
     assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
+    assert_eq!(plan.changes["d/a"], Change { was: FileState::Absent, now: link("x") });
+    let plan = deed.plan(&now(link("theirs")), Force::No);
+    assert_eq!(plan.conflicts[1].obstacle, Obstacle::Blocked, "another link is somebody else's");
+}
+
+// proves T9: what was too large for the checkpoint may not be for the undo
+#[test]
+fn what_can_be_kept_by_now_is_no_obstacle_and_what_moves_needs_no_keeping() {
+    let large = |inode| FileState::Unkept { size: 9, modified: 1, inode };
+    let kept = |inode| FileState::File { blob: windlass_vocab::Hash([1; 32]), mode: 0o644, inode: Some(inode) };
+    let changes = Changes::from([
+        ("a".into(), Change { was: large(5), now: FileState::Absent }),
+        ("b".into(), Change { was: FileState::Absent, now: large(5) }),
+        ("made".into(), Change { was: FileState::Absent, now: large(6) }),
+    ]);
+    let mut world = keeping(Once);
+    world.finish();
+    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+    let now = BTreeMap::from([("b".to_owned(), large(5)), ("made".to_owned(), large(6))]);
+    let could = BTreeMap::from([("b".to_owned(), kept(5)), ("made".to_owned(), kept(6))]);
+    for force in [Force::No, Force::Yes] {
+        let plan = deed.plan(&now, force).keeping(&could);
+        assert_eq!((plan.conflicts.len(), plan.changes["b"].was.clone()), (0, large(5)));
+        assert_eq!(plan.changes["made"], Change { was: kept(6), now: FileState::Absent });
+    }
+    assert_eq!(deed.plan(&now, Force::No).keeping(&BTreeMap::new()).conflicts[0].obstacle, Obstacle::WouldBeLost);
 }

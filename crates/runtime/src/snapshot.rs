@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_machine::{Fact, files_before};
-use windlass_tools::{Bounds, BoxFuture, Checkpoint, Checkpoints, Offer, Workspace};
+use windlass_tools::{Bounds, BoxFuture, Checkpoint, Checkpoints, Offer, Recorded, Workspace};
 use windlass_vocab::{
     CallId, CallRequested, Change, Changes, Coverage, FileState, FilesChanged, Json, SessionId, SnapshotKind,
     SnapshotTaken,
@@ -133,7 +133,8 @@ fn not_kept(call: CallId, why: &str) -> Ended {
 }
 
 fn changes(workspace: &Workspace, before: Files, secrets: &windlass_tools::Secrets) -> Changes {
-    let after = workspace.look_at(before.keys().map(String::as_str), Bounds::PATHS, secrets).files;
+    let (paths, recorded) = (before.keys().map(String::as_str), Recorded::of(before.values()));
+    let after = workspace.look_again(paths, recorded, Bounds::PATHS, secrets).files;
     let change = |(path, was): (String, FileState)| {
         let now = after.get(&path).cloned().unwrap_or(FileState::Absent);
         (!was.is_like(&now)).then_some((path, Change { was, now }))

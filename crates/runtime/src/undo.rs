@@ -8,12 +8,12 @@
 //! A live session undoes through its driver; [`undo`] does it without one, so that nobody needs a model
 //! to have their files back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, State, UndoAsked, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
-use windlass_tools::{Bounds, Looked, Secrets, Workspace, diff};
+use windlass_tools::{Bounds, Looked, Recorded, Secrets, Workspace, diff};
 use windlass_vocab::{
     CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, Record, SessionId, ToolName, UndoId, UndoStarted,
     Undoable,
@@ -101,12 +101,12 @@ pub enum UndoError {
     /// No such call, or undo.
     #[error(
         "there is no {what} {of} in this session; `windlass sessions show` lists what there is",
-        what = kind(*.0),
+        what = .0.kind(),
         of = .0
     )]
     NoSuch(Undoable),
     /// It did nothing to files.
-    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = kind(*.0), of = .0)]
+    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = .0.kind(), of = .0)]
     Unchanged(Undoable),
     /// It is undone already.
     #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
@@ -153,7 +153,7 @@ impl UndoFiles {
         let is_there = |of: Undoable| journal.iter().any(|envelope| is_of(&envelope.record, of));
         let deed = wanted(&ledger, request.of, is_there)?;
         let looked = self.look(deed).await;
-        let plan = deed.plan(&looked.files, request.force);
+        let plan = deed.plan(&looked.files, request.force).keeping(&looked.kept);
         if !plan.conflicts.is_empty() {
             return Err(UndoError::Conflicts(self.shown(&ledger, deed, &plan, &looked).await?));
         }
@@ -173,13 +173,17 @@ impl UndoFiles {
             uncovered,
         };
         let asked = UndoAsked { of: deed.of, tool: deed.tool.clone(), changes: plan.changes, unable: plan.unable };
-        Ok(Planned { asked, blobs: looked.contents, report })
+        let replaced: HashSet<Hash> = asked.changes.values().filter_map(|change| change.was.blob()).collect();
+        let mut blobs = looked.contents;
+        blobs.retain(|content| replaced.contains(&windlass_store::hash_of(content)));
+        Ok(Planned { asked, blobs, report })
     }
 
     async fn look(&self, deed: &Deed) -> Looked {
         let paths: Vec<String> = deed.paths().cloned().collect();
+        let recorded = Recorded::of(deed.states().into_iter());
         let (workspace, secrets) = (Arc::clone(&self.workspace), Arc::clone(&self.secrets));
-        on_disk(move || workspace.look_at(paths.iter().map(String::as_str), Bounds::PATHS, &secrets)).await
+        on_disk(move || workspace.look_again(paths.iter().map(String::as_str), recorded, Bounds::PATHS, &secrets)).await
     }
 
     /// Puts the files back; says which were left alone, and why.
@@ -233,13 +237,6 @@ fn is_of(record: &Record, of: Undoable) -> bool {
     }
 }
 
-fn kind(of: Undoable) -> &'static str {
-    match of {
-        Undoable::Call(_) => "call",
-        Undoable::Undo(_) => "undo",
-    }
-}
-
 /// The deed that is meant, if it can be undone.
 fn wanted(ledger: &Ledger, of: Option<Undoable>, is_there: impl Fn(Undoable) -> bool) -> Result<&Deed, UndoError> {
     let Some(of) = of else { return ledger.last().ok_or(UndoError::Nothing) };
@@ -271,7 +268,7 @@ fn described(state: &FileState) -> String {
         FileState::File { mode, .. } => format!("a file with mode {mode:04o}"),
         FileState::Link { target, .. } => format!("a link to {target}"),
         FileState::Folder { mode, .. } => format!("a folder with mode {mode:04o}"),
-        state if *state == FileState::OUT_OF_REACH => "something that is reached only through a link".to_owned(),
+        state if *state == FileState::OUT_OF_REACH => "something that can't be reached".to_owned(),
         FileState::Unkept { size, .. } => format!("something of {size} bytes whose content is not kept"),
     }
 }

@@ -74,6 +74,6 @@ pub use selection::{CORE, Selection};
 pub use servers::ToolServers;
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
-pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Touch};
+pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Recorded, Touch};
 pub use whole_file::{Readers, write_whole};
 pub use workspace::{Workspace, WorkspaceError};

@@ -9,8 +9,10 @@
 //! Everything goes through the workspace's capability, and nothing of it into a folder that is closed to
 //! tools. A file with a secret in it is not kept (X1).
 
+mod aside;
 mod checkpoint;
 mod look;
+mod recorded;
 mod restore;
 mod scan;
 mod touch;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 use windlass_vocab::{Coverage, FileState};
 
 pub use checkpoint::{Checkpoint, Checkpoints};
+pub use recorded::Recorded;
 pub use touch::Touch;
 
 /// How much is kept, as data.
@@ -46,6 +49,8 @@ impl Bounds {
 pub struct Looked {
     /// What is at each path.
     pub files: BTreeMap<String, FileState>,
+    /// What those are with their content that are recorded without it: as it happens, they can be kept now.
+    pub kept: BTreeMap<String, FileState>,
     /// The contents of those that are kept.
     pub contents: Vec<Arc<[u8]>>,
     /// How much that is of what was looked at.

@@ -52,7 +52,7 @@ pub enum Coverage {
 }
 
 /// What is at a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FileState {
     /// Nothing.
@@ -158,16 +158,13 @@ impl FileState {
         self
     }
 
-    /// Whether both are known to be one and the same thing, which was only moved.
+    /// Whether both are known to be one and the same thing, which was only moved. Moving changes nothing of
+    /// a thing, and another one may get its number as soon as it is gone: so a folder is the same by its number,
+    /// anything else only if all that is known of it is the same.
     #[must_use]
     pub fn is_same_thing(&self, other: &Self) -> bool {
-        if self.inode().is_none() || self.inode() != other.inode() {
-            return false;
-        }
-        match self {
-            Self::File { .. } | Self::Link { .. } => self.is_like(other),
-            Self::Absent | Self::Folder { .. } | Self::Unkept { .. } => self.is_folder() == other.is_folder(),
-        }
+        let is_same_one = self.inode().is_some() && self.inode() == other.inode();
+        is_same_one && (self.is_folder() && other.is_folder() || self.is_like(other))
     }
 
     /// Whether it can be had back only by moving it: nothing of what is in it was kept.
@@ -229,6 +226,17 @@ pub enum Undoable {
     Call(CallId),
     /// What an undo did.
     Undo(UndoId),
+}
+
+impl Undoable {
+    /// What kind of deed it is, in a word.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Call(_) => "call",
+            Self::Undo(_) => "undo",
+        }
+    }
 }
 
 impl fmt::Display for Undoable {
@@ -336,6 +344,19 @@ mod tests {
         assert!(!file(1, None).is_same_thing(&file(1, None)), "nobody knows which they are");
         assert!(file(1, Some(5)).is_like(&file(1, Some(6))), "an editor that replaces a file changes nothing by it");
         assert!(!FileState::Unkept { size: 1, modified: 1, inode: 5 }.is_like(&file(1, Some(5))));
+    }
+
+    // proves T9: the number of a file that is gone may be another's by now
+    #[test]
+    fn what_is_not_kept_is_the_same_thing_only_if_all_that_is_known_of_it_is_the_same() {
+        let unkept = |size, modified| FileState::Unkept { size, modified, inode: 5 };
+        assert!(unkept(1, 1).is_same_thing(&unkept(1, 1)));
+        let file = FileState::File { blob: Hash([1; 32]), mode: 0o644, inode: Some(5) };
+        let folder = FileState::Folder { mode: 0o755, inode: Some(5) };
+        for other in [unkept(2, 1), unkept(1, 2), file, folder, FileState::Absent] {
+            assert!(!unkept(1, 1).is_same_thing(&other), "{other:?}");
+            assert!(!other.is_same_thing(&unkept(1, 1)), "{other:?}");
+        }
     }
 
     #[test]

@@ -123,12 +123,7 @@ const SHOWN: usize = 10;
 fn told(shown: &UndoConflict) -> String {
     let path = &shown.conflict.path;
     let why = match (shown.conflict.obstacle, shown.since) {
-        (Obstacle::ChangedSince, Some(of @ Undoable::Call(_))) => {
-            format!("was changed since by call {of}; undo that first")
-        }
-        (Obstacle::ChangedSince, Some(of @ Undoable::Undo(_))) => {
-            format!("was changed since by undo {of}; undo that first")
-        }
+        (Obstacle::ChangedSince, Some(of)) => format!("was changed since by {} {of}; undo that first", of.kind()),
         (Obstacle::ChangedSince, None) => changed(&shown.conflict),
         (Obstacle::LeftUnknown, _) => "the call was cut short, so nobody knows who made it what it is".to_owned(),
         (Obstacle::WouldBeLost, _) => {
@@ -139,7 +134,8 @@ fn told(shown: &UndoConflict) -> String {
             "a folder stands in its place now; move that away, then undo".to_owned()
         }
         (Obstacle::Blocked, _) => {
-            "is reached only through a link now, and nothing is put back through one; take the link away, then undo"
+            "can't be reached now: a link was put on the way to it, and nothing is put back through one, or a folder on \
+             the way can't be opened; mend that, then undo"
                 .to_owned()
         }
     };

@@ -167,6 +167,18 @@ fn force_is_not_advised_where_it_can_not_help() {
     assert_eq!(bench.run(&["undo", "s", "--force"]).code, 1, "it can not, indeed");
 }
 
+// proves T9: what stands on the way is told as far as it is known
+#[test]
+fn a_path_that_is_not_reached_any_more_says_what_may_be_on_the_way() {
+    let bench = worked();
+    std::fs::rename(bench.workspace().join("dir"), bench.workspace().join("moved")).expect("moved");
+    std::os::unix::fs::symlink("moved", bench.workspace().join("dir")).expect("a link");
+    let refused = bench.run(&["undo", "s"]);
+    assert!(refused.stderr.contains("dir/y: can't be reached now: a link was put on the way"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("or a folder on the way can't be opened"), "{}", refused.stderr);
+    assert_eq!(bench.read("moved/y").as_deref(), Some("y\n"));
+}
+
 // proves T9: a file that was moved stays the file it was
 #[test]
 fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
@@ -185,6 +197,60 @@ fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
     assert_eq!(inode("a.txt"), inode("same"));
     let redone = bench.run(&["undo", "s", "--call", "u1"]);
     assert_eq!((redone.code, inode("b/c.txt")), (0, inode("same")), "{}", redone.stderr);
+}
+
+/// A bench whose run did this to a large file.
+fn moved_about(command: &str) -> Bench {
+    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    std::fs::write(bench.workspace().join("large"), vec![b'x'; LARGE]).expect("a file");
+    let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    bench
+}
+
+/// More than a checkpoint keeps of a file.
+const LARGE: usize = 2 << 20;
+
+// proves T9: what a checkpoint is too small for is undone all the same, if it was only made or moved
+#[test]
+fn a_large_file_that_a_command_made_or_moved_is_undone() {
+    let size = |bench: &Bench, name: &str| std::fs::metadata(bench.workspace().join(name)).ok().map(|file| file.len());
+    let large = Some(LARGE as u64);
+    let bench = moved_about("cp large made");
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "removed made\n"), "{}", undone.stderr);
+    assert_eq!((size(&bench, "large"), size(&bench, "made")), (large, None));
+    let redone = bench.run(&["undo", "s", "--call", "u1"]);
+    assert_eq!((redone.code, size(&bench, "made")), (0, large), "{}", redone.stderr);
+    let bench = moved_about("mv large other; echo small > large");
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "moved back large from other\n"), "{}", undone.stderr);
+    assert_eq!((size(&bench, "large"), size(&bench, "other")), (large, None));
+    let redone = bench.run(&["undo", "s", "--call", "u1"]);
+    assert_eq!((redone.code, size(&bench, "other")), (0, large), "{}", redone.stderr);
+    assert_eq!(bench.read("large").as_deref(), Some("small\n"));
+}
+
+// proves T9: what took the place of a file or a folder gives way to it
+#[test]
+fn what_was_moved_into_its_own_place_or_made_a_link_of_is_undone() {
+    let bench = moved_about("mv large t; mkdir -p large/d; mv t large/d/large");
+    let undone = bench.run(&["undo", "s"]);
+    assert!(undone.stdout.contains("moved back large from large/d/large\n"), "{}{}", undone.stdout, undone.stderr);
+    assert!(bench.workspace().join("large").is_file());
+    assert_eq!(bench.run(&["undo", "s", "--call", "u1"]).code, 0);
+    assert!(bench.workspace().join("large/d/large").is_file());
+    let command = json!({"command": "cp -r dir other; rm -r dir; ln -s other dir"});
+    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done.")]));
+    std::fs::create_dir(bench.workspace().join("dir")).expect("a folder");
+    std::fs::write(bench.workspace().join("dir/a"), "a\n").expect("a file");
+    assert_eq!(bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]).code, 0);
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+    assert!(!bench.workspace().join("dir").is_symlink() && !bench.workspace().join("other").exists());
+    assert_eq!(bench.read("dir/a").as_deref(), Some("a\n"));
+    let redone = bench.run(&["undo", "s", "--call", "u1"]);
+    assert!(redone.code == 0 && bench.workspace().join("dir").is_symlink(), "{}", redone.stderr);
 }
 
 // proves T9

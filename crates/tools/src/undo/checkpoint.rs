@@ -15,7 +15,7 @@ use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, Sna
 
 use super::look::{Seen, TOO_LARGE, look_closer, mode, nanoseconds, unkept};
 use super::scan::{Found, Listing, Passed, scan};
-use super::{Bounds, LeftOut};
+use super::{Bounds, LeftOut, Recorded};
 use crate::{Secrets, Workspace};
 
 /// File systems keep times in steps of up to this long; what changed within the last one may change again
@@ -101,6 +101,7 @@ impl Checkpoints {
             bounds,
             left: bounds.total_bytes,
             secrets,
+            recorded: Recorded::default(),
             keeps: Keeps::Contents,
             now: SystemTime::now(),
         };
@@ -141,8 +142,16 @@ impl Checkpoints {
             return FilesChanged { call, changes: Changes::new(), unseen: Some("no checkpoint was taken".to_owned()) };
         };
         self.stored.extend(&before.contents);
-        let mut look =
-            Look { checkpoints: self, bounds, left: u64::MAX, secrets, keeps: Keeps::Nothing, now: SystemTime::now() };
+        let recorded = Recorded::of(before.files.values());
+        let mut look = Look {
+            checkpoints: self,
+            bounds,
+            left: u64::MAX,
+            secrets,
+            recorded: recorded.clone(),
+            keeps: Keeps::Nothing,
+            now: SystemTime::now(),
+        };
         let (after, _) = look.at(workspace);
         let mut changes = Changes::new();
         for (path, was) in before.files.iter().filter(|(path, _)| !before.theirs.contains(*path)) {
@@ -154,7 +163,7 @@ impl Checkpoints {
                 .files
                 .get(path)
                 .cloned()
-                .unwrap_or_else(|| workspace.look_plainly(path, bounds.file_bytes, secrets).state);
+                .unwrap_or_else(|| workspace.look_plainly(path, &recorded, bounds.file_bytes, secrets).state);
             note(&mut changes, path, was, &now);
         }
         let is_new = |path: &&String| {
@@ -227,6 +236,8 @@ struct Look<'a> {
     bounds: Bounds,
     left: u64,
     secrets: &'a Secrets,
+    /// What it was before.
+    recorded: Recorded,
     keeps: Keeps,
     now: SystemTime,
 }
@@ -253,6 +264,9 @@ impl Look<'_> {
         if found.metadata.is_dir() {
             // Which folder it is matters only where folders are moved.
             return Seen::plain(FileState::Folder { mode: mode(&found.metadata), inode: None });
+        }
+        if let Some(state) = self.recorded.find(&found.metadata) {
+            return Seen::plain(state.clone());
         }
         let stamp = Stamp::of(&found.metadata);
         if let Some(known) = self.checkpoints.known.get(&found.path).filter(|known| known.stamp == stamp) {

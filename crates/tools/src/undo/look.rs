@@ -9,7 +9,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptionsExt};
 use rustix::fs::OFlags;
 use windlass_vocab::{FileState, Hash};
 
-use super::{Bounds, LeftOut, Looked};
+use super::{Bounds, LeftOut, Looked, Recorded};
 use crate::workspace::reading;
 use crate::{Secrets, Workspace};
 
@@ -52,16 +52,6 @@ pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
 
 pub(super) fn mode(metadata: &Metadata) -> u32 {
     metadata.mode() & 0o7777
-}
-
-/// Looks at `name` in `folder`, up to `limit` bytes of it.
-pub(super) fn look(folder: &Dir, name: &Path, limit: u64, secrets: &Secrets) -> io::Result<Seen> {
-    let metadata = match folder.symlink_metadata(name) {
-        Ok(metadata) => metadata,
-        Err(error) if is_absent(&error) => return Ok(Seen::plain(FileState::Absent)),
-        Err(error) => return Err(error),
-    };
-    Ok(look_closer(folder, name, &metadata, limit, secrets))
 }
 
 pub(super) fn is_absent(error: &io::Error) -> bool {
@@ -117,7 +107,19 @@ impl Workspace {
     /// Looks at these paths, which have no links on their way.
     #[must_use]
     pub fn look_at<'p>(&self, paths: impl IntoIterator<Item = &'p str>, bounds: Bounds, secrets: &Secrets) -> Looked {
-        let mut looking = Looking::new(bounds);
+        self.look_again(paths, Recorded::default(), bounds, secrets)
+    }
+
+    /// Looks at them as things that are recorded, some of them without their content.
+    #[must_use]
+    pub fn look_again<'p>(
+        &self,
+        paths: impl IntoIterator<Item = &'p str>,
+        recorded: Recorded,
+        bounds: Bounds,
+        secrets: &Secrets,
+    ) -> Looked {
+        let mut looking = Looking::new(bounds, recorded);
         for path in paths {
             looking.at(self, path, secrets);
         }
@@ -126,16 +128,20 @@ impl Workspace {
 
     /// Looks at one path as it was recorded. What a link or the folder of Windlass's own data stands in
     /// the way of now is something else than it was.
-    pub(super) fn look_plainly(&self, path: &str, limit: u64, secrets: &Secrets) -> Seen {
-        let elsewhere = || Seen {
-            state: FileState::OUT_OF_REACH,
-            content: None,
-            left_out: Some("no longer reached without a link"),
-        };
-        if !self.is_plain(Path::new(path)) {
-            return elsewhere();
+    pub(super) fn look_plainly(&self, path: &str, recorded: &Recorded, limit: u64, secrets: &Secrets) -> Seen {
+        let elsewhere = |why| Seen { state: FileState::OUT_OF_REACH, content: None, left_out: Some(why) };
+        let path = Path::new(path);
+        if !self.is_plain(path) {
+            return elsewhere("no longer reached without a link");
         }
-        look(self.dir(), Path::new(path), limit, secrets).unwrap_or_else(|_| elsewhere())
+        match self.dir().symlink_metadata(path) {
+            Ok(metadata) => match recorded.find(&metadata) {
+                Some(state) => Seen::plain(state.clone()),
+                None => look_closer(self.dir(), path, &metadata, limit, secrets),
+            },
+            Err(error) if is_absent(&error) => Seen::plain(FileState::Absent),
+            Err(_) => elsewhere("no longer reached"),
+        }
     }
 
     /// Whether no link, and no folder closed to tools, stands on the way.
@@ -151,31 +157,52 @@ impl Workspace {
 /// Paths being looked at, within bounds.
 pub(super) struct Looking {
     bounds: Bounds,
+    recorded: Recorded,
     left: u64,
     files: BTreeMap<String, FileState>,
+    kept: BTreeMap<String, FileState>,
     contents: Vec<Arc<[u8]>>,
     pub(super) left_out: LeftOut,
 }
 
 impl Looking {
-    pub(super) fn new(bounds: Bounds) -> Self {
-        let (files, contents, left_out) = (BTreeMap::new(), Vec::new(), LeftOut::default());
-        Self { bounds, left: bounds.total_bytes, files, contents, left_out }
+    pub(super) fn new(bounds: Bounds, recorded: Recorded) -> Self {
+        let (files, kept, contents, left_out) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), LeftOut::default());
+        Self { bounds, recorded, left: bounds.total_bytes, files, kept, contents, left_out }
     }
 
     pub(super) fn at(&mut self, workspace: &Workspace, path: &str, secrets: &Secrets) -> Option<&'static str> {
-        let seen = workspace.look_plainly(path, self.bounds.file_bytes.min(self.left), secrets);
-        if let Some(content) = seen.content {
-            self.left = self.left.saturating_sub(content.len() as u64);
-            self.contents.push(content);
+        let seen = workspace.look_plainly(path, &self.recorded, self.limit(), secrets);
+        if self.recorded.has(&seen.state) {
+            self.keep(workspace, path, &seen.state, secrets);
         }
+        self.store(seen.content);
         self.files.insert(path.to_owned(), seen.state);
         seen.left_out
     }
 
+    /// Keeps what is recorded without its content, if that is possible now and it is the same all the while.
+    fn keep(&mut self, workspace: &Workspace, path: &str, state: &FileState, secrets: &Secrets) {
+        let seen = workspace.look_plainly(path, &Recorded::default(), self.limit(), secrets);
+        let is_the_same = workspace.look_plainly(path, &self.recorded, 0, secrets).state == *state;
+        if seen.content.is_some() && is_the_same {
+            self.store(seen.content);
+            self.kept.insert(path.to_owned(), seen.state);
+        }
+    }
+
+    fn store(&mut self, content: Option<Arc<[u8]>>) {
+        self.left = self.left.saturating_sub(content.as_ref().map_or(0, |content| content.len() as u64));
+        self.contents.extend(content);
+    }
+
+    fn limit(&self) -> u64 {
+        self.bounds.file_bytes.min(self.left)
+    }
+
     pub(super) fn looked(self) -> Looked {
         let coverage = self.left_out.coverage();
-        Looked { files: self.files, contents: self.contents, coverage }
+        Looked { files: self.files, kept: self.kept, contents: self.contents, coverage }
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::look::{Looking, written};
-use super::{Bounds, Looked};
+use super::{Bounds, Looked, Recorded};
 use crate::{Secrets, Workspace};
 
 /// A path a call is about to change.
@@ -33,7 +33,7 @@ impl Workspace {
     /// call will be refused for the same reason.
     #[must_use]
     pub fn keep(&self, touches: &[Touch], secrets: &Secrets) -> Looked {
-        let mut looking = Looking::new(Bounds::PATHS);
+        let mut looking = Looking::new(Bounds::PATHS, Recorded::default());
         for touch in touches {
             let Ok(Some(target)) = self.target(touch) else { continue };
             for path in target.missing.iter().chain([&target.path]) {

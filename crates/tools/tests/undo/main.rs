@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod any_command;
+mod moving;
+
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
