@@ -39,12 +39,16 @@ pub struct UndoAsked {
 
 /// Changes as they are recorded: which thing it is matters only where one was moved.
 pub(crate) fn settled(mut changes: Changes) -> Changes {
-    let otherwise = |change: &&Change| change.was.inode() != change.now.inode();
-    let inodes = |pick: fn(&Change) -> &FileState| -> BTreeSet<u64> {
-        changes.values().filter(otherwise).filter_map(|change| pick(change).inode()).collect()
-    };
+    let otherwise = || changes.values().filter(|change| change.was.inode() != change.now.inode());
+    let mut arrived: BTreeMap<u64, Vec<&FileState>> = BTreeMap::new();
+    for change in otherwise() {
+        change.now.inode().into_iter().for_each(|inode| arrived.entry(inode).or_default().push(&change.now));
+    }
+    // A number alone says little: another thing may have got it as soon as it was free.
+    let is_moved =
+        |was: &FileState, inode| arrived.get(&inode).is_some_and(|all| all.iter().any(|now| was.is_same_thing(now)));
     let moved: BTreeSet<u64> =
-        inodes(|change| &change.was).intersection(&inodes(|change| &change.now)).copied().collect();
+        otherwise().filter_map(|change| change.was.inode().filter(|inode| is_moved(&change.was, *inode))).collect();
     let plain = |state: &mut FileState| {
         if state.inode().is_some_and(|inode| !moved.contains(&inode)) {
             *state = state.clone().anywhere();
@@ -95,5 +99,30 @@ impl Draft<'_> {
             let left = started.changes.keys().map(|path| (path.clone(), texts::UNDO_LEFT_TO_ORIGIN.to_owned()));
             self.restored(started.undo, left.collect());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{Change, Changes, FileState, Hash};
+
+    use super::settled;
+
+    // proves T9: a number that was free and taken again is no move
+    #[test]
+    fn a_thing_was_moved_only_if_the_same_thing_is_elsewhere() {
+        let file = |content| FileState::File { blob: Hash([content; 32]), mode: 0o644, inode: Some(7) };
+        let folder = FileState::Folder { mode: 0o755, inode: Some(7) };
+        let between = |was: &FileState, now: &FileState| {
+            let went = Change { was: was.clone(), now: FileState::Absent };
+            let came = Change { was: FileState::Absent, now: now.clone() };
+            let changes = settled(Changes::from([("a".to_owned(), went), ("b".to_owned(), came)]));
+            (changes["a"].was.inode(), changes["b"].now.inode())
+        };
+        assert_eq!(between(&file(1), &file(1)), (Some(7), Some(7)));
+        assert_eq!(between(&folder, &folder), (Some(7), Some(7)));
+        assert_eq!(between(&file(1), &file(2)), (None, None));
+        assert_eq!(between(&file(1), &folder), (None, None));
+        assert_eq!(between(&folder, &file(1)), (None, None));
     }
 }

@@ -48,9 +48,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         };
         print(&undone::restored(&report))?;
         tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
-        // Whoever asked for files is not told that all is well when none came back.
-        let in_vain = report.restored.is_empty() && !report.left_alone.is_empty();
-        Ok(if in_vain { Exit::Failed } else { Exit::Done })
+        // Whoever asked for files is not told that all is well when some did not come back.
+        Ok(if report.left_alone.is_empty() { Exit::Done } else { Exit::Failed })
     })
 }
 

@@ -45,13 +45,14 @@ fn shown(path: &str, change: &Change) -> String {
 /// What was undone, what was not, and how to have it back.
 pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -> String {
     let what = named(report.of, report.tool.as_ref());
+    let in_part = if report.left_alone.is_empty() { "" } else { ", in part" };
     let mut lines = Vec::new();
     lines.push(match (report.undo, report.restored.is_empty()) {
         (_, true) if !report.left_alone.is_empty() => format!("nothing could be put back for {what}"),
         (_, true) => format!("no file had to be changed for {what}: all are as they were already"),
         (Some(_), false) => match report.of {
-            Undoable::Call(_) => format!("undid {what}"),
-            Undoable::Undo(_) => format!("brought back what {what} took back"),
+            Undoable::Call(_) => format!("undid {what}{in_part}"),
+            Undoable::Undo(_) => format!("brought back what {what} took back{in_part}"),
         },
         (None, false) => format!("this would undo {what}; nothing was changed"),
     });
@@ -79,6 +80,9 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
             Undoable::Call(_) => format!("this is undo {undo}; bring it back with: {again}"),
             Undoable::Undo(_) => format!("this is undo {undo}; take it back again with: {again}"),
         });
+        if !in_part.is_empty() {
+            lines.push("what was left is tried again by doing that and then undoing once more".to_owned());
+        }
     }
     harmless_lines(&(lines.join("\n") + "\n"))
 }
