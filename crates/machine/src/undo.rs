@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Change, Changes, FileState, FilesChanged, SnapshotTaken, ToolName, UndoId, UndoStarted, Undoable, Undone,
+    Changes, FileState, FilesChanged, SnapshotTaken, ToolName, UndoId, UndoStarted, Undoable, Undone,
 };
 
 use crate::draft::Draft;
