@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Server, Standing};
+use crate::config::Reach;
 use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::listing::{self, Listing};
 use crate::notice::NoticeKind;
 use crate::state::LeftOut;
 
-/// How long a server that nobody waits for is not started: whoever woke it has a request to send, and
+/// How long a program that nobody waits for is not started: whoever woke the server has a request to send, and
 /// starting a dozen processes would hold that up.
 const HEAD_START: Duration = Duration::from_millis(50);
 /// How often a server that died is started again, and how long before the first time.
@@ -32,13 +33,20 @@ enum Parting {
 }
 
 impl Server {
+    /// Whether reaching it means starting a program; what is wrong with an entry is told at once.
+    fn starts_a_program(&self) -> bool {
+        matches!(self.config.expanded(&self.name, &*self.options.variables), Ok(Reach::Stdio { .. }))
+    }
+
     /// The life of a server, from being woken to being given up.
     pub(super) async fn keep(self: Arc<Self>) {
         let mut deaths = 0;
         let stop = self.stop.clone();
-        let Some(_) = stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await else {
+        if self.starts_a_program()
+            && stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await.is_none()
+        {
             return self.set(Standing::Closed);
-        };
+        }
         loop {
             let reached = tokio::select! {
                 reached = self.reach_logging_in() => reached,
