@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use serde_json::json;
-use support::{Bomb, World};
+use support::{Bomb, End, World};
 use windlass_machine::preset;
 use windlass_runtime::{Sent, Session, SessionClosed, Standing, Subscription};
 use windlass_store::{Batch, Entry, Inbox as _, SessionLog as _, StoreError, Writer};
@@ -27,6 +27,17 @@ fn world(policy: Policy, script: Script) -> World {
 
 async fn open(world: &World) -> Session {
     world.open(&Bomb::at(None)).await.expect("opened")
+}
+
+// proves J2, J6: a session whose first commit is tried again though it took place begins all the same, once
+#[tokio::test]
+async fn a_beginning_that_was_not_heard_of_is_tried_again_and_stands() {
+    let world = world(policy("default"), Script::of([Step::say("Done.")]));
+    let End::Ended(ended) = world.process(&Bomb::at(Some(support::Point::Unheard))).await else {
+        panic!("it must begin")
+    };
+    assert_eq!(ended.answer, "Done.");
+    assert_eq!(world.records().iter().filter(|record| record.kind() == "MessageAccepted").count(), 1);
 }
 
 /// A reply that never comes: the call can only be aborted.

@@ -152,21 +152,24 @@ async fn run(world: &World) -> EndReason {
     }
 }
 
+/// A run in which the server is up only once the model has been asked: nothing waited for it before.
+async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason {
+    let comes_up = async {
+        while world.model.heard().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        hub.up.send_replace(true);
+    };
+    tokio::join!(run(world), comes_up).0
+}
+
 // proves P2
 #[tokio::test]
 async fn a_prompt_waits_for_no_server_and_the_model_may() {
     let hub = Hub::down(&[]);
     let steps = vec![Step::call("wait_for_servers", json!({})), Step::call("hub__echo", json!({})), Step::say("done")];
     let world = world(default(), &hub, Attendance::Unattended, steps);
-    let model = world.model.clone();
-    let comes_up = async {
-        // Only once the model has been asked is the server up: nothing waited for it before.
-        while model.heard().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        hub.up.send_replace(true);
-    };
-    let (reason, ()) = tokio::join!(run(&world), comes_up);
+    let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["wait_for_servers"], vec!["hub__asks", "hub__echo", "hub__pauses"]]);
     assert_eq!(outcomes(&world)[0].1, "hub is there, with 3 tools.");
@@ -179,14 +182,7 @@ async fn a_call_that_names_a_server_on_its_way_waits_for_it() {
     let hub = Hub::down(&[]);
     let world =
         world(default(), &hub, Attendance::Unattended, vec![Step::call("hub__echo", json!({})), Step::say("done")]);
-    let model = world.model.clone();
-    let comes_up = async {
-        while model.heard().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        hub.up.send_replace(true);
-    };
-    let (reason, ()) = tokio::join!(run(&world), comes_up);
+    let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
 }
@@ -205,14 +201,7 @@ async fn a_call_in_any_dialect_waits_for_the_server_it_names() {
         let hub = Hub::down(&[]);
         let policy = Policy { dialects: vec![dialect], ..default() };
         let world = world(policy, &hub, Attendance::Unattended, vec![Step::say(text), Step::say("done")]);
-        let model = world.model.clone();
-        let comes_up = async {
-            while model.heard().is_empty() {
-                tokio::task::yield_now().await;
-            }
-            hub.up.send_replace(true);
-        };
-        let (reason, ()) = tokio::join!(run(&world), comes_up);
+        let reason = run_while_it_comes_up(&world, &hub).await;
         assert_eq!(reason, EndReason::Completed, "{text}");
         assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())], "{text}");
     }
@@ -225,14 +214,7 @@ async fn a_call_of_an_awaited_server_that_does_not_have_the_tool_is_told_so() {
     let policy = Policy { dialects: vec![Dialect::BareJson], ..default() };
     let steps = vec![Step::say(r#"{"name": "hub.manufacture", "arguments": {}}"#), Step::say("done")];
     let world = world(policy, &hub, Attendance::Unattended, steps);
-    let model = world.model.clone();
-    let comes_up = async {
-        while model.heard().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        hub.up.send_replace(true);
-    };
-    let (reason, ()) = tokio::join!(run(&world), comes_up);
+    let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
     let outcomes = outcomes(&world);
     assert!(

@@ -44,6 +44,8 @@ pub(crate) enum Point {
     Tool(Side, u64),
     /// Before the n-th change an undo makes to files.
     Restore(u64),
+    /// Nothing ends: the commit that begins a journal is made, not heard of, and tried again.
+    Unheard,
 }
 
 /// Counts what happens in one process, and ends it at its point.
@@ -100,7 +102,14 @@ impl SessionLog for Crashing {
         Box::pin(self.around(self.inner.append(sealed)))
     }
     fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.around(self.inner.restore(batches)))
+        let restoring = self.inner.restore(batches.clone());
+        if self.bomb.is(Point::Unheard) {
+            return Box::pin(async move {
+                restoring.await?;
+                self.inner.restore(batches).await
+            });
+        }
+        Box::pin(self.around(restoring))
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)

@@ -259,8 +259,14 @@ impl Restoring<'_> {
 
     fn sources<'s>(&'s self, path: &'s str, then: &'s FileState) -> impl Iterator<Item = &'s str> + 's {
         let goes = |change: &Change| change.was.is_same_thing(then) && !change.now.is_same_thing(then);
-        let others = self.changes.iter().filter(move |(other, change)| *other != path && goes(change));
+        let others = self.if_moved(then).filter(move |(other, change)| *other != path && goes(change));
         others.map(|(other, _)| other.as_str())
+    }
+
+    /// All changes where it is recorded which thing this is; else it was not moved, and a deed of many
+    /// files need not compare each with each.
+    fn if_moved(&self, thing: &FileState) -> impl Iterator<Item = (&String, &Change)> {
+        thing.inode().into_iter().flat_map(|_| self.changes)
     }
 
     /// Whether the thing that is here now will be somewhere else.
@@ -279,7 +285,7 @@ impl Restoring<'_> {
         path: &'s str,
         was: &'s FileState,
     ) -> impl Iterator<Item = (&'s str, &'s Change)> + 's {
-        let others = self.changes.iter().map(|(other, change)| (other.as_str(), change));
+        let others = self.if_moved(was).map(|(other, change)| (other.as_str(), change));
         others.filter(move |(other, change)| *other != path && change.now.is_same_thing(was))
     }
 
