@@ -19,15 +19,28 @@ impl Place {
     /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
     /// unfinished file, so that a second try clears away what a crash left of the first.
     pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
-        let unfinished = format!(".windlass-{}.tmp", effect.as_str().replace([':', '/'], "-"));
-        let replaced = self.write_new(&unfinished, content);
-        if let Err(error) = replaced.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name)) {
-            // The first error is the one that matters.
-            let _ = self.parent.remove_file(&unfinished);
-            return Err(io::Error::other(format!("{error}; it was left as it was")));
-        }
+        let mark = effect.as_str().replace([':', '/'], "-");
+        let put = self.put(&mark, |folder, name| self.write_new(folder, name, content));
+        put.map_err(|error| io::Error::other(format!("{error}; it was left as it was")))?;
         let unsure = |error| io::Error::other(format!("it was written, but the disk did not confirm it: {error}"));
         sync_folder(&self.parent).map_err(unsure)
+    }
+
+    /// Makes something beside its place and moves it there in one step. `mark` is the same whenever this is
+    /// tried, so that a second try clears away what the first left.
+    pub(crate) fn put(&self, mark: &str, make: impl FnOnce(&Dir, &str) -> io::Result<()>) -> io::Result<()> {
+        let unfinished = format!(".windlass-{mark}.tmp");
+        match self.parent.remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let made = make(&self.parent, &unfinished);
+        let put = made.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name));
+        if put.is_err() {
+            // The first error is the one that matters.
+            let _ = self.parent.remove_file(&unfinished);
+        }
+        put
     }
 
     /// Gives what is here another place, and replaces nothing there; where the file system can't promise
@@ -45,16 +58,12 @@ impl Place {
         }
     }
 
-    fn write_new(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_new(&self, folder: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
         let existing = self.parent.metadata(&self.name).ok();
         if existing.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
             return Err(io::Error::other("it is read-only"));
         }
-        match self.parent.remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let mut file = self.parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+        let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content)?;
         if let Some(existing) = existing {
             file.set_permissions(existing.permissions())?;

@@ -208,12 +208,14 @@ impl Restoring<'_> {
                 let content = self.contents.get(blob).cloned().ok_or_else(lost)?;
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
-                self.replace(&place, |folder, name| write(folder, name, &content, *mode))
+                place.put(self.mark, |folder, name| write(folder, name, &content, *mode))?;
+                sync_folder(&place.parent)
             }
             FileState::Link { target, .. } => {
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
-                self.replace(&place, |folder, name| folder.symlink_contents(target, name))
+                place.put(self.mark, |folder, name| folder.symlink_contents(target, name))?;
+                sync_folder(&place.parent)
             }
         }
     }
@@ -321,25 +323,6 @@ impl Restoring<'_> {
             Err(error) => Err(error),
             Ok(()) => sync_folder(&place.parent),
         }
-    }
-
-    /// Makes something beside its place and moves it there in one step.
-    fn replace(&self, place: &Place, make: impl FnOnce(&Dir, &str) -> io::Result<()>) -> io::Result<()> {
-        // Called the same whenever this is tried, so that a second try clears it away.
-        let unfinished = format!(".windlass-{}.tmp", self.mark);
-        let unfinished = unfinished.as_str();
-        match place.parent.remove_file(unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let made =
-            make(&place.parent, unfinished).and_then(|()| place.parent.rename(unfinished, &place.parent, &place.name));
-        if let Err(error) = made {
-            // The first error is the one that matters.
-            let _ = place.parent.remove_file(unfinished);
-            return Err(error);
-        }
-        sync_folder(&place.parent)
     }
 
     pub(super) fn place(&self, path: &str) -> io::Result<Place> {
