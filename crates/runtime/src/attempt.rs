@@ -14,7 +14,7 @@ use windlass_vocab::{
 };
 
 use crate::events::Events;
-use crate::offering::Known;
+use crate::offering::KnownNames;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
 use crate::textual::{self, Textual};
@@ -42,7 +42,7 @@ pub(crate) struct Asked {
     pub(crate) model: ModelName,
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
-    pub(crate) known: Known,
+    pub(crate) known: KnownNames,
 }
 
 /// Starts the call: the body is written out now, the rest happens when the future is polled.
@@ -240,7 +240,7 @@ pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
 /// What a model call's end is read against.
 pub(crate) struct Read<'a> {
     pub(crate) state: &'a State,
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a KnownNames,
     pub(crate) agent: &'a Agent,
     pub(crate) outside: &'a Outside,
 }

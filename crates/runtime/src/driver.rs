@@ -20,7 +20,7 @@ use crate::attempt::{self, Asked, Read, Streamed, Written};
 use crate::call::{self, Ended, Live};
 use crate::elicit::Elicited;
 use crate::events::Events;
-use crate::offering::{Known, Offering};
+use crate::offering::{KnownNames, Offering};
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
 use crate::session::{Command, FirstWords, Sent, SessionClosed, Standing, Taken};
@@ -242,10 +242,10 @@ impl Driver {
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
             Done::Model(key, result) => {
                 let clears = result.is_err() && !running.streamed.text().is_empty();
-                let Known { awaited, .. } = self.known();
+                let KnownNames { awaited, .. } = self.known();
                 self.grow_offer().await?;
                 // A call of a server that did not come up was still a call.
-                let known = Known { offer: self.offer(), awaited };
+                let known = KnownNames { offer: self.offer(), awaited };
                 let read = Read { state: &self.state, known: &known, agent: &self.agent, outside: &self.outside };
                 let fact = read.fact(key, result, &running.streamed);
                 let taken = self.step(fact).await?;

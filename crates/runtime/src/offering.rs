@@ -26,14 +26,14 @@ pub(crate) struct Offering {
 
 /// The names a run can make something of.
 #[derive(Clone)]
-pub(crate) struct Known {
+pub(crate) struct KnownNames {
     /// What is offered.
     pub(crate) offer: Offer,
     /// Servers on their way, whose tools are not known yet.
     pub(crate) awaited: Vec<String>,
 }
 
-impl Known {
+impl KnownNames {
     /// Whether this names a tool that is there, or may be one of a server on its way.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.offer.knows(name) || self.awaited.iter().any(|server| is_of_server(name, server))
@@ -41,14 +41,14 @@ impl Known {
 }
 
 /// The servers a run waits for only if it must.
-pub(crate) struct Awaited {
+pub(crate) struct AwaitedServers {
     servers: Option<Arc<dyn ToolServers>>,
-    known: Known,
+    known: KnownNames,
     /// How calls may be written into the text of a reply.
     spoken: Option<Spoken>,
 }
 
-impl Awaited {
+impl AwaitedServers {
     /// A call of a tool whose server is on its way is worth waiting for.
     pub(crate) async fn wait_for_those_named(&self, result: &Result<Reply, Failure>) {
         let (Some(servers), Ok(reply)) = (&self.servers, result) else { return };
@@ -111,16 +111,16 @@ impl Driver {
     }
 
     /// The names the open run can make something of.
-    pub(crate) fn known(&mut self) -> Known {
+    pub(crate) fn known(&mut self) -> KnownNames {
         let offer = self.offer();
         let awaited = self.underway.offering.as_ref().map(|offering| offering.awaited.clone()).unwrap_or_default();
-        Known { offer, awaited }
+        KnownNames { offer, awaited }
     }
 
-    pub(crate) fn awaited_servers(&self, known: Known) -> Awaited {
+    pub(crate) fn awaited_servers(&self, known: KnownNames) -> AwaitedServers {
         let run = self.state.control.run.as_ref().zip(self.state.book.context.as_ref());
         let spoken = run.and_then(|(run, context)| textual::spoken(run.policy(), context));
-        Awaited { servers: self.outside.registry.servers().cloned(), known, spoken }
+        AwaitedServers { servers: self.outside.registry.servers().cloned(), known, spoken }
     }
 
     /// At a turn boundary what has come up since joins the offer.

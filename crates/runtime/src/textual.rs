@@ -7,7 +7,7 @@ use windlass_provider::ModelRequest;
 use windlass_tools::dialect::{Calls, Ended, Malformed, Reader, Reading, Spoken, read, rendered, stop_sequence};
 use windlass_vocab::{Dialect, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
 
-use crate::offering::Known;
+use crate::offering::KnownNames;
 
 /// The conversation as it is sent, where calls are text.
 #[derive(Debug, Default)]
@@ -60,13 +60,13 @@ pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken>
 }
 
 /// What reads a reply as it comes.
-pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &Known) -> Option<Reader<'static>> {
+pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownNames) -> Option<Reader<'static>> {
     let known = known.clone();
     Some(Reader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
 }
 
 /// The tools a reply calls, by the names it has for them.
-pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &Known) -> Vec<String> {
+pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &KnownNames) -> Vec<String> {
     let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
     match spoken.filter(|_| reply.calls.is_empty()) {
         Some(spoken) => names(&reading(reply, spoken, known).calls),
@@ -74,7 +74,7 @@ pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &Known) -> V
     }
 }
 
-fn reading(reply: &Reply, spoken: &Spoken, known: &Known) -> Reading {
+fn reading(reply: &Reply, spoken: &Spoken, known: &KnownNames) -> Reading {
     let ended = if reply.stop == StopReason::Length { Ended::Cut } else { Ended::Whole };
     let known = known.clone();
     read(&reply.text, spoken, move |name| known.knows(name), ended)
@@ -93,7 +93,7 @@ pub(crate) fn understood(
     mode: TurnMode,
     policy: &Policy,
     context: &PinnedContext,
-    known: &Known,
+    known: &KnownNames,
 ) -> (Reply, Option<String>) {
     let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
     let reading = reading(&reply, &spoken, known);

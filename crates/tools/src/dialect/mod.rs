@@ -35,12 +35,12 @@ mod held;
 mod json;
 mod lines;
 mod opening;
-mod place;
 mod prompt;
 mod reader;
 mod render;
 mod scan;
 mod spoken;
+mod spot;
 #[cfg(test)]
 mod tests;
 pub(crate) mod xml;

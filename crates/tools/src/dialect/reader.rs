@@ -15,8 +15,8 @@ use super::explain::explains;
 use super::found::{Found, found, unfinished};
 use super::held::{Fence, Held, Progress, Stand};
 use super::opening::{Kind, Named, Sight, sight, tag};
-use super::place::{Begun, Code, FenceLine, Place, Step};
 use super::spoken::{Calls, Forms, Spoken};
+use super::spot::{Begun, Code, FenceLine, Spot, Step};
 use super::{Ended, Malformed};
 
 /// What a reader gives out.
@@ -56,7 +56,7 @@ pub struct Reader<'t> {
     before: (usize, usize),
     /// Quotes of code on the line: up to where they were counted, and whether one is open.
     code: (usize, Code),
-    place: Place,
+    spot: Spot,
     begun: Begun,
     /// Bytes that were held in vain.
     waste: usize,
@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
             line: 0,
             before: (0, 0),
             code: (0, Code::Outside),
-            place: Place::Line,
+            spot: Spot::Line,
             begun: Begun::No,
             waste: 0,
             over: None,
@@ -122,7 +122,7 @@ impl<'t> Reader<'t> {
     pub fn finish(mut self, ended: Ended, sink: &mut dyn FnMut(Said<'_>)) -> Option<Malformed> {
         self.over = Some(ended);
         self.go_on(sink);
-        let is_dropped = matches!(self.place, Place::Dropped);
+        let is_dropped = matches!(self.spot, Spot::Dropped);
         if self.calls == 0 && self.malformed.is_none() && !is_dropped {
             // Without calls the words are exactly the text.
             self.tell_up_to(self.text.len(), sink);
@@ -137,13 +137,13 @@ impl<'t> Reader<'t> {
 
     /// Forgets what is not looked at again, once it is the larger part: no byte is moved twice.
     fn forget(&mut self) {
-        let kept = match &self.place {
+        let kept = match &self.spot {
             // The line is looked back at, and the one before it.
-            Place::Line | Place::Middle | Place::Fence(..) => self.told.min(self.line).min(self.before.0),
-            Place::Words => self.told,
-            Place::Dropped => self.text.len(),
+            Spot::Line | Spot::Middle | Spot::Fence(..) => self.told.min(self.line).min(self.before.0),
+            Spot::Words => self.told,
+            Spot::Dropped => self.text.len(),
             // What is held stays where it is.
-            Place::Held(_) => 0,
+            Spot::Held(_) => 0,
         };
         if kept <= self.text.len() / 2 {
             return;
@@ -168,21 +168,21 @@ impl<'t> Reader<'t> {
 
     fn go_on(&mut self, sink: &mut dyn FnMut(Said<'_>)) {
         while self.step(sink) == Step::On {}
-        let certain = match &self.place {
-            Place::Held(held) => held.start,
-            Place::Line | Place::Middle | Place::Fence(..) | Place::Words => self.at,
-            Place::Dropped => return,
+        let certain = match &self.spot {
+            Spot::Held(held) => held.start,
+            Spot::Line | Spot::Middle | Spot::Fence(..) | Spot::Words => self.at,
+            Spot::Dropped => return,
         };
         self.tell(certain, sink);
     }
 
     fn step(&mut self, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        match &self.place {
-            Place::Line => self.line(),
-            Place::Middle => self.middle(),
-            Place::Fence(fence, line) => self.fence(*fence, *line),
-            Place::Held(_) => self.held(sink),
-            Place::Words | Place::Dropped => {
+        match &self.spot {
+            Spot::Line => self.line(),
+            Spot::Middle => self.middle(),
+            Spot::Fence(fence, line) => self.fence(*fence, *line),
+            Spot::Held(_) => self.held(sink),
+            Spot::Words | Spot::Dropped => {
                 self.at = self.text.len();
                 Step::More
             }
@@ -225,7 +225,7 @@ impl<'t> Reader<'t> {
 
     fn words_follow(&mut self) -> Step {
         self.begun = Begun::Yes;
-        self.place = if self.spoken.anywhere.is_empty() { Place::Words } else { Place::Middle };
+        self.spot = if self.spoken.anywhere.is_empty() { Spot::Words } else { Spot::Middle };
         Step::On
     }
 
@@ -262,7 +262,7 @@ impl<'t> Reader<'t> {
 
     fn hold(&mut self, start: usize, kind: Kind) -> Step {
         let stand = self.stand(kind);
-        self.place = Place::Held(Box::new(Held::new(start, start, kind, stand, None)));
+        self.spot = Spot::Held(Box::new(Held::new(start, start, kind, stand, None)));
         Step::On
     }
 
@@ -293,8 +293,8 @@ impl<'t> Reader<'t> {
         let behind = &rest[times..];
         let plain = |reader: &mut Self| {
             reader.begun = Begun::Yes;
-            reader.place =
-                if reader.spoken.anywhere.is_empty() { Place::Words } else { Place::Fence(fence, FenceLine::First) };
+            reader.spot =
+                if reader.spoken.anywhere.is_empty() { Spot::Words } else { Spot::Fence(fence, FenceLine::First) };
             Step::On
         };
         let longest = FENCE_WORDS.iter().map(|word| word.len()).max().unwrap_or(0) + 2;
@@ -314,7 +314,7 @@ impl<'t> Reader<'t> {
             Sight::No | Sight::More => plain(self),
             Sight::Yes(kind) => {
                 let body = self.text.len() - inner.len();
-                self.place = Place::Held(Box::new(Held::new(self.at, body, kind, Stand::Last, Some(fence))));
+                self.spot = Spot::Held(Box::new(Held::new(self.at, body, kind, Stand::Last, Some(fence))));
                 Step::On
             }
         }
@@ -330,7 +330,7 @@ impl<'t> Reader<'t> {
         let closes = line == FenceLine::Later && fence.is_closed_by(&self.text[self.line..end]);
         self.at = end + 1;
         self.line = self.at;
-        self.place = if closes { Place::Line } else { Place::Fence(fence, FenceLine::Later) };
+        self.spot = if closes { Spot::Line } else { Spot::Fence(fence, FenceLine::Later) };
         Step::On
     }
 
@@ -349,7 +349,7 @@ impl<'t> Reader<'t> {
             self.at += 1;
             self.line = self.at;
             self.code = (self.at, Code::Outside);
-            self.place = Place::Line;
+            self.spot = Spot::Line;
             return Step::On;
         }
         match tag(&self.text[self.at..], forms) {
@@ -379,7 +379,7 @@ impl<'t> Reader<'t> {
 
     /// A call has begun: it ends, it can't be one, or more must come.
     fn held(&mut self, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        let Place::Held(held) = &mut self.place else { return Step::On };
+        let Spot::Held(held) = &mut self.spot else { return Step::On };
         let progress = held.progress(&self.text, self.over);
         let (inner, kind, fenced) = (held.inner(), held.kind, held.fence.is_some());
         let (result, behind) = match progress {
@@ -405,7 +405,7 @@ impl<'t> Reader<'t> {
 
     /// Whether the line before says that this is an example. A block in the open is taken at its word.
     fn is_explained(&self) -> bool {
-        let Place::Held(held) = &self.place else { return false };
+        let Spot::Held(held) = &self.spot else { return false };
         let plain = held.kind == Kind::Block && held.fence.is_none();
         !plain && explains(&self.text[self.before.0..self.before.1])
     }
@@ -430,32 +430,32 @@ impl<'t> Reader<'t> {
 
     /// Goes on behind what was held, which is not given out.
     fn pass(&mut self, behind: usize, sink: &mut dyn FnMut(Said<'_>)) {
-        if let Place::Held(held) = &self.place {
+        if let Spot::Held(held) = &self.spot {
             let start = held.start;
             self.waste += held.waste;
             self.tell(start, sink);
         }
         (self.at, self.line, self.told, self.begun) = (behind, behind, behind, Begun::Yes);
         self.before = (behind, behind);
-        self.place = match self.spoken.calls {
-            Calls::One => Place::Dropped,
-            Calls::Several if self.is_wasteful() => Place::Words,
-            Calls::Several => Place::Line,
+        self.spot = match self.spoken.calls {
+            Calls::One => Spot::Dropped,
+            Calls::Several if self.is_wasteful() => Spot::Words,
+            Calls::Several => Spot::Line,
         };
     }
 
     /// What was held is no call, as was found at `end`: it is words, or code.
     fn let_go(&mut self, end: usize) -> Step {
-        let Place::Held(held) = &self.place else { return Step::On };
+        let Spot::Held(held) = &self.spot else { return Step::On };
         let (start, fence) = (held.start, held.fence);
         self.waste += end - start;
         self.begun = Begun::Yes;
-        self.place = match fence {
-            _ if self.spoken.anywhere.is_empty() || self.is_wasteful() => Place::Words,
-            Some(fence) => Place::Fence(fence, FenceLine::First),
+        self.spot = match fence {
+            _ if self.spoken.anywhere.is_empty() || self.is_wasteful() => Spot::Words,
+            Some(fence) => Spot::Fence(fence, FenceLine::First),
             None => {
                 self.at = start + 1;
-                Place::Middle
+                Spot::Middle
             }
         };
         Step::On

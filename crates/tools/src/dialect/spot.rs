@@ -3,7 +3,7 @@
 use super::held::{Fence, Held};
 
 /// Where the reader stands.
-pub(super) enum Place {
+pub(super) enum Spot {
     /// At the beginning of a line.
     Line,
     /// Within one.
