@@ -283,7 +283,7 @@ async fn what_the_store_makes_is_its_owners_alone() {
             if is_folder { folders.push(entry.path()) } else { files.push(entry.file_name()) }
         }
     }
-    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "write.lock"] {
+    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "spool", "write.lock"] {
         assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
     }
     assert!(files.len() > 5, "a lock and a blob as well: {files:?}");

@@ -4,8 +4,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, MessageId, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
-use super::commit::{Db, Work};
+use super::commit::Db;
+use super::job::Work;
 use super::rows;
+use super::slip::{Slip, Spooled};
+use super::spool::{self, Staged};
 use crate::projections::{SessionFold, project};
 use crate::{Head, Sealed, StoreError};
 
@@ -21,34 +24,27 @@ impl Work for Append {
 
     fn write(&self, db: &Db) -> Result<(), StoreError> {
         let sealed = &self.0;
-        if self.is_one_statement(db) {
-            return match insert(db, sealed) {
-                Ok(()) => {
-                    db.tails.move_on(sealed);
-                    Ok(())
-                }
-                // Its place is taken: this very batch, or another writer's.
-                Err(error) if is_taken(&error) => self.held_or_conflict(db),
-                Err(error) => Err(db.fault()(error)),
-            };
-        }
         if head(&db.connection, sealed.session).map_err(db.fault())? != sealed.expected {
-            return self.held_or_conflict(db);
+            return if holds(db, sealed)? { Ok(()) } else { Err(StoreError::Conflict) };
         }
         let row = write(db, std::slice::from_ref(sealed))?;
         db.tails.remember(sealed, row);
         Ok(())
     }
 
-    /// A batch behind one that this process wrote itself, which changes nothing but the journal, needs no
-    /// look at the head: the row's own place is the compare-and-set.
-    fn is_one_statement(&self, db: &Db) -> bool {
+    /// A batch behind one that this process wrote itself, which changes nothing but the journal.
+    fn spool(&self, db: &Db, staged: &mut Staged) -> Option<()> {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
-        sealed.blobs.is_empty()
+        let plain = sealed.bytes.len() <= spool::LONGEST
+            && sealed.blobs.is_empty()
             && sealed.takes.is_empty()
             && !sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
-            && db.tails.is_plain(sealed)
+            && db.tails.is_plain(sealed);
+        plain.then(|| {
+            staged.add(&Slip::Batch(sealed.into()));
+            db.tails.move_on(sealed);
+        })
     }
 
     fn bytes(&self) -> usize {
@@ -59,16 +55,6 @@ impl Work for Append {
     fn appends(&self) -> u64 {
         1
     }
-}
-
-impl Append {
-    fn held_or_conflict(&self, db: &Db) -> Result<(), StoreError> {
-        if holds(db, &self.0)? { Ok(()) } else { Err(StoreError::Conflict) }
-    }
-}
-
-fn is_taken(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
 /// A whole journal.
@@ -138,22 +124,23 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
 fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
     let row = project_row(db, batches)?;
     for sealed in batches {
-        insert(db, sealed).map_err(db.fault())?;
+        insert(db, &sealed.into()).map_err(db.fault())?;
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
     Ok(row)
 }
 
-fn insert(db: &Db, sealed: &Sealed) -> rusqlite::Result<()> {
+/// The row of a batch.
+pub(super) fn insert(db: &Db, batch: &Spooled<'_>) -> rusqlite::Result<()> {
     let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     db.connection.prepare_cached(sql)?.execute(params![
-        sealed.session.0.as_bytes(),
-        rows::integer(sealed.expected.seq + 1),
-        rows::integer(sealed.head.seq),
-        rows::integer(sealed.head.epoch),
-        sealed.head.hash.0,
-        sealed.bytes
+        batch.session.0.as_bytes(),
+        rows::integer(batch.first),
+        rows::integer(batch.head.seq),
+        rows::integer(batch.head.epoch),
+        batch.head.hash.0,
+        batch.bytes
     ])?;
     Ok(())
 }

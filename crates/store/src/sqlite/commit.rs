@@ -1,4 +1,7 @@
-//! One transaction for many jobs: lock the file, `BEGIN IMMEDIATE`, write all, commit once, unlock.
+//! One commit for many jobs: lock the file, catch up with what others wrote, write all, sync once, unlock.
+//!
+//! Batches that change nothing but the journal go on the spool. Everything else is one transaction, which stows
+//! the spool before it begins: so it sees all that was appended, and its sync does for both.
 //!
 //! A job that is refused (a conflict, a taken key) has written nothing and leaves the others alone.
 //! When the transaction itself fails, each job is tried once more alone: then only the guilty one
@@ -10,47 +13,25 @@ use std::io;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
 use super::fault::meaning;
+use super::job::{Job, Way};
 use super::presence::Presence;
+use super::slip::Slip;
+use super::spool::{LONG, Position, Spool};
+use super::stow::{note, stow, stowed};
 use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
-use super::{Folder, SqliteOptions};
+use super::{Durability, Folder, SqliteOptions, schema};
 use crate::StoreError;
 
-/// Something to be written.
-pub(super) trait Work: Send + 'static {
-    /// What the caller is told.
-    type Output: Send;
+/// The backlog, in bytes, that is moved into the database in a pause.
+const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
 
-    /// Before the transaction: files it refers to.
-    fn prepare(&self, _files: &BlobFiles) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    /// Within the transaction. A refusal must come before the first change.
-    fn write(&self, db: &Db) -> Result<Self::Output, StoreError>;
-
-    /// After the commit, with the file lock still held.
-    fn finish(&self, _output: &Self::Output, _files: &BlobFiles) {}
-
-    /// Whether `write` is a single statement, which is a transaction by itself.
-    fn is_one_statement(&self, _db: &Db) -> bool {
-        false
-    }
-
-    /// About how many bytes it writes.
-    fn bytes(&self) -> usize;
-
-    /// How many appends it makes, for those who count them.
-    #[cfg(debug_assertions)]
-    fn appends(&self) -> u64 {
-        0
-    }
-}
+/// The backlog that is moved at once.
+const FULL_BACKLOG: usize = 32 * 1024 * 1024;
 
 /// The connection that writes.
 pub(super) struct Db {
@@ -71,79 +52,6 @@ impl Db {
     }
 }
 
-/// Work and the caller who waits for it, with the kind of work forgotten.
-pub(super) trait Job: Send {
-    fn prepare(&mut self, files: &BlobFiles);
-    fn write(&mut self, db: &Db) -> Result<(), StoreError>;
-    fn is_one_statement(&self, db: &Db) -> bool;
-    fn fail(&mut self, error: StoreError);
-    fn finish(&self, files: &BlobFiles);
-    fn answer(self: Box<Self>);
-    fn bytes(&self) -> usize;
-    #[cfg(debug_assertions)]
-    fn appends(&self) -> u64;
-}
-
-/// A job and what became of it.
-pub(super) struct Pending<W: Work> {
-    work: W,
-    result: Option<Result<W::Output, StoreError>>,
-    caller: oneshot::Sender<Result<W::Output, StoreError>>,
-}
-
-impl<W: Work> Pending<W> {
-    pub(super) fn new(work: W, caller: oneshot::Sender<Result<W::Output, StoreError>>) -> Self {
-        Self { work, result: None, caller }
-    }
-}
-
-impl<W: Work> Job for Pending<W> {
-    fn prepare(&mut self, files: &BlobFiles) {
-        self.result = self.work.prepare(files).err().map(Err);
-    }
-
-    fn write(&mut self, db: &Db) -> Result<(), StoreError> {
-        if self.result.is_some() {
-            return Ok(());
-        }
-        match self.work.write(db) {
-            Err(error) if !error.is_refusal() => Err(error),
-            result => {
-                self.result = Some(result);
-                Ok(())
-            }
-        }
-    }
-
-    fn is_one_statement(&self, db: &Db) -> bool {
-        self.result.is_none() && self.work.is_one_statement(db)
-    }
-
-    fn fail(&mut self, error: StoreError) {
-        self.result = Some(Err(error));
-    }
-
-    fn finish(&self, files: &BlobFiles) {
-        if let Some(Ok(output)) = &self.result {
-            self.work.finish(output, files);
-        }
-    }
-
-    fn answer(self: Box<Self>) {
-        // A caller that stopped waiting needs no answer.
-        let _ = self.caller.send(self.result.unwrap_or(Err(StoreError::Closed)));
-    }
-
-    fn bytes(&self) -> usize {
-        self.work.bytes()
-    }
-
-    #[cfg(debug_assertions)]
-    fn appends(&self) -> u64 {
-        if matches!(self.result, Some(Ok(_))) { self.work.appends() } else { 0 }
-    }
-}
-
 /// Whether a commit may wait for another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
@@ -157,35 +65,52 @@ pub(super) enum Patience {
 #[derive(Debug)]
 pub(super) struct HeldElsewhere;
 
-/// The one place in this process where transactions are made.
+/// What is to be looked after beside the commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Upkeep {
+    Nothing,
+    InAPause,
+    AtOnce,
+}
+
+/// The one place in this process where anything is written.
 pub(super) struct Committer {
     db: Db,
+    spool: Spool,
     lock: File,
     lock_path: PathBuf,
     presence: Presence,
     files: BlobFiles,
+    durability: Durability,
+    /// The length from which on the spool is begun anew.
+    long: u64,
     /// Bytes written since the write-ahead log was last moved into the database.
-    pub(super) backlog: usize,
+    backlog: usize,
     #[cfg(debug_assertions)]
     on_append: Option<OnAppend>,
     #[cfg(debug_assertions)]
     appends: u64,
 }
 
+/// What the committer writes with.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    pub(super) spool: Spool,
+    pub(super) lock: File,
+}
+
 impl Committer {
-    #[cfg_attr(not(debug_assertions), allow(unused_variables))]
-    pub(super) fn new(
-        folder: &Folder,
-        connection: Connection,
-        lock: File,
-        options: &SqliteOptions,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn new(folder: &Folder, opened: Opened, options: &SqliteOptions) -> Result<Self, StoreError> {
+        let Opened { connection, spool, lock } = opened;
         Ok(Self {
             presence: Presence::of(&folder.database())?,
             db: Db { connection, tails: Tails::default(), path: folder.database() },
+            spool,
             lock,
             lock_path: folder.write_lock(),
             files: BlobFiles::new(folder),
+            durability: options.durability,
+            long: LONG,
             backlog: 0,
             #[cfg(debug_assertions)]
             on_append: options.on_append.clone(),
@@ -205,19 +130,11 @@ impl Committer {
                 return Ok(());
             }
         }
-        if self.transact(group).is_err() {
-            for job in group.chunks_mut(1) {
-                if let Err(error) = self.transact(job) {
-                    job[0].fail(error);
-                }
-            }
-        }
-        if let Err(error) = self.presence.check() {
+        if let Err(error) = self.write(group) {
             group.iter_mut().for_each(|job| job.fail(error.clone()));
         }
         group.iter().for_each(|job| job.finish(&self.files));
-        // The lock is freed with the file at the latest.
-        let _ = self.lock.unlock();
+        self.unlock();
         Ok(())
     }
 
@@ -233,17 +150,107 @@ impl Committer {
         }
     }
 
-    /// One transaction. On error nothing of it is stored.
-    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        group.iter_mut().for_each(|job| job.prepare(&self.files));
-        let result = match group {
-            [job] if job.is_one_statement(&self.db) => {
-                #[cfg(debug_assertions)]
-                self.announce(AppendPoint::Before, 1);
-                job.write(&self.db)
+    fn unlock(&self) {
+        // The lock is freed with the file at the latest.
+        let _ = self.lock.unlock();
+    }
+
+    /// An error is one of them all.
+    fn write(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        self.catch_up()?;
+        self.put_on_spool(group);
+        let stowed =
+            by_transaction(group).next().is_some() && (self.transact(group).is_ok() || self.transact_each(group));
+        if !stowed {
+            self.sync_spool()?;
+        }
+        self.presence.check()
+    }
+
+    /// Learns what others wrote since this process wrote last.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        let Self { db, spool, .. } = self;
+        let lap = spool.lap()?;
+        if lap != spool.end().lap {
+            db.tails.forget();
+            spool.go_to(lap);
+        }
+        // A batch of another's says nothing of ours: it knew the tail, so we did not.
+        let mut rung = false;
+        spool.catch_up(|slip| rung |= slip == Slip::Bell)?;
+        if rung {
+            db.tails.forget();
+            let stowed = stowed(&db.connection).map_err(db.fault())?;
+            // Whoever ended the lap may have died before the next was begun.
+            if stowed.lap > spool.end().lap {
+                spool.begin(stowed.lap)?;
             }
-            _ => self.transact_together(group),
+        }
+        Ok(())
+    }
+
+    /// Puts on the spool what can go there. What can't, or could not be written, takes a transaction.
+    fn put_on_spool(&mut self, group: &mut [Box<dyn Job>]) {
+        let mut staged = self.spool.staging();
+        group.iter_mut().for_each(|job| job.spool(&self.db, &mut staged));
+        if staged.is_empty() {
+            return;
+        }
+        #[cfg(debug_assertions)]
+        let appends = appends(group, Way::Spool);
+        #[cfg(debug_assertions)]
+        self.announce(AppendPoint::Before, appends);
+        if self.spool.put(&staged).is_err() {
+            self.db.tails.forget();
+            group.iter_mut().for_each(|job| job.take_transaction());
+            return;
+        }
+        #[cfg(debug_assertions)]
+        self.count(appends);
+    }
+
+    fn sync_spool(&mut self) -> Result<(), StoreError> {
+        let synced = match self.durability {
+            Durability::Full => self.spool.sync(),
+            Durability::Normal => Ok(()),
         };
+        if synced.is_err() {
+            self.db.tails.forget();
+        }
+        synced
+    }
+
+    /// Each job alone; gives whether any was stored, and the spool with it.
+    fn transact_each(&mut self, group: &mut [Box<dyn Job>]) -> bool {
+        let mut any = false;
+        for job in group.chunks_mut(1).filter(|job| job[0].way() == Way::Transaction) {
+            match self.transact(job) {
+                Ok(()) => any = true,
+                Err(error) => job[0].fail(error),
+            }
+        }
+        any
+    }
+
+    /// The jobs of `group` that need one, in one transaction. On error nothing of it is stored.
+    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        by_transaction(group).for_each(|job| job.prepare(&self.files));
+        let result = self.stow_and(|committer| {
+            by_transaction(group).try_for_each(|job| job.write(&committer.db))?;
+            #[cfg(debug_assertions)]
+            committer.announce(AppendPoint::Before, appends(group, Way::Transaction));
+            Ok(())
+        });
+        result?;
+        self.backlog += by_transaction(group).map(|job| job.bytes()).sum::<usize>();
+        #[cfg(debug_assertions)]
+        self.count(appends(group, Way::Transaction));
+        Ok(())
+    }
+
+    /// A transaction that stows the spool and then does `more`. On error nothing of it is stored.
+    fn stow_and(&mut self, more: impl FnOnce(&Self) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let result = self.stow_and_commit(more);
         if result.is_err() {
             self.db.tails.forget();
             if !self.db.connection.is_autocommit() {
@@ -251,24 +258,78 @@ impl Committer {
                 let _ = self.db.execute("ROLLBACK", []);
             }
         }
-        result?;
-        self.backlog += group.iter().map(|job| job.bytes()).sum::<usize>();
-        #[cfg(debug_assertions)]
-        {
-            let appends = group.iter().map(|job| job.appends()).sum::<u64>();
-            self.announce(AppendPoint::After, appends);
-            self.appends += appends;
-        }
+        self.backlog += result?;
         Ok(())
     }
 
-    fn transact_together(&self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    fn stow_and_commit(&mut self, more: impl FnOnce(&Self) -> Result<(), StoreError>) -> Result<usize, StoreError> {
         self.db.execute("BEGIN IMMEDIATE", [])?;
-        group.iter_mut().try_for_each(|job| job.write(&self.db))?;
-        #[cfg(debug_assertions)]
-        self.announce(AppendPoint::Before, group.iter().map(|job| job.appends()).sum::<u64>());
+        let bytes = stow(&self.db, &self.spool)?;
+        more(self)?;
+        // Before the commit: behind it there may be nobody left to do so.
+        self.spool.ring()?;
         self.db.execute("COMMIT", [])?;
-        Ok(())
+        Ok(bytes)
+    }
+
+    /// What is to be looked after now.
+    pub(super) fn upkeep(&self) -> Upkeep {
+        if self.backlog >= FULL_BACKLOG || self.spool.end().offset >= self.long {
+            Upkeep::AtOnce
+        } else if self.backlog >= IDLE_BACKLOG {
+            Upkeep::InAPause
+        } else {
+            Upkeep::Nothing
+        }
+    }
+
+    /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is.
+    /// What can't be done now is done another time.
+    pub(super) fn keep_up(&mut self) {
+        if self.spool.end().offset >= self.long && self.take_lock(Patience::Wait).is_ok() {
+            // Where it can't, the spool grows on.
+            let _ = self.next_lap();
+            self.unlock();
+        }
+        if self.backlog >= IDLE_BACKLOG {
+            self.checkpoint();
+        }
+    }
+
+    /// Stows the spool for good, since it is about to be written over, and begins its next lap.
+    fn next_lap(&mut self) -> Result<(), StoreError> {
+        self.catch_up()?;
+        let next = Position::start_of(self.spool.end().lap + 1);
+        self.sync_commits(Durability::Full)?;
+        let begun = self.stow_and(|committer| note(&committer.db, next));
+        self.sync_commits(self.durability)?;
+        begun?;
+        self.spool.begin(next.lap)
+    }
+
+    fn sync_commits(&self, durability: Durability) -> Result<(), StoreError> {
+        schema::sync_commits(&self.db.connection, durability).map_err(self.db.fault())
+    }
+
+    /// Stows the spool, so that the database alone has everything; unless another process is writing.
+    pub(super) fn close(&mut self) {
+        if self.take_lock(Patience::No).is_ok() {
+            // What stays on the spool is found there.
+            let _ = self.stow_the_rest();
+            self.unlock();
+        }
+    }
+
+    /// Has the spool begun anew from this length on.
+    #[cfg(test)]
+    pub(super) fn lap_from(&mut self, length: u64) {
+        self.long = length;
+    }
+
+    fn stow_the_rest(&mut self) -> Result<(), StoreError> {
+        self.catch_up()?;
+        let stowed = stowed(&self.db.connection).map_err(self.db.fault())?;
+        if stowed == self.spool.end() { Ok(()) } else { self.stow_and(|_| Ok(())) }
     }
 
     #[cfg(test)]
@@ -277,7 +338,7 @@ impl Committer {
     }
 
     /// Moves the write-ahead log into the database, as far as readers allow; the rest another time.
-    pub(super) fn checkpoint(&mut self) {
+    fn checkpoint(&mut self) {
         let _ = self.db.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         self.backlog = 0;
     }
@@ -288,4 +349,20 @@ impl Committer {
             (1..=appends).for_each(|n| announce(point, self.appends + n));
         }
     }
+
+    /// Counts appends that are stored.
+    #[cfg(debug_assertions)]
+    fn count(&mut self, appends: u64) {
+        self.announce(AppendPoint::After, appends);
+        self.appends += appends;
+    }
+}
+
+fn by_transaction(group: &mut [Box<dyn Job>]) -> impl Iterator<Item = &mut Box<dyn Job>> {
+    group.iter_mut().filter(|job| job.way() == Way::Transaction)
+}
+
+#[cfg(debug_assertions)]
+fn appends(group: &[Box<dyn Job>], way: Way) -> u64 {
+    group.iter().filter(|job| job.way() == way).map(|job| job.appends()).sum()
 }

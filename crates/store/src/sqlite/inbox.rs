@@ -3,7 +3,8 @@
 use rusqlite::params;
 use windlass_vocab::SessionId;
 
-use super::commit::{Db, Work};
+use super::commit::Db;
+use super::job::Work;
 use crate::{Put, StoreError, Waiting};
 
 /// Lets a message wait.

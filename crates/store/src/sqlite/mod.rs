@@ -2,12 +2,14 @@
 //!
 //! The protocol: there is one writer at a time (`writer`). It takes all that waits, takes the file
 //! lock `write.lock`, and commits once (`commit`). The file lock is what several processes queue at; it
-//! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended.
+//! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended. Batches that change
+//! nothing but the journal are put on the `spool` and stowed in the database later, many at a time.
 //! Readers (`readers`) have connections of their own and never hold up a write. A session is owned
 //! through an OS lock on `locks/<session>` (`claims`), which dies with its process.
 //!
 //! ```text
 //! windlass.db   batches, session rows, inbox, contents up to 8 MiB
+//! spool         batches that are not in the database yet
 //! write.lock    whoever holds it may write
 //! locks/        one file per session, locked by its owner
 //! blobs/        contents above 8 MiB
@@ -20,12 +22,18 @@ mod commit;
 mod crew;
 mod fault;
 mod inbox;
+mod job;
 mod presence;
 mod private;
 mod readers;
 mod remove;
 mod rows;
 mod schema;
+mod slip;
+mod spool;
+#[cfg(test)]
+mod spool_tests;
+mod stow;
 mod tails;
 #[cfg(test)]
 #[cfg(debug_assertions)]
@@ -108,6 +116,10 @@ impl Folder {
         self.0.join("windlass.db")
     }
 
+    fn spool(&self) -> PathBuf {
+        self.0.join("spool")
+    }
+
     fn write_lock(&self) -> PathBuf {
         self.0.join("write.lock")
     }
@@ -135,9 +147,9 @@ impl SqliteStore {
     /// Opens the data folder `dir`, which is made if it is not there.
     pub fn open(dir: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let folder = Folder(dir.to_owned());
-        let (connection, write_lock) = schema::open(&folder, options.durability)?;
+        let opened = schema::open(&folder, options.durability)?;
         let owned = claims::Owned::default();
-        let writer = writer::Writing::start(&folder, connection, write_lock, &options, owned.clone())?;
+        let writer = writer::Writing::start(&folder, opened, &options, owned.clone())?;
         Ok(Self { readers: readers::Readers::new(&folder), folder, holder: options.holder, owned, writer })
     }
 }
@@ -152,7 +164,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with(move |reading| reading.records(session, after_seq))
+        self.readers.with_spool(move |reading| reading.records(session, after_seq))
     }
 
     fn read_before(
@@ -161,11 +173,11 @@ impl SessionLog for SqliteStore {
         before_seq: u64,
         most: u32,
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with(move |reading| reading.records_before(session, before_seq, most))
+        self.readers.with_spool(move |reading| reading.records_before(session, before_seq, most))
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.with(move |reading| reading.head(session))
+        self.readers.with_spool(move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
@@ -183,7 +195,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
-        self.readers.with(move |reading| reading.batches(session))
+        self.readers.with_spool(move |reading| reading.batches(session))
     }
 
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {

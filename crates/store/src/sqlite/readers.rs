@@ -9,10 +9,16 @@ use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 use super::blobs::{self, BlobFiles, Place};
 use super::crew::Crew;
 use super::fault::meaning;
+use super::slip::{Check, Slip, Slips, Spooled};
+use super::spool::{self, View};
+use super::stow::stowed;
 use super::{Folder, append, rows, schema};
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::decode_stored;
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
+
+/// How often a later moment is taken. The spool laps once in megabytes: more than twice in a row does not happen.
+const MOMENTS: usize = 100;
 
 /// The connections that read.
 #[derive(Clone, Debug)]
@@ -24,13 +30,19 @@ pub(super) struct Readers {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
+    spool: PathBuf,
     files: BlobFiles,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
     pub(super) fn new(folder: &Folder) -> Self {
-        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), idle: Mutex::default() };
+        let shared = Shared {
+            path: folder.database(),
+            spool: folder.spool(),
+            files: BlobFiles::new(folder),
+            idle: Mutex::default(),
+        };
         Self { shared: Arc::new(shared), crew: Arc::default() }
     }
 
@@ -41,6 +53,15 @@ impl Readers {
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
         self.off_thread(move || shared.read(read))
+    }
+
+    /// Runs `read` against one moment of the database and what the spool has beyond it.
+    pub(super) fn with_spool<'a, T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        self.off_thread(move || shared.read_with_spool(read))
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -55,15 +76,48 @@ impl Readers {
 
 impl Shared {
     fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.at_one_moment(|connection| read(&self.reading(connection, Beyond::nothing())))
+    }
+
+    /// The spool is looked at after the database. Where it has gone on to a lap that this moment of the database
+    /// does not know, a later moment is taken.
+    fn read_with_spool<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut read = Some(read);
+        for _ in 0..MOMENTS {
+            let result = self.at_one_moment(|connection| {
+                let Some(beyond) = self.beyond(connection)? else { return Ok(None) };
+                read.take().map(|read| read(&self.reading(connection, beyond))).transpose()
+            })?;
+            if let Some(result) = result {
+                return Ok(result);
+            }
+        }
+        Err(StoreError::Damaged { what: format!("{} is newer than the database beside it", self.spool.display()) })
+    }
+
+    /// What the spool has beyond this moment; `None` where it has gone on too far.
+    fn beyond(&self, connection: &Connection) -> Result<Option<Beyond>, StoreError> {
+        let stowed = stowed(connection).map_err(|error| meaning(&self.path, &error))?;
+        match spool::view(&self.spool, stowed).map_err(|error| StoreError::of_io(&self.spool, &error))? {
+            View::Behind(bytes) => Ok(Some(Beyond { bytes, check: stowed.check })),
+            View::Later => Ok(None),
+        }
+    }
+
+    fn reading<'a>(&'a self, connection: &'a Connection, beyond: Beyond) -> Reading<'a> {
+        Reading { connection, path: &self.path, files: &self.files, beyond }
+    }
+
+    /// All that one call reads is read at one moment: a session may go away in between.
+    fn at_one_moment<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let connection = match known {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        // All that one call reads is read at one moment: a session may go away in between.
         let snapshot = connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
-        let result = read(&Reading { connection: &connection, path: &self.path, files: &self.files });
+        let result = read(&connection);
         drop(snapshot);
         idle().push(connection);
         result
@@ -77,11 +131,31 @@ impl Shared {
     }
 }
 
+/// The slips that are not stowed at a moment of the database.
+struct Beyond {
+    bytes: Vec<u8>,
+    check: Check,
+}
+
+impl Beyond {
+    fn nothing() -> Self {
+        Self { bytes: Vec::new(), check: Check::of_lap(0) }
+    }
+
+    fn batches_of(&self, session: SessionId) -> impl Iterator<Item = Spooled<'_>> {
+        Slips::new(&self.bytes, self.check).filter_map(move |slip| match slip {
+            Slip::Batch(batch) if batch.session == session => Some(batch),
+            Slip::Batch(_) | Slip::Bell => None,
+        })
+    }
+}
+
 /// A connection at one moment of the database.
 pub(super) struct Reading<'a> {
     connection: &'a Connection,
     path: &'a PathBuf,
     files: &'a BlobFiles,
+    beyond: Beyond,
 }
 
 impl Reading<'_> {
@@ -90,7 +164,10 @@ impl Reading<'_> {
     }
 
     pub(super) fn head(&self, session: SessionId) -> Result<Head, StoreError> {
-        append::head(self.connection, session).map_err(self.fault())
+        match self.beyond.batches_of(session).last() {
+            Some(batch) => Ok(batch.head),
+            None => append::head(self.connection, session).map_err(self.fault()),
+        }
     }
 
     pub(super) fn find(&self, owner: &str, key: &str) -> Result<Option<SessionId>, StoreError> {
@@ -108,6 +185,9 @@ impl Reading<'_> {
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
         let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
+        for batch in self.beyond.batches_of(session).filter(|batch| batch.head.seq > after_seq) {
+            self.decode(session, batch.first, batch.bytes, &mut records)?;
+        }
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
@@ -122,7 +202,14 @@ impl Reading<'_> {
                        SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
                        ORDER BY seq DESC LIMIT ?3
                    ) ORDER BY seq";
-        self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
+        let batches: Vec<_> = self.beyond.batches_of(session).filter(|batch| batch.head.seq < before_seq).collect();
+        let beyond = batches.len().min(most as usize);
+        let stowed = most - u32::try_from(beyond).unwrap_or(most);
+        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), stowed))?;
+        for batch in &batches[batches.len() - beyond..] {
+            self.decode(session, batch.first, batch.bytes, &mut records)?;
+        }
+        Ok(records)
     }
 
     /// The records of the batches that `sql` finds, by number and bytes. They are decoded where the
@@ -134,13 +221,23 @@ impl Reading<'_> {
         while let Some(row) = batches.next().map_err(self.fault())? {
             let first_seq = rows::natural(row, 0).map_err(self.fault())?;
             let bytes = rows::bytes(row, 1).map_err(self.fault())?;
-            let mut bodies = BlobMap::new();
-            for hash in line::bodies_elsewhere(bytes) {
-                bodies.extend(self.content(hash)?.map(|content| (hash, content)));
-            }
-            decode_stored(session, first_seq, bytes, &bodies, &mut records)?;
+            self.decode(session, first_seq, bytes, &mut records)?;
         }
         Ok(records)
+    }
+
+    fn decode(
+        &self,
+        session: SessionId,
+        first_seq: u64,
+        bytes: &[u8],
+        records: &mut Vec<Envelope>,
+    ) -> Result<(), StoreError> {
+        let mut bodies = BlobMap::new();
+        for hash in line::bodies_elsewhere(bytes) {
+            bodies.extend(self.content(hash)?.map(|content| (hash, content)));
+        }
+        decode_stored(session, first_seq, bytes, &bodies, records)
     }
 
     pub(super) fn batches(&self, session: SessionId) -> Result<Vec<StoredBatch>, StoreError> {
@@ -150,6 +247,13 @@ impl Reading<'_> {
                 batches[index].blobs.push(hash);
             }
         }
+        // What is on the spool has no contents beside it.
+        batches.extend(self.beyond.batches_of(session).map(|batch| StoredBatch {
+            seq: batch.first,
+            head: batch.head,
+            bytes: batch.bytes.to_vec(),
+            blobs: Vec::new(),
+        }));
         Ok(batches)
     }
 

@@ -4,7 +4,8 @@ use windlass_vocab::{Hash, SessionId};
 
 use super::append;
 use super::blobs::BlobFiles;
-use super::commit::{Db, Work};
+use super::commit::Db;
+use super::job::Work;
 use crate::{Head, StoreError};
 
 /// Removes a session; gives the contents that went with it.

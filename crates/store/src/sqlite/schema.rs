@@ -9,7 +9,10 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::commit::Opened;
 use super::fault::meaning;
+use super::spool::{Position, Spool};
+use super::stow::stowed;
 use super::{Durability, Folder, private};
 use crate::StoreError;
 
@@ -17,7 +20,7 @@ use crate::StoreError;
 const APPLICATION_ID: i32 = 0x574c_4a31;
 
 /// The version of the tables.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// Pages in the write-ahead log before a commit moves them into the database: 256 MiB. The writer
 /// does so by itself long before.
@@ -79,18 +82,36 @@ CREATE TABLE blob_refs (
 CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
 ";
 
-/// Opens the data folder for writing, and its lock.
-pub(super) fn open(folder: &Folder, durability: Durability) -> Result<(Connection, File), StoreError> {
+/// Makes what version 2 has beyond version 1.
+fn with_spool() -> String {
+    let start = Position::start_of(1);
+    let mark: String = start.check.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "BEGIN IMMEDIATE;
+         CREATE TABLE spool (lap INTEGER NOT NULL, stowed INTEGER NOT NULL, mark BLOB NOT NULL);
+         INSERT INTO spool VALUES ({}, {}, x'{mark}');
+         PRAGMA user_version = {SCHEMA_VERSION};
+         COMMIT;",
+        start.lap, start.offset
+    )
+}
+
+/// Opens the data folder for writing.
+pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {
     for folder in [&folder.0, &folder.locks()] {
         private::make_folder(folder).map_err(|error| StoreError::of_io(folder, &error))?;
     }
     let lock_path = folder.write_lock();
     let lock_fault = |error: io::Error| StoreError::of_io(&lock_path, &error);
-    let write_lock = private::lock_file(&lock_path).map_err(lock_fault)?;
-    write_lock.lock().map_err(lock_fault)?;
-    let opened = open_locked(folder, durability);
-    write_lock.unlock().map_err(lock_fault)?;
-    Ok((opened?, write_lock))
+    let lock = private::lock_file(&lock_path).map_err(lock_fault)?;
+    lock.lock().map_err(lock_fault)?;
+    let opened = open_locked(folder, durability).and_then(|connection| {
+        let stowed = stowed(&connection).map_err(|error| meaning(&folder.database(), &error))?;
+        Ok((Spool::open(folder, stowed)?, connection))
+    });
+    lock.unlock().map_err(lock_fault)?;
+    let (spool, connection) = opened?;
+    Ok(Opened { connection, spool, lock })
 }
 
 fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
@@ -108,6 +129,7 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
     }
     match inspect(&connection, &path)? {
         Found::Ours => {}
+        Found::WithoutSpool => connection.execute_batch(&with_spool()).map_err(fault)?,
         Found::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
@@ -156,6 +178,8 @@ pub(super) fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, Store
 
 enum Found {
     Nothing,
+    /// Of version 1.
+    WithoutSpool,
     Ours,
 }
 
@@ -174,6 +198,7 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
     match u32::try_from(version) {
         Ok(found) if found > SCHEMA_VERSION => Err(StoreError::Newer { found }),
         Ok(SCHEMA_VERSION) => Ok(Found::Ours),
+        Ok(1) => Ok(Found::WithoutSpool),
         Ok(_) | Err(_) => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
     }
 }
@@ -210,7 +235,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished, OpenFlags::empty())?;
     let made = connection.execute_batch(&format!(
         "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; {TABLES} \
-         PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+         PRAGMA application_id = {APPLICATION_ID}; COMMIT; {}",
+        with_spool()
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;
@@ -220,12 +246,17 @@ fn create(path: &Path) -> Result<(), StoreError> {
 
 fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     use_wal(connection)?;
+    sync_commits(connection, durability)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+}
+
+/// Says when a commit counts as done, from the next on.
+pub(super) fn sync_commits(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     let synchronous = match durability {
         Durability::Full => "FULL",
         Durability::Normal => "NORMAL",
     };
-    connection.pragma_update(None, "synchronous", synchronous)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
+    connection.pragma_update(None, "synchronous", synchronous)
 }
 
 fn use_wal(connection: &Connection) -> rusqlite::Result<()> {

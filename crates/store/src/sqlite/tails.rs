@@ -1,5 +1,5 @@
-//! How this process left the sessions it wrote: their heads and rows. Only a hint that spares looking:
-//! whether a head is still so, the place of the next row decides.
+//! How this process left the sessions it wrote: their heads and rows. Only the last writer of a session knows its
+//! tail: whoever writes without knowing it rings the bell on the spool, and everybody who hears it forgets.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ impl Tails {
         tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
     }
 
-    /// After anything that was not written, or was removed.
+    /// After anything that was not written, or was removed, or that another wrote into the database.
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
     }

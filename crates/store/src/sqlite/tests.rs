@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 use windlass_vocab::{At, SessionId};
 
 use super::append::Append;
-use super::commit::{Committer, Job, Patience, Pending};
+use super::commit::{Committer, Patience};
+use super::job::{Job, Pending};
 use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
 use crate::{Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
@@ -38,8 +39,8 @@ impl Bench {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder(dir.path().to_owned());
-        let (connection, lock) = schema::open(&folder, Durability::Normal).unwrap();
-        Self { committer: Committer::new(&folder, connection, lock, &options(Durability::Normal)).unwrap(), _dir: dir }
+        let opened = schema::open(&folder, Durability::Normal).unwrap();
+        Self { committer: Committer::new(&folder, opened, &options(Durability::Normal)).unwrap(), _dir: dir }
     }
 
     /// Lets the database grow by this many pages and no more, as a disk that is nearly full would.

@@ -6,18 +6,17 @@
 //! for the disk (`Durability::Normal`), or one in a process that owns a single session. Whatever would
 //! wait for another process, and moving the write-ahead log into the database, is the thread's.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::claims::Owned;
-use super::commit::{Committer, Job, Patience, Pending, Work};
+use super::commit::{Committer, Opened, Patience, Upkeep};
+use super::job::{Job, Pending, Work};
 use super::{Durability, Folder, SqliteOptions};
 use crate::StoreError;
 
@@ -26,12 +25,6 @@ const GROUP: usize = 512;
 
 /// The most bytes that a caller writes by itself.
 const HERE: usize = 256 * 1024;
-
-/// The backlog, in bytes, that is moved into the database when nothing is written for [`IDLE`].
-const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
-
-/// The backlog that is moved at once.
-const FULL_BACKLOG: usize = 32 * 1024 * 1024;
 
 /// How long a pause must be to count as one.
 const IDLE: Duration = Duration::from_millis(250);
@@ -54,7 +47,7 @@ struct Shared {
 /// What the thread is woken for.
 enum Errand {
     Write(Box<dyn Job>),
-    LookAtBacklog,
+    Upkeep,
 }
 
 impl Shared {
@@ -66,13 +59,12 @@ impl Shared {
 impl Writing {
     pub(super) fn start(
         folder: &Folder,
-        connection: Connection,
-        lock: File,
+        opened: Opened,
         options: &SqliteOptions,
         owned: Owned,
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared {
-            committer: Mutex::new(Committer::new(folder, connection, lock, options)?),
+            committer: Mutex::new(Committer::new(folder, opened, options)?),
             queued: AtomicUsize::new(0),
             durability: options.durability,
             owned,
@@ -106,17 +98,17 @@ impl Writing {
             return Some(job);
         }
         let Ok(mut committer) = self.shared.committer.try_lock() else { return Some(job) };
-        let before = committer.backlog;
+        let before = committer.upkeep();
         let mut group = [job];
         let result = committer.commit(&mut group, Patience::No);
-        let after = committer.backlog;
+        let after = committer.upkeep();
         drop(committer);
         let [job] = group;
         if result.is_err() {
             return Some(job);
         }
-        if [IDLE_BACKLOG, FULL_BACKLOG].iter().any(|limit| (before..after).contains(limit)) {
-            self.send(Errand::LookAtBacklog);
+        if before != after {
+            self.send(Errand::Upkeep);
         }
         job.answer();
         None
@@ -156,38 +148,34 @@ fn run(shared: &Shared, errands: &Receiver<Errand>) {
             group.into_iter().for_each(Job::answer);
         }
     }
+    shared.committer().close();
 }
 
 impl Errand {
     fn job(self) -> Option<Box<dyn Job>> {
         match self {
             Self::Write(job) => Some(job),
-            Self::LookAtBacklog => None,
+            Self::Upkeep => None,
         }
     }
 }
 
-/// The next errand; `None` when the store is dropped. Looks after the backlog before and meanwhile.
+/// The next errand; `None` when the store is dropped. Looks after both files before, and in a pause.
 fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
     loop {
         let mut committer = shared.committer();
-        if committer.backlog >= FULL_BACKLOG {
-            committer.checkpoint();
+        if committer.upkeep() == Upkeep::AtOnce {
+            committer.keep_up();
         }
-        let backlog = committer.backlog;
+        let upkeep = committer.upkeep();
         drop(committer);
-        if backlog < IDLE_BACKLOG {
+        if upkeep == Upkeep::Nothing {
             return errands.recv().ok();
         }
         match errands.recv_timeout(IDLE) {
             Ok(errand) => return Some(errand),
             Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) => {
-                let mut committer = shared.committer();
-                if committer.backlog == backlog {
-                    committer.checkpoint();
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => shared.committer().keep_up(),
         }
     }
 }
