@@ -130,6 +130,14 @@ impl<'a> Slips<'a> {
         self.check
     }
 
+    /// Whether more bytes might be more slips.
+    pub(super) fn are_cut_short(&self) -> bool {
+        match take(self.bytes) {
+            Some((check, rest, _)) => self.check.after(&rest) == check,
+            None => true,
+        }
+    }
+
     /// The bytes that are left.
     pub(super) fn left(&self) -> usize {
         self.bytes.len()
@@ -219,7 +227,9 @@ mod tests {
         let (bytes, places) = three();
         for cut in 0..=bytes.len() {
             let whole = places[1..].iter().filter(|end| **end <= cut).count();
-            assert_eq!(Slips::new(&bytes[..cut], Check::of_lap(1)).count(), whole, "cut at {cut}");
+            let mut slips = Slips::new(&bytes[..cut], Check::of_lap(1));
+            assert_eq!(slips.by_ref().count(), whole, "cut at {cut}");
+            assert!(slips.are_cut_short(), "cut at {cut}");
         }
     }
 
@@ -239,6 +249,7 @@ mod tests {
     fn slips_of_another_turn_or_behind_others_are_none() {
         let (bytes, places) = three();
         assert_eq!(Slips::new(&bytes, Check::of_lap(2)).count(), 0);
+        assert!(!Slips::new(&bytes, Check::of_lap(2)).are_cut_short());
         assert!(!begins(&bytes, Check::of_lap(2)));
         // The first slip gives way to another of the same length; those behind it are no longer meant.
         let mut other = Vec::new();

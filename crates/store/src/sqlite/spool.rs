@@ -206,18 +206,27 @@ fn lap_of(file: &File) -> io::Result<Lap> {
     })
 }
 
-/// What lies behind `end`, if it begins with a slip.
+/// The slips behind `end`.
 fn unseen(file: &File, end: Position) -> io::Result<Vec<u8>> {
-    let mut head = [0; HEAD];
-    let read = fill(file, &mut head, end.offset)?;
-    if !slip::begins(&head[..read], end.check) {
+    let mut bytes = vec![0; HEAD];
+    let read = fill(file, &mut bytes, end.offset)?;
+    if !slip::begins(&bytes[..read], end.check) {
         return Ok(Vec::new());
     }
-    let length = file.metadata()?.len().saturating_sub(end.offset);
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-    let read = fill(file, &mut bytes, end.offset)?;
-    bytes.truncate(read);
-    Ok(bytes)
+    // Behind the last there may be megabytes of an earlier lap.
+    let mut window = 64 * 1024;
+    loop {
+        bytes.resize(window, 0);
+        let read = fill(file, &mut bytes, end.offset)?;
+        let mut slips = Slips::new(&bytes[..read], end.check);
+        slips.by_ref().for_each(drop);
+        if read < window || !slips.are_cut_short() {
+            let whole = read - slips.left();
+            bytes.truncate(whole);
+            return Ok(bytes);
+        }
+        window *= 2;
+    }
 }
 
 /// Reads until `bytes` are full or the file ends; gives how many it was.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tokio::sync::oneshot;
-use windlass_vocab::{At, CancelAsked, Envelope, Record, SessionId, StopBy};
+use windlass_vocab::{At, CancelAsked, Envelope, LeaseTaken, Record, SessionId, StopBy};
 
 use super::append::Append;
 use super::commit::{Committer, Patience};
@@ -374,4 +374,22 @@ async fn whoever_missed_a_turn_of_the_spool_knows_nothing_by_heart() {
     commit(&mut new, writer.seal(batch(vec![sample::lease(1)])).unwrap()).unwrap();
     until_next_lap(dir.path(), &mut new, &mut writer);
     assert_eq!(commit(&mut old, overtaken.seal(plain()).unwrap()), Err(StoreError::Conflict));
+}
+
+#[tokio::test]
+async fn slips_beyond_a_window_are_seen_by_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut one, mut other) = (committer(dir.path()), committer(dir.path()));
+    one.lap_from(u64::MAX);
+    let mut writer = opened_session(&mut one);
+    let long: Record = LeaseTaken { epoch: 0, holder: "h".repeat(20_000) }.into();
+    for _ in 0..20 {
+        commit(&mut one, writer.seal(batch(vec![long.clone()])).unwrap()).unwrap();
+    }
+    let readers = Readers::new(&Folder(dir.path().to_owned()));
+    let head = readers.with_spool(|reading| reading.head(session(1))).await.unwrap();
+    assert_eq!(head, writer.head);
+    let mut successor = Writer::new(session(1), head, 2);
+    commit(&mut other, successor.seal(batch(vec![sample::lease(1)])).unwrap()).unwrap();
+    assert_eq!(commit(&mut one, writer.seal(plain()).unwrap()), Err(StoreError::Conflict));
 }
