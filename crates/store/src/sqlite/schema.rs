@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::commit::Opened;
 use super::fault::meaning;
-use super::spool::{Position, Spool};
+use super::spool::{self, Position, Spool};
 use super::stow::stowed;
 use super::{Durability, Folder, private};
 use crate::StoreError;
@@ -84,7 +84,7 @@ CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
 
 /// Makes what version 2 has beyond version 1.
 fn with_spool() -> String {
-    let start = Position::start_of(1);
+    let start = Position::start_of(spool::FIRST_LAP);
     let mark: String = start.check.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
         "BEGIN IMMEDIATE;
@@ -216,6 +216,7 @@ fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     if was_used(folder)? {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
+    spool::make(folder)?;
     create(&path)
 }
 

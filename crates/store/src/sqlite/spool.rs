@@ -78,6 +78,20 @@ impl Staged {
     }
 }
 
+/// Makes the spool of a database that is about to be made, whose first commit syncs the folder for both.
+pub(super) fn make(folder: &Folder) -> Result<(), StoreError> {
+    let path = folder.spool();
+    let made = private::file().create(true).truncate(true).open(&path);
+    made.and_then(|file| name(&file, FIRST_LAP)).map_err(|error| StoreError::of_io(&path, &error))
+}
+
+/// The lap of a new spool.
+pub(super) const FIRST_LAP: u64 = 1;
+
+fn name(file: &File, lap: u64) -> io::Result<()> {
+    file.write_all_at(&[&MAGIC[..], &lap.to_le_bytes()].concat(), 0)
+}
+
 /// The spool, open for writing, and where this process left it.
 #[derive(Debug)]
 pub(super) struct Spool {
@@ -94,9 +108,9 @@ impl Spool {
         let file = private::lock_file(&path).map_err(fault)?;
         let spool = Self { end: stowed, file, path: path.clone() };
         match lap_of(&spool.file).map_err(fault)? {
+            // A database of the first version, or the spool is lost.
             Lap::Unwritten => {
                 spool.name(stowed.lap)?;
-                // SQLite syncs the folder with its first commit, but it may have made that long ago.
                 File::open(&folder.0).and_then(|folder| folder.sync_all()).map_err(fault)?;
             }
             Lap::Number(lap) if lap < stowed.lap => spool.name(stowed.lap)?,
@@ -179,8 +193,7 @@ impl Spool {
     }
 
     fn name(&self, lap: u64) -> Result<(), StoreError> {
-        let beginning = [&MAGIC[..], &lap.to_le_bytes()].concat();
-        self.file.write_all_at(&beginning, 0).map_err(self.fault())
+        name(&self.file, lap).map_err(self.fault())
     }
 
     fn fault(&self) -> impl Fn(io::Error) -> StoreError + '_ {
