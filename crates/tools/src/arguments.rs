@@ -1,9 +1,11 @@
 //! Arguments: the text a model wrote becomes an object that fits the tool's schema, or a sentence
 //! the model can mend it by (T3).
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
@@ -102,59 +104,69 @@ fn refused(text: &str, reason: String) -> Parsed {
     Parsed { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
 }
 
-/// A tool's argument schema, compiled when it is first needed: that takes longer than all else a
+/// A tool's argument schema, read and compiled when it is first needed: that takes longer than all else a
 /// short run does before its first request.
 pub(crate) struct Schema {
+    written: Json,
+    compiled: OnceLock<Result<Compiled, String>>,
+}
+
+/// A schema, ready to validate.
+pub(crate) struct Compiled {
     source: Value,
-    outline: String,
-    validator: OnceLock<Result<Validator, String>>,
+    validator: Validator,
 }
 
 impl Schema {
     /// Takes a schema, which must be one of an object.
     pub(crate) fn new(schema: &Json) -> Result<Self, String> {
-        let source: Value = serde_json::from_str(schema.as_str()).map_err(|error| error.to_string())?;
-        let Value::Object(object) = &source else {
-            return Err("it must be a JSON object".into());
-        };
-        if object.get("type").is_some_and(|kind| kind != "object") {
+        let members: BTreeMap<String, &RawValue> =
+            serde_json::from_str(schema.as_str()).map_err(|_| "it must be a JSON object")?;
+        let is_object = |kind: &RawValue| serde_json::from_str::<Value>(kind.get()).is_ok_and(|kind| kind == "object");
+        if members.get("type").is_some_and(|kind| !is_object(kind)) {
             return Err("its `type` must be `object`".into());
         }
-        Ok(Self { outline: outline(object), source, validator: OnceLock::new() })
+        Ok(Self { written: schema.clone(), compiled: OnceLock::new() })
     }
 
     /// Compiles it, once.
-    pub(crate) fn compiled(&self) -> Result<&Validator, &String> {
-        self.validator.get_or_init(|| compile(&self.source)).as_ref()
+    pub(crate) fn compiled(&self) -> Result<&Compiled, &String> {
+        let compile = || {
+            let source: Value = serde_json::from_str(self.written.as_str()).map_err(|error| error.to_string())?;
+            Ok(Compiled { validator: compile(&source)?, source })
+        };
+        self.compiled.get_or_init(compile).as_ref()
     }
 
     /// How `arguments` fit: as they are, in another form that loses nothing, or not at all.
     pub(crate) fn fit(&self, tool: &str, arguments: &Value) -> Fit {
-        let validator = match self.compiled() {
-            Ok(validator) => validator,
+        let schema = match self.compiled() {
+            Ok(schema) => schema,
             Err(problem) => return Fit::Not(broken(tool, problem)),
         };
-        let fits = validator.is_valid(arguments);
+        let fits = schema.validator.is_valid(arguments);
         let wanted = if fits { Wanted::Integers } else { Wanted::All };
-        match coerced(arguments, &self.source, wanted) {
-            Some((value, repairs)) if validator.is_valid(&value) => Fit::Coerced(value, repairs),
+        match coerced(arguments, &schema.source, wanted) {
+            Some((value, repairs)) if schema.validator.is_valid(&value) => Fit::Coerced(value, repairs),
             Some(_) | None if fits => Fit::AsGiven,
-            Some(_) | None => Fit::Not(self.told(validator, tool, arguments)),
+            Some(_) | None => Fit::Not(schema.told(tool, arguments)),
         }
     }
 
     /// What is wrong with `arguments`, told so that a model can mend it.
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
         match self.compiled() {
-            Ok(validator) if validator.is_valid(arguments) => None,
-            Ok(validator) => Some(self.told(validator, tool, arguments)),
+            Ok(schema) if schema.validator.is_valid(arguments) => None,
+            Ok(schema) => Some(schema.told(tool, arguments)),
             Err(problem) => Some(broken(tool, problem)),
         }
     }
+}
 
-    fn told(&self, validator: &Validator, tool: &str, arguments: &Value) -> String {
-        let faults = faults(validator, arguments, "arguments");
-        format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", self.outline)
+impl Compiled {
+    fn told(&self, tool: &str, arguments: &Value) -> String {
+        let faults = faults(&self.validator, arguments, "arguments");
+        format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", outline(&self.source))
     }
 }
 
@@ -195,7 +207,7 @@ fn fault_line(error: &ValidationError<'_>, whole: &str) -> String {
 }
 
 /// One line: which arguments there are, and which of them are needed.
-fn outline(schema: &Map<String, Value>) -> String {
+fn outline(schema: &Value) -> String {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {

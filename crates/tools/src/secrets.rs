@@ -60,14 +60,13 @@ impl Secrets {
             }
             names.insert(name);
         }
+        if forms.is_empty() {
+            return Self::default();
+        }
         // Building fails only past 2³¹ states, that is for gigabytes of secrets.
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms);
-        match finder {
-            Ok(finder) if !forms.is_empty() => {
-                Self { inner: Some(Arc::new(Inner { names, finder, forms, placeholders })) }
-            }
-            Ok(_) | Err(_) => Self::default(),
-        }
+        let inner = finder.ok().map(|finder| Arc::new(Inner { names, finder, forms, placeholders }));
+        Self { inner }
     }
 
     /// `text` with every known secret replaced.

@@ -18,7 +18,7 @@ Examples:
 Servers are also taken from `mcpServers` in windlass.toml, from a project's .mcp.json once you agree to
 it, and from files named with --mcp-config.";
 
-/// `windlass mcp`. Its flags have ids of their own, or the chat would take them for its own.
+// `windlass mcp`. Its flags have ids of their own, or the chat would take them for its own.
 #[derive(Clone, Debug, Args)]
 pub struct McpArgs {
     /// What to do.
@@ -35,8 +35,9 @@ pub struct McpArgs {
     pub json: bool,
 }
 
-/// What to do with MCP servers.
+// What to do with MCP servers.
 #[derive(Clone, Debug, Subcommand)]
+#[command(defer = true)]
 pub enum McpCommand {
     /// Write a server into your settings
     Add(AddArgs),
@@ -104,7 +105,7 @@ pub enum McpCommand {
     },
 }
 
-/// `windlass mcp add`.
+// `windlass mcp add`.
 #[derive(Clone, Debug, Args)]
 pub struct AddArgs {
     /// What it is called here

@@ -87,8 +87,11 @@ pub struct Cli {
     pub chat: ChatArgs,
 }
 
-/// What to do.
+/// What to do. Only the command that is typed is put together: that of all takes longer than the rest of a start
+/// up to the settings. What its arguments' struct says of itself would then stand in its help in place of what is
+/// said here, so those have no doc comments.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Talk with the agent; `windlass` alone does the same
     #[command(after_help = CHAT_EXAMPLES)]
@@ -136,7 +139,7 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// `windlass`, `windlass chat`.
+// `windlass`, `windlass chat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct ChatArgs {
     /// Go on with this folder's last session
@@ -156,7 +159,7 @@ pub struct ChatArgs {
     pub common: CommonFlags,
 }
 
-/// `windlass run`.
+// `windlass run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The request; `-`, or nothing with a pipe, reads standard input
@@ -175,7 +178,7 @@ pub struct RunArgs {
     pub common: CommonFlags,
 }
 
-/// `windlass resume`.
+// `windlass resume`.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
     /// The session [default: the last one of this folder]
@@ -189,7 +192,7 @@ pub struct ResumeArgs {
     pub common: CommonFlags,
 }
 
-/// `windlass retry`.
+// `windlass retry`.
 #[derive(Debug, Args)]
 pub struct RetryArgs {
     /// The session [default: the last one of this folder]
@@ -203,7 +206,7 @@ pub struct RetryArgs {
     pub common: CommonFlags,
 }
 
-/// `windlass fork`.
+// `windlass fork`.
 #[derive(Debug, Args)]
 pub struct ForkArgs {
     /// The session [default: the last one of this folder]
@@ -217,7 +220,7 @@ pub struct ForkArgs {
     pub new_key: Option<String>,
 }
 
-/// `windlass replay`.
+// `windlass replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// The session [default: the last one of this folder]
@@ -236,6 +239,7 @@ pub struct ReplayArgs {
 
 /// `windlass sessions`.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum SessionsCommand {
     /// One line per session
     List,
@@ -276,7 +280,7 @@ pub enum SessionsCommand {
     },
 }
 
-/// The rules a new run starts with.
+// The rules a new run starts with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RuleFlags {
     /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
@@ -293,7 +297,7 @@ pub struct RuleFlags {
     pub tags: Vec<String>,
 }
 
-/// What every command that talks to a model takes.
+// What every command that talks to a model takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct CommonFlags {
     /// The model, as its server names it

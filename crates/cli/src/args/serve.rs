@@ -23,7 +23,7 @@ It offers the tools ask, resume, stop, list_sessions and read_session, and sessi
 needs a person's consent is asked of the client where it can ask its person, and denied elsewhere:
 allow it with --allow, or in windlass.toml."#;
 
-/// `windlass mcp-serve`.
+// `windlass mcp-serve`.
 #[derive(Clone, Debug, Args)]
 #[command(mut_arg("json", |json| json.hide(true)))]
 pub struct McpServeArgs {

@@ -29,7 +29,7 @@ Examples:
   windlass completions zsh  > ~/.zfunc/_windlass
   windlass completions fish > ~/.config/fish/completions/windlass.fish";
 
-/// `windlass demo`.
+// `windlass demo`.
 #[derive(Clone, Debug, Args)]
 pub struct DemoArgs {
     /// Kill the demo in the middle and show how it goes on
@@ -40,7 +40,7 @@ pub struct DemoArgs {
     pub session: Option<String>,
 }
 
-/// `windlass doctor`.
+// `windlass doctor`.
 #[derive(Clone, Debug, Args)]
 pub struct DoctorArgs {
     /// The model to check
@@ -71,7 +71,7 @@ impl DoctorArgs {
     }
 }
 
-/// `windlass init`.
+// `windlass init`.
 #[derive(Clone, Debug, Args)]
 pub struct InitArgs {
     /// Write your own settings instead of this folder's
@@ -91,14 +91,14 @@ pub struct InitArgs {
     pub preset: Option<String>,
 }
 
-/// `windlass completions`.
+// `windlass completions`.
 #[derive(Clone, Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
 }
 
-/// `windlass man`.
+// `windlass man`.
 #[derive(Clone, Debug, Args)]
 pub struct ManArgs {
     /// Write a page for windlass and one for each command into this folder

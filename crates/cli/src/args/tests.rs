@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use super::{AnswerChoice, Cli, Command, Durability, Mode, SessionsCommand};
+use super::{AnswerChoice, Cli, Command, Durability, McpCommand, Mode, SessionsCommand};
 
 fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(std::iter::once("windlass").chain(line.iter().copied()))
@@ -18,6 +18,24 @@ fn refusal(line: &[&str]) -> String {
 #[test]
 fn the_definition_is_sound() {
     Cli::command().debug_assert();
+}
+
+// A command is put together when it is typed; what it is about is said before.
+#[test]
+fn a_command_says_of_itself_what_is_said_of_it_in_the_list() {
+    let servers = McpCommand::augment_subcommands(clap::Command::new("mcp"));
+    for listed in [Cli::command(), servers] {
+        let mut whole = listed.clone();
+        whole.build();
+        for command in listed.get_subcommands() {
+            let itself = whole.find_subcommand(command.get_name()).expect("it is there");
+            let said = |command: &clap::Command| {
+                let texts = [command.get_about(), command.get_long_about(), command.get_after_help()];
+                texts.map(|text| text.map(ToString::to_string))
+            };
+            assert_eq!(said(itself), said(command), "{}", command.get_name());
+        }
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ Examples:
 
 Arguments are told by their BLAKE3 digest only. Lines of removed sessions are kept.";
 
-/// `windlass undo`.
+// `windlass undo`.
 #[derive(Clone, Debug, Args)]
 pub struct UndoArgs {
     /// The session [default: the last one of this folder]
@@ -43,7 +43,7 @@ pub struct UndoArgs {
     pub workspace: Option<PathBuf>,
 }
 
-/// `windlass audit`.
+// `windlass audit`.
 #[derive(Clone, Debug, Args)]
 pub struct AuditArgs {
     /// Calls of this session only, there or removed

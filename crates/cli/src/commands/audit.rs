@@ -19,7 +19,7 @@ use crate::output::{harmless_line, short_line};
 use crate::settings::{Env, Flags, near};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
-    let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let (entries, exit) = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;

@@ -16,7 +16,8 @@ use crate::settings::{Env, Place, SettingsError};
 
 pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done {
     let flags = flags(data_dir, &args.rules, &args.common);
-    let place = job::place(flags.clone(), env.clone())?;
+    let sources = job::gather(flags, env)?;
+    let place = job::place(&sources)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let known = known(store.as_ref(), args, &place).await?;
@@ -24,7 +25,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
             Some(row) => session::at_home(place, row, args.common.workspace.as_deref())?,
             None => place,
         };
-        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        let mut job = Job::prepare(sources, &args.common, place)?;
         let look = if args.common.json { None } else { chat::look(&job.env) };
         if look.is_some() {
             job.attendance = Attendance::Attended;

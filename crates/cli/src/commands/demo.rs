@@ -36,7 +36,7 @@ const DIES: &str = "WINDLASS_DEMO_DIES";
 const SURVIVED: usize = 3;
 
 pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done {
-    let place = job::place(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     if let Some(key) = env.raw(DIES).map(|key| key.to_string_lossy().into_owned()) {
         return block_on(die(place, env, &key));
     }

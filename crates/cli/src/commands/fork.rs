@@ -19,7 +19,7 @@ const KEPT: usize = 180;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done {
     let data = same_folders(data_dir.as_deref(), None);
-    let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;

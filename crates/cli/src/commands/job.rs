@@ -39,19 +39,18 @@ pub struct Job {
 impl Job {
     /// Resolves the settings that hold in the session's folder and tells the person what they should
     /// know of them.
-    pub fn prepare(flags: Flags, common: &CommonFlags, env: Env, place: Place) -> Result<Self, CommandError> {
-        Self::prepare_for(flags, common, env, place, attendance())
+    pub fn prepare(sources: Sources, common: &CommonFlags, place: Place) -> Result<Self, CommandError> {
+        Self::prepare_for(sources, common, place, attendance())
     }
 
     /// The same where it is known whether the terminal's person can be asked.
     pub(super) fn prepare_for(
-        flags: Flags,
+        sources: Sources,
         common: &CommonFlags,
-        env: Env,
         place: Place,
         attendance: Attendance,
     ) -> Result<Self, CommandError> {
-        let sources = gather(Flags { workspace: Some(place.workspace.clone()), ..flags }, env)?;
+        let sources = sources.for_folder(&place.workspace)?;
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
@@ -93,8 +92,8 @@ pub(super) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
 }
 
 /// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.
-pub(super) fn place(flags: Flags, env: Env) -> Result<Place, CommandError> {
-    let place = gather(flags, env)?.place()?;
+pub(super) fn place(sources: &Sources) -> Result<Place, CommandError> {
+    let place = sources.place()?;
     make_data_dir(&place)?;
     Ok(place)
 }

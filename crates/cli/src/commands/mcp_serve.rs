@@ -25,7 +25,7 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
         return Err(CommandError::new(Exit::Usage, text));
     }
     let flags = flags(data_dir, &args.rules, &args.common);
-    let place = job::place(flags.clone(), env.clone())?;
+    let place = job::place(&job::gather(flags.clone(), env.clone())?)?;
     if io::stdin().is_terminal() {
         tell(
             "windlass: this speaks MCP on standard input and output, for another program; \
@@ -130,9 +130,11 @@ impl Premises {
             Some(row) => session::at_home(self.place.clone(), row, self.common.workspace.as_deref())?,
             None => self.place.clone(),
         };
+        let flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
+        let sources = job::gather(flags, self.env.clone())?;
         // Standard input is the client's: nobody is asked there which servers may start.
         let nobody = Attendance::Unattended;
-        let mut job = Job::prepare_for(self.flags.clone(), &self.common, self.env.clone(), place, nobody)?;
+        let mut job = Job::prepare_for(sources, &self.common, place, nobody)?;
         job.attendance = attendance;
         job.servers = self.servers.in_place_of(job.servers, &job.settings.place.workspace);
         let model = match known {

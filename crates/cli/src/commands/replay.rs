@@ -23,7 +23,7 @@ use crate::settings::{Env, Flags};
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> Done {
-    let place = job::place(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;

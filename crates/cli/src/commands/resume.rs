@@ -15,12 +15,13 @@ use crate::settings::{Env, Origin, Sourced};
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
     // A resumed run keeps the rules it began with.
     let flags = flags(data_dir, &RuleFlags::default(), &args.common);
-    let place = job::place(flags.clone(), env.clone())?;
+    let sources = job::gather(flags, env)?;
+    let place = job::place(&sources)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
-        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        let mut job = Job::prepare(sources, &args.common, place)?;
         if args.answer.is_some() {
             // Whoever gives an answer on the command line is there to be asked.
             job.attendance = Attendance::Attended;

@@ -12,7 +12,8 @@ use crate::settings::Env;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Done {
     let flags = flags(data_dir, &args.rules, &args.common);
-    let place = job::place(flags.clone(), env.clone())?;
+    let sources = job::gather(flags, env)?;
+    let place = job::place(&sources)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
@@ -23,7 +24,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
             return Err(nothing("a run is still open; use `windlass resume`"));
         }
         let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
-        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        let mut job = Job::prepare(sources, &args.common, place)?;
         let session = session::model_of(store.as_ref(), row.session).await?;
         let was_demo = session.as_ref().is_some_and(|model| model.as_str() == DEMO);
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };

@@ -22,7 +22,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
     let input = if stdin.is_terminal() { Input::Terminal } else { Input::Piped };
     let prompt = prompt::read(args.prompt.as_deref(), input, stdin.lock())?;
     let flags = flags(data_dir, &args.rules, &args.common);
-    let place = job::place(flags.clone(), env.clone())?;
+    let sources = job::gather(flags, env)?;
+    let place = job::place(&sources)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let known = match named(args) {
@@ -37,7 +38,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             (Some(row), None) => session::at_home(place, row, args.common.workspace.as_deref())?,
             (None, _) | (_, Some(_)) => place,
         };
-        let mut job = Job::prepare(flags, &args.common, env, place)?;
+        let mut job = Job::prepare(sources, &args.common, place)?;
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
             follow::show_end(&mut job, event, ended)?;
             return Ok(say_it_is_known(Exit::from(ended), &row.key));

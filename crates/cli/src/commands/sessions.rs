@@ -20,7 +20,7 @@ use crate::output::{harmless_line, short_line};
 use crate::settings::{Env, Flags};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
-    let place = job::place(Flags { data_dir, ..Flags::default() }, env)?;
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         match command {

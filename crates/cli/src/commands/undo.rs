@@ -13,14 +13,15 @@ use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::UndoArgs;
 use crate::exit::Exit;
 use crate::output::{quoted, same_folders, undone};
-use crate::settings::{Env, Flags, Place};
+use crate::settings::{Env, Flags, Place, Sources};
 use crate::{crash, secrets};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
     let data = same_folders(data_dir.as_deref(), None);
     let folders = same_folders(data_dir.as_deref(), args.workspace.as_deref());
     let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
-    let place = job::place(flags.clone(), env.clone())?;
+    let sources = job::gather(flags, env.clone())?;
+    let place = job::place(&sources)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
@@ -32,7 +33,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
-            secrets: Arc::new(known_secrets(flags, &place, env)),
+            secrets: Arc::new(known_secrets(sources, &place, env)),
         };
         let request = UndoRequest {
             of: args.call,
@@ -82,9 +83,8 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
 }
 
 /// Settings that can't be read are no reason to keep somebody from their files.
-fn known_secrets(flags: Flags, place: &Place, env: &Env) -> Secrets {
-    let flags = Flags { workspace: Some(place.workspace.clone()), ..flags };
-    let settings = job::gather(flags, env.clone()).ok().and_then(|sources| sources.resolve().ok());
+fn known_secrets(sources: Sources, place: &Place, env: &Env) -> Secrets {
+    let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
     let known = secrets::known(env, settings.as_ref());
     Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
 }

@@ -62,13 +62,22 @@ impl Sources {
             Some(path) => read(path, Whose::User)?,
             None => None,
         };
-        let project = match nearest_above(&workspace, env.home().as_deref(), FILE_NAME) {
+        let folders = folders_of_project(&workspace, env.home().as_deref());
+        let project = match nearest_in(&folders, FILE_NAME) {
             Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
             Some(_) | None => None,
         };
         let named_servers = flags.mcp_config.iter().map(|file| ServerFile::read(cwd.join(file))).collect();
-        let project_servers = nearest_above(&workspace, env.home().as_deref(), SERVERS_NAME).map(ServerFile::read);
+        let project_servers = nearest_in(&folders, SERVERS_NAME).map(ServerFile::read);
         Ok(Self { flags, env, cwd, workspace, project, user, named_servers, project_servers })
+    }
+
+    /// What counts when the tools work in this folder, which has no symlinks. What was read for it is not read again.
+    pub(crate) fn for_folder(self, folder: &Path) -> Result<Self, SettingsError> {
+        if self.workspace == folder {
+            return Ok(self);
+        }
+        Self::gather(Flags { workspace: Some(folder.to_owned()), ..self.flags }, self.env, self.cwd)
     }
 
     /// Sources without files, in this folder.
@@ -139,16 +148,17 @@ pub(crate) fn user_file(env: &Env) -> Option<PathBuf> {
     env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
 }
 
-/// The nearest file of this name from the workspace up to the root of its repository, or else up to
-/// the home folder. Above those a file may be anybody's.
-fn nearest_above(workspace: &Path, home: Option<&Path>, name: &str) -> Option<PathBuf> {
+/// The folders from the workspace up to the root of its repository, or else up to the home folder. Above
+/// those a file may be anybody's.
+fn folders_of_project<'w>(workspace: &'w Path, home: Option<&Path>) -> Vec<&'w Path> {
     let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
     let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
-    workspace
-        .ancestors()
-        .take_while(|folder| folder.starts_with(top))
-        .map(|folder| folder.join(name))
-        .find(|path| path.symlink_metadata().is_ok())
+    workspace.ancestors().take_while(|folder| folder.starts_with(top)).collect()
+}
+
+/// The first file of this name.
+fn nearest_in(folders: &[&Path], name: &str) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
 }
 
 fn same_file(path: &Path, other: Option<&Path>) -> bool {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::super::{Env, Flags, SettingsError, create_data_dir};
-use super::{FILE_NAME, Sources, nearest_above};
+use super::{FILE_NAME, Sources, folders_of_project, nearest_in};
 
 /// A home with a project in it.
 struct Home {
@@ -63,11 +63,12 @@ fn without_a_repository_the_search_ends_at_home_and_outside_it_at_once() {
     let in_home = home.write("me/windlass.toml", "");
     let above = home.write("windlass.toml", "");
     let me = home.root.join("me");
-    assert_eq!(nearest_above(&me.join("project/sub"), Some(&me), FILE_NAME), Some(in_home));
+    let nearest = |folder: &Path, home: Option<&Path>| nearest_in(&folders_of_project(folder, home), FILE_NAME);
+    assert_eq!(nearest(&me.join("project/sub"), Some(&me)), Some(in_home));
     fs::remove_file(me.join("windlass.toml")).expect("removed");
-    assert_eq!(nearest_above(&me.join("project/sub"), Some(&me), FILE_NAME), None, "above home");
-    assert_eq!(nearest_above(&me.join("project"), Some(Path::new("/elsewhere")), FILE_NAME), None, "outside home");
-    assert_eq!(nearest_above(&home.root, None, FILE_NAME), Some(above));
+    assert_eq!(nearest(&me.join("project/sub"), Some(&me)), None, "above home");
+    assert_eq!(nearest(&me.join("project"), Some(Path::new("/elsewhere"))), None, "outside home");
+    assert_eq!(nearest(&home.root, None), Some(above));
 }
 
 #[test]
@@ -142,6 +143,20 @@ fn the_data_folder_is_made_for_its_owner_alone() {
     create_data_dir(&path).expect("made");
     create_data_dir(&path).expect("it may be there already");
     assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_folder_is_read_once_and_another_has_files_of_its_own() {
+    let home = Home::new();
+    let here = home.write("me/project/windlass.toml", "");
+    let there = home.write("me/other/windlass.toml", "");
+    let sources = Sources::gather(Flags::default(), home.env(), home.root.join("me/project")).expect("gathered");
+    let folder = |sources: &Sources| sources.project.as_ref().map(|file| file.folder().to_owned());
+    fs::remove_file(&here).expect("removed");
+    let sources = sources.for_folder(&home.root.join("me/project")).expect("kept");
+    assert_eq!(folder(&sources).as_deref(), here.parent());
+    let sources = sources.for_folder(&home.root.join("me/other")).expect("gathered");
+    assert_eq!((sources.workspace.as_path(), folder(&sources).as_deref()), (there.parent().unwrap(), there.parent()));
 }
 
 // A service's home may be /dev/null.
