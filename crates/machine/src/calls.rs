@@ -113,20 +113,15 @@ impl Draft<'_> {
         Begun::Refused
     }
 
-    /// A call has its result: the run ends if it was a loop-ending one that succeeded, else goes on.
-    pub(crate) fn call_finished(&mut self, call: CallId, outcome: OutcomeKind, text: &str) {
-        let ending =
-            self.run().and_then(|run| run.calls().iter().find(|known| known.request.call == call)?.request.ending);
-        if let (Some(ending), OutcomeKind::Ok) = (ending, outcome) {
-            self.cancel_calls(texts::SIBLING_ENDED);
-            let reason = match ending {
-                Ending::Completed => EndReason::Completed,
-                Ending::Asked => EndReason::Asked,
-                Ending::Conversed => EndReason::Conversed,
-            };
-            return self.end(reason, text, None);
-        }
-        self.go_on_with_calls();
+    /// A loop-ending call has succeeded: the run ends with its result.
+    pub(crate) fn end_by_call(&mut self, ending: Ending, text: String) {
+        self.cancel_calls(texts::SIBLING_ENDED);
+        let reason = match ending {
+            Ending::Completed => EndReason::Completed,
+            Ending::Asked => EndReason::Asked,
+            Ending::Conversed => EndReason::Conversed,
+        };
+        self.end(reason, text, None);
     }
 
     /// All results are in: the guards look at the turn, then the next one starts.

@@ -68,15 +68,15 @@ pub struct Run {
     /// Outputs sent back to the model because they did not fit.
     pub corrections: u32,
     /// The answer so far: the last reply's text, joined to those that were cut off before it.
-    pub answer: String,
+    pub answer: Arc<str>,
     /// Set while a reply that was cut off is being continued.
     continuing: bool,
     /// The tools called.
-    pub tools: BTreeSet<ToolName>,
+    pub tools: Arc<BTreeSet<ToolName>>,
     /// What it cost.
     pub usage: Usage,
     /// What the progress guards have seen.
-    pub watch: Watch,
+    pub watch: Arc<Watch>,
 }
 
 /// What a run waits for.
@@ -128,11 +128,11 @@ impl Run {
             continued: 0,
             unreadable: 0,
             corrections: 0,
-            answer: String::new(),
+            answer: Arc::default(),
             continuing: false,
-            tools: BTreeSet::new(),
+            tools: Arc::default(),
             usage: Usage::default(),
-            watch: Watch::default(),
+            watch: Arc::default(),
         }
     }
 
@@ -239,15 +239,15 @@ impl Run {
                 self.idle_resumes = 0;
                 self.move_call(finished.call, CallState::Finished(finished.outcome));
                 if let Phase::Calling(calls) = &self.phase {
-                    self.watch.call_finished(calls, finished);
+                    Arc::make_mut(&mut self.watch).call_finished(calls, finished);
                 }
             }
             Record::QuestionAsked(asked) => self.ask(asked),
             Record::QuestionAnswered(answered) => self.answer(answered),
             Record::Nudged(nudged) => self.nudged(nudged.why),
-            Record::ToolWithheld(withheld) => self.watch.withheld(withheld),
+            Record::ToolWithheld(withheld) => Arc::make_mut(&mut self.watch).withheld(withheld),
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
-            Record::Compacted(_) => self.watch.history_shortened(),
+            Record::Compacted(_) => Arc::make_mut(&mut self.watch).history_shortened(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
@@ -262,7 +262,7 @@ impl Run {
     }
 
     fn nudged(&mut self, why: NudgeCause) {
-        self.watch.nudged(why);
+        Arc::make_mut(&mut self.watch).nudged(why);
         match why {
             NudgeCause::Reply(Nudge::Empty) => {
                 self.empties += 1;
@@ -288,20 +288,29 @@ impl Run {
         self.usage += replied.usage;
         self.phase = Phase::Between;
         self.unreadable = if replied.malformed.is_some() { self.unreadable + 1 } else { 0 };
-        let before = self.answer.len();
-        for part in &replied.parts {
-            if let Part::Text { text } = part {
-                self.answer.push_str(text);
-            }
+        self.say(&replied.parts);
+    }
+
+    /// Adds what a reply says to the answer.
+    fn say(&mut self, parts: &[Part]) {
+        let texts = || {
+            parts.iter().filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_str()),
+                Part::Thinking { .. } | Part::Call { .. } => None,
+            })
+        };
+        if texts().all(str::is_empty) {
+            return;
         }
-        if !self.answer[before..].trim().is_empty() {
+        if !texts().all(|text| text.trim().is_empty()) {
             self.empties = 0;
         }
+        self.answer = std::iter::once(self.answer.as_ref()).chain(texts()).collect::<String>().into();
     }
 
     fn begin_turn(&mut self, started: &TurnStarted) {
         if !std::mem::take(&mut self.continuing) {
-            self.answer.clear();
+            self.answer = Arc::default();
         }
         self.turn = started.turn;
         self.unseen = 0;
@@ -342,7 +351,9 @@ impl Run {
     fn request(&mut self, requested: &CallRequested) {
         self.empties = 0;
         self.continued = 0;
-        self.tools.extend(requested.tool.clone());
+        if let Some(tool) = requested.tool.as_ref().filter(|tool| !self.tools.contains(*tool)) {
+            Arc::make_mut(&mut self.tools).insert(tool.clone());
+        }
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
         let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
         let request = Arc::new(requested.clone());
@@ -374,7 +385,7 @@ impl Run {
                 }
             }
             QuestionKind::Cycle => {
-                self.watch.asked();
+                Arc::make_mut(&mut self.watch).asked();
                 self.parked = Some(Arc::new(asked.clone()));
             }
             QuestionKind::Stuck => self.parked = Some(Arc::new(asked.clone())),

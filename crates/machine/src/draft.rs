@@ -70,7 +70,7 @@ impl<'a> Draft<'a> {
     ) {
         self.cancel_calls(texts::CANCELLED_CALL);
         let Some(run) = self.run() else { return };
-        let (tools, turns, usage) = (run.tools.clone(), run.turn.0, run.usage);
+        let (tools, turns, usage) = (run.tools.as_ref().clone(), run.turn.0, run.usage);
         self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, usage });
     }
 

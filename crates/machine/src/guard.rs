@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash as _, Hasher as _};
+use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use windlass_vocab::{
@@ -65,14 +65,14 @@ pub(crate) enum Finding {
     Pause,
 }
 
-fn hash_of(parts: &[&str]) -> u64 {
+fn hash_of(what: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    parts.hash(&mut hasher);
+    what.hash(&mut hasher);
     hasher.finish()
 }
 
 fn request_hash(request: &CallRequested) -> u64 {
-    hash_of(&[request.tool.as_ref().map_or(request.name.as_str(), ToolName::as_str), request.arguments.as_str()])
+    hash_of((request.tool.as_ref().map_or(request.name.as_str(), ToolName::as_str), request.arguments.as_str()))
 }
 
 fn is_error(outcome: OutcomeKind) -> bool {
@@ -119,14 +119,14 @@ impl Watch {
         let request = &call.request;
         self.count_failure(request, finished.outcome);
         self.count_error(finished);
+        let asked = request_hash(request);
         if may_have_changed_things(request, finished.outcome) {
             self.reads.clear();
         } else if finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() {
-            self.reads.insert(request_hash(request), finished.call);
+            self.reads.insert(asked, finished.call);
         }
         if !request.repeatable {
-            let seen = hash_of(&[&request_hash(request).to_string(), &finished.text]);
-            self.turn.insert(finished.call.index, seen);
+            self.turn.insert(finished.call.index, hash_of((asked, &finished.text)));
         }
         if calls.iter().all(Call::is_finished) {
             self.turn_finished(calls.len());
@@ -148,7 +148,7 @@ impl Watch {
             return;
         }
         self.errors_in_turn += 1;
-        let error = hash_of(&[&finished.text]);
+        let error = hash_of(&finished.text);
         self.same_errors = if self.same_errors > 0 && error == self.last_error { self.same_errors + 1 } else { 1 };
         self.last_error = error;
     }

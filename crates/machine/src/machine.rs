@@ -13,17 +13,29 @@ use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
 use crate::judge::{Judgement, judge};
 use crate::retry::next_attempt;
-use crate::state::State;
+use crate::state::{After, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
 /// What an input means: a batch of records, the first being the input's own fact; empty when the
 /// input means nothing (any more).
 #[must_use]
 pub fn decide(state: &State, input: Input) -> Vec<Record> {
-    let mut draft = Draft::new(state, input.at);
+    draft(state, input).map(|draft| draft.records).unwrap_or_default()
+}
+
+/// The same, for whoever will apply the records: with where the loop stands after them. Nothing when
+/// there are none.
+#[must_use]
+pub fn decide_for(state: &State, input: Input) -> Option<(Vec<Record>, After)> {
+    let draft = draft(state, input).filter(|draft| !draft.records.is_empty())?;
+    Some((draft.records, After(Box::new(draft.control))))
+}
+
+fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
     if state.control.unknown.is_some() {
-        return Vec::new();
+        return None;
     }
+    let mut draft = Draft::new(state, input.at);
     match input.fact {
         Fact::Opened(opened, taken) => {
             draft.push(opened);
@@ -53,7 +65,7 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
         Fact::Restored { undo, left_alone } => draft.restored(undo, left_alone),
         Fact::Forked => draft.fork(),
     }
-    draft.records
+    Some(draft)
 }
 
 /// What is wrong with a reply.
@@ -177,7 +189,8 @@ impl Draft<'_> {
             parts.retain(|part| !matches!(part, Part::Call { .. }));
             calls.clear();
         }
-        let text = text_of(&parts);
+        // With calls in it the reply ends nothing, and what it says stands in its parts alone.
+        let text = if calls.is_empty() { text_of(&parts) } else { String::new() };
         let attempt = key.attempt;
         self.push(ModelReplied {
             attempt,
@@ -259,10 +272,11 @@ impl Draft<'_> {
             None => finished.text,
         };
         let outcome = finished.outcome;
+        let ended = running.request.ending.filter(|_| outcome == OutcomeKind::Ok).map(|ending| (ending, text.clone()));
         self.push(CallFinished {
             call,
             outcome,
-            text: text.clone(),
+            text,
             cut: finished.cut,
             took_ms: finished.took_ms,
             answered_from: None,
@@ -277,7 +291,10 @@ impl Draft<'_> {
         if let Some(files) = finished.files.filter(|files| !files.changes.is_empty() || files.unseen.is_some()) {
             self.files_changed(files);
         }
-        self.call_finished(call, outcome, &text);
+        match ended {
+            Some((ending, text)) => self.end_by_call(ending, text),
+            None => self.go_on_with_calls(),
+        }
     }
 
     /// The call with this id, if it may be running or is being verified.

@@ -4,6 +4,8 @@
 //! Whether JSON fits its schema is a fact like any other: it comes in with the reply and is recorded
 //! with it, so that a journal is decided the same way again without a validator.
 
+use std::sync::Arc;
+
 use windlass_vocab::{EndReason, Failure, FailureClass, Json, NudgeCause, TurnMode};
 
 use crate::draft::Draft;
@@ -35,12 +37,12 @@ impl Draft<'_> {
     /// The answer is there: it ends the run, unless an output was asked for that it does not fit.
     pub(crate) fn complete(&mut self, misfit: Option<String>) {
         let Some(run) = self.run() else { return };
-        let answer = run.answer.clone();
+        let answer = Arc::clone(&run.answer);
         if run.started.output.is_none() {
-            return self.end(EndReason::Completed, answer, None);
+            return self.end(EndReason::Completed, answer.as_ref(), None);
         }
         match misfit.map_or_else(|| read_output(&answer), Err) {
-            Ok(output) => self.end_with(EndReason::Completed, answer, None, Some(output)),
+            Ok(output) => self.end_with(EndReason::Completed, answer.as_ref(), None, Some(output)),
             Err(what) => self.send_back(&what),
         }
     }

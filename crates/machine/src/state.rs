@@ -35,8 +35,27 @@ impl State {
     }
 }
 
-/// Folds one record in. The only writer of `State`.
+/// Folds one record in. The only writer of `State`, but for [`apply_decided`], which does the same.
 pub fn apply(state: &mut State, record: &Record) {
     state.control.apply(record);
     state.book.apply(record);
 }
+
+/// Folds in all records of a batch that was decided on this very state. Deciding has applied them to its
+/// copy of where the loop stands; that copy takes its place, so that nothing is folded twice.
+pub fn apply_decided<'a>(state: &mut State, after: After, records: impl IntoIterator<Item = &'a Record>) {
+    #[cfg(debug_assertions)]
+    let mut folded = state.control.clone();
+    for record in records {
+        #[cfg(debug_assertions)]
+        folded.apply(record);
+        state.book.apply(record);
+    }
+    state.control = *after.0;
+    #[cfg(debug_assertions)]
+    debug_assert_eq!(folded, state.control, "a batch was decided on another state");
+}
+
+/// Where the loop stands after a batch that was decided and not applied yet.
+#[derive(Clone, Debug)]
+pub struct After(pub(crate) Box<Control>);

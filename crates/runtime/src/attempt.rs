@@ -1,6 +1,7 @@
 //! One model call as an effect: the request is put together from the state, pieces become deltas,
 //! and what was streamed is at hand if the call is aborted.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,8 +23,22 @@ use crate::textual::{self, Textual};
 /// What of a session was written out for its models, kept so that none of it is written out again.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    segments: HashMap<ModelName, Segments>,
+    segments: SegmentsByModel,
     textual: Textual,
+}
+
+/// The segments of each model; of few, so they are looked through.
+#[derive(Debug, Default)]
+struct SegmentsByModel(Vec<(ModelName, Segments)>);
+
+impl SegmentsByModel {
+    fn of(&mut self, model: &ModelName) -> &mut Segments {
+        let place = self.0.iter().position(|(name, _)| name == model).unwrap_or_else(|| {
+            self.0.push((model.clone(), Segments::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
 }
 
 /// What an attempt has streamed so far: the text to hand back if it is aborted.
@@ -31,15 +46,19 @@ pub(crate) struct Written {
 pub(crate) struct Streamed(Arc<Mutex<String>>);
 
 impl Streamed {
+    fn add(&self, text: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+    }
+
     pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// What is asked of the model in this attempt.
-pub(crate) struct Asked {
+pub(crate) struct Asked<'a> {
     pub(crate) key: AttemptKey,
-    pub(crate) model: ModelName,
+    pub(crate) model: &'a ModelName,
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
     pub(crate) known: KnownNames,
@@ -51,11 +70,11 @@ pub(crate) fn start(
     state: &State,
     written: &mut Written,
     events: &Events,
-    asked: &Asked,
+    asked: &Asked<'_>,
     streamed: &Streamed,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
     let (Some(model), Some(run), Some(context)) =
-        (outside.models.model(&asked.model), &state.control.run, &state.book.context)
+        (outside.models.model(asked.model), &state.control.run, &state.book.context)
     else {
         let message = format!("The model `{}` of this run is not configured any more; name it again.", asked.model);
         return Box::pin(std::future::ready(Err(Failure::new(FailureClass::BadRequest, message))));
@@ -86,7 +105,7 @@ pub(crate) fn start(
     };
     let reader = textual::reader(policy, context, &asked.known);
     let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
-    let segments = written.segments.entry(asked.model.clone()).or_default();
+    let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
     written.textual.render(dialect, context, &history, state.book.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
@@ -114,7 +133,7 @@ impl Channel {
     }
 
     /// The part of the fragment that is certain to hold no secret, and where it begins.
-    fn take(&mut self, fragment: &str) -> (u64, String) {
+    fn take<'f>(&mut self, fragment: &'f str) -> (u64, Cow<'f, str>) {
         let clean = self.scrubber.push(fragment);
         let at = self.offset;
         self.offset += clean.len() as u64;
@@ -122,8 +141,8 @@ impl Channel {
     }
 
     /// What was held back.
-    fn rest(&mut self) -> (u64, String) {
-        (self.offset, self.scrubber.finish())
+    fn rest(&mut self) -> (u64, Cow<'static, str>) {
+        (self.offset, Cow::Owned(self.scrubber.finish()))
     }
 }
 
@@ -192,25 +211,29 @@ impl Shown {
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
             let call = CallId { run: self.key.run, turn: self.key.turn, index };
-            self.publish(offset, DeltaBody::CallDelta { call, name: name.map(str::to_owned), text });
+            self.publish(offset, || DeltaBody::CallDelta {
+                call,
+                name: name.map(str::to_owned),
+                text: text.into_owned(),
+            });
         }
     }
 
-    fn tell_text(&self, (offset, text): (u64, String)) {
+    fn tell_text(&self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
-            self.streamed.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
-            self.publish(offset, DeltaBody::TextDelta { text });
+            self.streamed.add(&text);
+            self.publish(offset, || DeltaBody::TextDelta { text: text.into_owned() });
         }
     }
 
-    fn tell_thinking(&self, (offset, text): (u64, String)) {
+    fn tell_thinking(&self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
-            self.publish(offset, DeltaBody::ThinkingDelta { text });
+            self.publish(offset, || DeltaBody::ThinkingDelta { text: text.into_owned() });
         }
     }
 
-    fn publish(&self, offset: u64, body: DeltaBody) {
-        self.events.publish_delta(|| delta(self.key, offset, body));
+    fn publish(&self, offset: u64, body: impl FnOnce() -> DeltaBody) {
+        self.events.publish_delta(|| delta(self.key, offset, body()));
     }
 }
 
@@ -247,11 +270,11 @@ pub(crate) struct Read<'a> {
 
 impl Read<'_> {
     /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
-    pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &Streamed) -> Fact {
+    pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &str) -> Fact {
         match result {
             Ok(reply) => self.replied(key, reply),
             Err(failure) => {
-                let usage = failure.first_byte.then(|| estimated(self.state, "", &streamed.text()));
+                let usage = failure.first_byte.then(|| estimated(self.state, "", streamed));
                 Fact::Failed { attempt: key, failure, usage }
             }
         }

@@ -96,7 +96,7 @@ fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str)
         let text = scrubber.push(fragment);
         if !text.is_empty() {
             events.publish_delta(|| {
-                let body = DeltaBody::CallDelta { call, name: None, text };
+                let body = DeltaBody::CallDelta { call, name: None, text: text.into_owned() };
                 Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
             });
         }

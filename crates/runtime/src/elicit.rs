@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use tokio::sync::{mpsc, oneshot};
 use windlass_machine::Fact;
@@ -22,8 +23,9 @@ pub(crate) struct Asking {
 
 /// The questions of calls under way.
 pub(crate) struct Elicited {
-    sender: mpsc::UnboundedSender<Asking>,
-    receiver: mpsc::UnboundedReceiver<Asking>,
+    /// Boxed, because a channel sets room for many aside from the first.
+    sender: mpsc::UnboundedSender<Box<Asking>>,
+    receiver: mpsc::UnboundedReceiver<Box<Asking>>,
     waiting: HashMap<QuestionId, oneshot::Sender<Answer>>,
 }
 
@@ -41,13 +43,17 @@ impl Elicited {
         Arc::new(move |elicitation| {
             let (reply, answer) = oneshot::channel();
             // A driver that is gone answers nothing, and that is an answer too.
-            let _ = sender.send(Asking { call, elicitation, reply });
+            let _ = sender.send(Box::new(Asking { call, elicitation, reply }));
             Box::pin(async move { answer.await.unwrap_or_else(|_| Answer::dismissed()) })
         })
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Asking> {
-        self.receiver.recv().await
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Box<Asking>> {
+        // One sender is held here, so it never ends.
+        match self.receiver.poll_recv(context) {
+            Poll::Ready(Some(asking)) => Poll::Ready(asking),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
     }
 
     /// Hands an answer that was recorded to the call that waits for it.
@@ -61,8 +67,8 @@ impl Elicited {
 }
 
 impl Driver {
-    pub(crate) async fn elicit(&mut self, asking: Asking) -> Result<(), StoreError> {
-        let Asking { call, elicitation, reply } = asking;
+    pub(crate) async fn elicit(&mut self, asking: Box<Asking>) -> Result<(), StoreError> {
+        let Asking { call, elicitation, reply } = *asking;
         let question = self.state.control.next_question();
         match self.step(Fact::Elicited { call, elicitation }).await? {
             Taken::Yes => {

@@ -7,17 +7,33 @@ use windlass_vocab::{Delta, Envelope, Event, Record};
 
 /// Where events come out. Dropping it ends the subscription.
 #[derive(Debug)]
-pub struct Subscription(mpsc::UnboundedReceiver<Event>);
+pub struct Subscription(mpsc::UnboundedReceiver<Told>);
 
 impl Subscription {
     /// The next event; `None` when the session is closed.
     pub async fn next(&mut self) -> Option<Event> {
-        self.0.recv().await
+        self.0.recv().await.map(Event::from)
     }
 
     /// The next event if it is there already.
     pub fn try_next(&mut self) -> Option<Event> {
-        self.0.try_recv().ok()
+        self.0.try_recv().ok().map(Event::from)
+    }
+}
+
+/// An event on its way. Small, because a channel sets room for many aside from the first.
+#[derive(Debug)]
+enum Told {
+    Record(Arc<Envelope>),
+    Delta(Box<Delta>),
+}
+
+impl From<Told> for Event {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::Record(record) => Self::Record(record),
+            Told::Delta(delta) => Self::Delta(*delta),
+        }
     }
 }
 
@@ -44,7 +60,7 @@ impl Interest {
 #[derive(Debug)]
 struct Subscriber {
     interest: Interest,
-    sender: mpsc::UnboundedSender<Event>,
+    sender: mpsc::UnboundedSender<Told>,
 }
 
 /// Where events go in.
@@ -61,7 +77,7 @@ impl Events {
     pub(crate) fn publish(&self, record: &Arc<Envelope>) {
         self.subscribers().retain(|subscriber| {
             !subscriber.interest.wants(&record.record)
-                || subscriber.sender.send(Event::Record(Arc::clone(record))).is_ok()
+                || subscriber.sender.send(Told::Record(Arc::clone(record))).is_ok()
         });
     }
 
@@ -71,9 +87,9 @@ impl Events {
         if !subscribers.iter().any(|subscriber| subscriber.interest == Interest::Everything) {
             return;
         }
-        let event = Event::Delta(delta());
+        let delta = Box::new(delta());
         subscribers.retain(|subscriber| match subscriber.interest {
-            Interest::Everything => subscriber.sender.send(event.clone()).is_ok(),
+            Interest::Everything => subscriber.sender.send(Told::Delta(delta.clone())).is_ok(),
             Interest::Runs => true,
         });
     }

@@ -9,7 +9,8 @@ use windlass_store::{Batch, StoreError};
 use windlass_vocab::UndoStarted;
 
 use crate::call::Ended;
-use crate::driver::{Done, Driver};
+use crate::driver::Driver;
+use crate::underway::Done;
 use crate::undo::{Earnest, Planned, UndoError, UndoFiles, UndoReport, UndoRequest};
 
 impl Driver {
@@ -57,8 +58,8 @@ impl Driver {
     }
 
     /// A call that was told to stop has ended: its result is known already, but not what it did to files.
-    pub(crate) async fn left_behind(&mut self, done: Option<Done>) -> Result<(), StoreError> {
-        if let Some(Done::Call(Ended { fact: Fact::CallDone { finished, .. }, .. })) = done
+    pub(crate) async fn left_behind(&mut self, done: Done) -> Result<(), StoreError> {
+        if let Done::Call(Ended { fact: Fact::CallDone { finished, .. }, .. }) = done
             && let Some(files) = finished.files
         {
             self.step(Fact::FilesChanged(files)).await?;

@@ -31,6 +31,7 @@ mod session;
 mod snapshot;
 mod spilled;
 mod textual;
+mod underway;
 mod undo;
 
 #[cfg(debug_assertions)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use windlass_machine::{Fact, Input, State, apply, decide};
+use windlass_machine::{After, Fact, Input, State, apply_decided, decide_for};
 use windlass_store::{Batch, Sealed, Store, StoreError, Writer};
 use windlass_tools::Secrets;
 use windlass_vocab::Envelope;
@@ -11,6 +11,15 @@ use windlass_vocab::Envelope;
 use crate::clock::Clock;
 use crate::place::placed;
 use crate::scrub::scrub;
+
+/// What was stored.
+pub(crate) type Stored = Vec<Arc<Envelope>>;
+
+/// What a fact leads to: records as they will be stored, and where the loop stands after them.
+pub(crate) struct Decided {
+    sealed: Sealed,
+    after: After,
+}
 
 /// What it takes to write to one session.
 pub(crate) struct Pen<'a> {
@@ -23,21 +32,32 @@ pub(crate) struct Pen<'a> {
 
 impl Pen<'_> {
     /// Decides, stores, applies. Says what was stored: nothing where the fact changes nothing.
-    pub(crate) async fn step(mut self, fact: Fact, batch: Batch) -> Result<Vec<Arc<Envelope>>, StoreError> {
-        let Some(sealed) = self.decided(fact, batch)? else { return Ok(Vec::new()) };
+    pub(crate) async fn step(mut self, fact: Fact, batch: Batch) -> Result<Stored, StoreError> {
+        match self.decided(fact, batch)? {
+            Some(decided) => self.store(decided).await,
+            None => Ok(Stored::new()),
+        }
+    }
+
+    /// Stores and applies what was decided.
+    pub(crate) fn store(self, decided: Decided) -> impl Future<Output = Result<Stored, StoreError>> {
+        let Decided { sealed, after } = decided;
         let envelopes = sealed.envelopes.clone();
-        self.store.append(sealed).await?;
-        envelopes.iter().for_each(|envelope| apply(self.state, &envelope.record));
-        Ok(envelopes)
+        let appended = self.store.append(sealed);
+        async move {
+            appended.await?;
+            apply_decided(self.state, after, envelopes.iter().map(|envelope| &envelope.record));
+            Ok(envelopes)
+        }
     }
 
     /// Begins a journal with these facts, each a batch of its own, all in one transaction. Nobody has
     /// seen the state yet, so it may run ahead of the store for once.
-    pub(crate) async fn begin(mut self, facts: impl Iterator<Item = Fact>) -> Result<Vec<Arc<Envelope>>, StoreError> {
+    pub(crate) async fn begin(mut self, facts: impl Iterator<Item = Fact>) -> Result<Stored, StoreError> {
         let mut batches = Vec::new();
         for fact in facts {
-            let Some(sealed) = self.decided(fact, Batch::default())? else { continue };
-            sealed.envelopes.iter().for_each(|envelope| apply(self.state, &envelope.record));
+            let Some(Decided { sealed, after }) = self.decided(fact, Batch::default())? else { continue };
+            apply_decided(self.state, after, sealed.envelopes.iter().map(|envelope| &envelope.record));
             batches.push(sealed);
         }
         let envelopes = batches.iter().flat_map(|sealed| sealed.envelopes.clone()).collect();
@@ -49,14 +69,12 @@ impl Pen<'_> {
         Ok(envelopes)
     }
 
-    /// What a fact leads to, as it will be stored; nothing where it changes nothing.
-    fn decided(&mut self, mut fact: Fact, batch: Batch) -> Result<Option<Sealed>, StoreError> {
+    /// What a fact leads to; nothing where it changes nothing.
+    pub(crate) fn decided(&mut self, mut fact: Fact, batch: Batch) -> Result<Option<Decided>, StoreError> {
         scrub(self.secrets, &mut fact);
         let at = self.clock.now();
-        let records = decide(self.state, Input { at, fact });
-        if records.is_empty() {
-            return Ok(None);
-        }
-        self.writer.seal(Batch { at, entries: placed(self.state, records), ..batch }).map(Some)
+        let Some((records, after)) = decide_for(self.state, Input { at, fact }) else { return Ok(None) };
+        let sealed = self.writer.seal(Batch { at, entries: placed(self.state, records), ..batch })?;
+        Ok(Some(Decided { sealed, after }))
     }
 }

@@ -9,10 +9,11 @@ use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
 
-use crate::driver::{Driver, Underway};
+use crate::driver::Driver;
 use crate::events::{Events, Interest, Subscription};
 use crate::outside::{Agent, Outside};
 use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing};
+use crate::underway::Underway;
 
 /// Which session is meant.
 #[derive(Clone, Debug)]
@@ -162,7 +163,7 @@ impl Runtime {
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
         let sent = driver.begin(Fact::Opened(opened, taken(1)), words).await?;
         driver.announce();
-        tokio::spawn(driver.drive());
+        tokio::spawn(Box::new(driver).drive());
         Ok((handle, sent))
     }
 
@@ -188,7 +189,7 @@ impl Runtime {
             driver.step(Fact::Resumed { attendance, deadline }).await?;
         }
         driver.announce();
-        tokio::spawn(driver.drive());
+        tokio::spawn(Box::new(driver).drive());
         Ok(handle)
     }
 

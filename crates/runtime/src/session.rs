@@ -84,7 +84,8 @@ pub(crate) enum Taken {
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) id: SessionId,
-    pub(crate) commands: mpsc::Sender<Command>,
+    /// Boxed, because a channel sets room for many aside from the first.
+    pub(crate) commands: mpsc::Sender<Box<Command>>,
     pub(crate) events: Events,
     pub(crate) standing: watch::Receiver<Standing>,
 }
@@ -175,14 +176,14 @@ impl Session {
     /// Lets go of the session: the lease is free when this returns. An open run stays open.
     pub async fn close(self) {
         let mut standing = self.standing.clone();
-        if self.commands.send(Command::Close).await.is_ok() {
+        if self.commands.send(Box::new(Command::Close)).await.is_ok() {
             let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
         }
     }
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionClosed> {
         let (reply, answer) = oneshot::channel();
-        if self.commands.send(command(reply)).await.is_err() {
+        if self.commands.send(Box::new(command(reply))).await.is_err() {
             return Err(self.why_closed().await);
         }
         // A command sent in the very moment the driver goes is neither read nor dropped while handles

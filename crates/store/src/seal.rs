@@ -66,7 +66,14 @@ impl Writer {
     }
 
     fn next_id(&mut self) -> RecordId {
-        let id = format!("{}.{:x}", self.nonce, self.counter);
+        let places = u64::BITS.saturating_sub(self.counter.leading_zeros()).div_ceil(4).max(1);
+        let mut id = String::with_capacity(self.nonce.len() + 1 + usize::try_from(places).unwrap_or(0));
+        id.push_str(&self.nonce);
+        id.push('.');
+        for place in (0..places).rev() {
+            let digit = u32::try_from(self.counter >> (4 * place) & 15).unwrap_or_default();
+            id.extend(char::from_digit(digit, 16));
+        }
         self.counter += 1;
         RecordId(id)
     }
@@ -126,6 +133,14 @@ mod tests {
         assert!(second.envelopes.iter().all(|envelope| envelope.prev == first.head.hash && envelope.epoch == 7));
         assert_eq!((third.head.seq, third.head.epoch), (4, 7));
         assert_eq!(writer.head, third.head);
+    }
+
+    #[test]
+    fn ids_count_in_hex_behind_the_nonce() {
+        for counter in [0, 1, 9, 10, 15, 16, 0xff, 0x100, 0xfedc_ba98_7654_3210, u64::MAX - 1] {
+            let mut writer = Writer { counter, ..writer() };
+            assert_eq!(writer.next_id().0, format!("0000000000000abc.{counter:x}"));
+        }
     }
 
     #[test]

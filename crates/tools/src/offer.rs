@@ -230,7 +230,7 @@ fn fit(parsed: &mut Parsed, schema: &Schema, tool: &str, written: &str) {
 
 fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
     let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
-    subject.unwrap_or_else(|| Subject::text(arguments.to_string()))
+    subject.unwrap_or_else(|| Subject::text(serde_json::to_string(arguments).unwrap_or_default()))
 }
 
 /// The verdict on a sound call and what a person is shown of it: where they are asked, and where

@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::compact::{Compact, put_name, put_number};
+use crate::escape::put_text;
 use crate::record::RecordBody;
 use crate::{At, Record, RecordId, RunId, SessionId, TurnId};
 
@@ -144,48 +146,55 @@ impl Envelope {
     /// Adds one line to `bytes`, without the line break: the same text as `Serialize` gives. What stands
     /// before the body is most of a short line, and is written without the serialiser's machinery.
     pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        put(bytes, r#"{"v":"#, self.v.into());
+        bytes.extend_from_slice(br#"{"v":"#);
+        put_number(bytes, self.v.into());
         bytes.extend_from_slice(br#","id":"#);
-        serde_json::to_writer(&mut *bytes, &self.id)?;
+        put_text(bytes, &self.id.0);
         bytes.extend_from_slice(br#","session":""#);
         bytes.extend_from_slice(self.session.0.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
-        put(bytes, r#"","seq":"#, self.seq);
-        put(bytes, r#","batch":["#, self.batch.0.into());
-        put(bytes, ",", self.batch.1.into());
+        bytes.extend_from_slice(br#"","seq":"#);
+        put_number(bytes, self.seq);
+        bytes.extend_from_slice(br#","batch":["#);
+        put_number(bytes, self.batch.0.into());
+        bytes.push(b',');
+        put_number(bytes, self.batch.1.into());
         bytes.extend_from_slice(br#"],"prev":""#);
         bytes.extend_from_slice(&self.prev.digits());
-        put(bytes, r#"","epoch":"#, self.epoch);
+        bytes.extend_from_slice(br#"","epoch":"#);
+        put_number(bytes, self.epoch);
         if let Some(run) = self.run {
-            put(bytes, r#","run":"#, run.0.into());
+            bytes.extend_from_slice(br#","run":"#);
+            put_number(bytes, run.0.into());
         }
         if let Some(turn) = self.turn {
-            put(bytes, r#","turn":"#, turn.0.into());
+            bytes.extend_from_slice(br#","turn":"#);
+            put_number(bytes, turn.0.into());
         }
         bytes.extend_from_slice(br#","at":"#);
-        serde_json::to_writer(&mut *bytes, &self.at)?;
+        self.put_at(bytes);
         bytes.extend_from_slice(br#","kind":"#);
-        serde_json::to_writer(&mut *bytes, self.record.kind())?;
+        self.put_kind(bytes);
         bytes.extend_from_slice(br#","body":"#);
-        serde_json::to_writer(&mut *bytes, &RecordBody(&self.record))?;
+        RecordBody(&self.record).serialize(Compact(bytes))?;
         bytes.push(b'}');
         Ok(())
     }
-}
 
-/// Adds `before` and a number.
-fn put(bytes: &mut Vec<u8>, before: &str, mut number: u64) {
-    let mut digits = [0u8; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + u8::try_from(number % 10).unwrap_or_default();
-        number /= 10;
-        if number == 0 {
-            break;
+    fn put_at(&self, bytes: &mut Vec<u8>) {
+        match self.at.digits() {
+            Some(digits) => put_name(bytes, &digits),
+            None => put_name(bytes, self.at.to_string().as_bytes()),
         }
     }
-    bytes.extend_from_slice(before.as_bytes());
-    bytes.extend_from_slice(&digits[start..]);
+
+    fn put_kind(&self, bytes: &mut Vec<u8>) {
+        // A newer version may call its records what it likes.
+        if let Record::Unknown(unknown) = &self.record {
+            put_text(bytes, &unknown.kind);
+        } else {
+            put_name(bytes, self.record.kind().as_bytes());
+        }
+    }
 }
 
 impl Serialize for Envelope {

@@ -15,9 +15,12 @@
 #![deny(missing_docs)]
 
 mod audit;
+mod compact;
 mod decode;
+mod digits;
 mod elicitation;
 mod envelope;
+mod escape;
 mod event;
 mod failure;
 mod id;

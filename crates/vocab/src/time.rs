@@ -60,18 +60,16 @@ impl fmt::Display for At {
     }
 }
 
-/// The digits of `number` in place of the `d`s of a form, the last one last.
-fn put_digits(place: &mut [u8], mut number: i64) {
-    for digit in place.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
-        number /= 10;
-    }
+/// A number under a hundred as two digits.
+fn pair(number: i64) -> [u8; 2] {
+    let number = u8::try_from(number).unwrap_or_default();
+    [b'0' + number / 10, b'0' + number % 10]
 }
 
 impl At {
     /// The same text as `Display`, without its machinery: every record carries one. None for a year
     /// that has not four digits.
-    fn digits(self) -> Option<[u8; 24]> {
+    pub(crate) fn digits(self) -> Option<[u8; 24]> {
         let (year, month, day) = civil(self.0.div_euclid(DAY_MS));
         if !(0..10_000).contains(&year) {
             return None;
@@ -79,16 +77,18 @@ impl At {
         let ms = self.0.rem_euclid(DAY_MS);
         let mut text = *b"dddd-dd-ddTdd:dd:dd.dddZ";
         for (place, number) in [
-            (0..4, year),
-            (5..7, month),
-            (8..10, day),
-            (11..13, ms / 3_600_000),
-            (14..16, ms / 60_000 % 60),
-            (17..19, ms / 1_000 % 60),
-            (20..23, ms % 1_000),
+            (0, year / 100),
+            (2, year % 100),
+            (5, month),
+            (8, day),
+            (11, ms / 3_600_000),
+            (14, ms / 60_000 % 60),
+            (17, ms / 1_000 % 60),
+            (20, ms % 1_000 / 10),
         ] {
-            put_digits(&mut text[place], number);
+            text[place..place + 2].copy_from_slice(&pair(number));
         }
+        text[22] = pair(ms % 10)[1];
         Some(text)
     }
 }
@@ -153,6 +153,14 @@ mod tests {
             assert_eq!(At(ms).to_string(), text);
             assert_eq!(serde_json::to_value(At(ms)).unwrap(), text);
             assert_eq!(text.parse(), Ok(At(ms)));
+        }
+    }
+
+    #[test]
+    fn every_digit_is_as_display_writes_it() {
+        // A step that shares no factor with days, hours or seconds, so that every place changes.
+        for ms in (-70_000_000_000_000..260_000_000_000_000).step_by(99_999_999_977) {
+            assert_eq!(serde_json::to_value(At(ms)).unwrap(), At(ms).to_string());
         }
     }
 

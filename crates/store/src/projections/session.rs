@@ -84,13 +84,14 @@ pub fn project<'a>(
     before: Option<SessionFold>,
     records: impl IntoIterator<Item = &'a Envelope>,
 ) -> Option<SessionFold> {
-    records.into_iter().fold(before, |fold, envelope| match fold {
-        Some(mut fold) => {
-            fold.apply(envelope);
-            Some(fold)
+    let mut fold = before;
+    for envelope in records {
+        match &mut fold {
+            Some(fold) => fold.apply(envelope),
+            None => fold = SessionFold::open(envelope),
         }
-        None => SessionFold::open(envelope),
-    })
+    }
+    fold
 }
 
 impl SessionFold {
