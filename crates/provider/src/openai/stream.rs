@@ -171,10 +171,7 @@ fn read_events(
         if sse.is_between_events() && !*done {
             bytes = draft.take_words(bytes);
         }
-        let event = memchr::memmem::find(bytes, b"\n\n").map_or(bytes.len(), |end| end + 2);
-        let (event, rest) = bytes.split_at(event);
-        sse.push(event, &mut |event| add_event(draft, done, event, sink))?;
-        bytes = rest;
+        bytes = sse.take(bytes, &mut |event| add_event(draft, done, event, sink))?;
     }
     Ok(())
 }
