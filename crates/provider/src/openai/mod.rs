@@ -17,6 +17,7 @@ mod few;
 mod frame;
 mod listing;
 mod lost;
+mod message;
 mod report;
 mod request;
 mod retry_after;
