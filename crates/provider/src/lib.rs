@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 mod http;
+mod link;
 pub mod openai;
 mod secret;
 mod segments;
