@@ -28,7 +28,7 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::BoxFuture;
-use crate::link::{Answering, Link, Shelf, Unanswered};
+use crate::connection::{Answering, Connection, Shelf, Unanswered};
 
 /// A connection whose other end is gone is noticed by these.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -143,20 +143,20 @@ impl Sender {
         *request.uri_mut() = path;
         *request.headers_mut() = headers;
         loop {
-            let mut link = self.shelf.take_or(self.open()).await?;
-            request = match link.ask(request).await {
-                Ok(response) => return Ok(Answering::new(response, link, Arc::clone(&self.shelf))),
+            let mut connection = self.shelf.take_or(|| Box::pin(self.open())).await?;
+            request = match connection.ask(request).await {
+                Ok(response) => return Ok(Answering::new(response, connection, Arc::clone(&self.shelf))),
                 Err(Unanswered::Unsent(request)) => *request,
                 Err(Unanswered::Lost(error)) => return Err(Lost::Connected(Box::new(error))),
             };
         }
     }
 
-    async fn open(&self) -> Result<Box<Link>, Lost> {
+    async fn open(&self) -> Result<Box<Connection>, Lost> {
         let mut connector = self.connector.clone();
         let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
         ready.map_err(Lost::Connecting)?;
-        Link::open(connector.call(self.server.clone()).await.map_err(Lost::Connecting)?).await
+        Connection::open(connector.call(self.server.clone()).await.map_err(Lost::Connecting)?).await
     }
 }
 

@@ -9,8 +9,8 @@
 
 #![deny(missing_docs)]
 
+mod connection;
 mod http;
-mod link;
 pub mod openai;
 mod secret;
 mod segments;

@@ -15,8 +15,8 @@ use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
+use crate::connection::Answering;
 use crate::http::{Halves, Lost, Sender};
-use crate::link::Answering;
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
 /// How much of a rejection's body is read, and for how long.

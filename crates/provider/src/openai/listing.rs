@@ -14,8 +14,8 @@ use super::classify::{WEB_PAGE, looks_like_a_web_page};
 use super::lost::lost;
 use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
 use crate::HttpClient;
+use crate::connection::Answering;
 use crate::http::Halves;
-use crate::link::Answering;
 
 /// No server has so many models; something that is no server may go on for ever.
 const LONGEST: usize = 4 << 20;
