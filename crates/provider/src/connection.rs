@@ -1,8 +1,8 @@
 //! Connections, and where those nobody needs at the moment are kept.
 //!
-//! The protocol: take a link from its shelf or open one ([`Shelf::take_or`]), [`Link::ask`] it, read the
-//! [`Answering`] to its end; then the link goes back. An answer dropped before its end takes its
-//! connection with it.
+//! The protocol: take a connection from its shelf or open one ([`Shelf::take_or`]), [`Connection::ask`]
+//! it, read the [`Answering`] to its end; then it goes back to its shelf. An answer dropped before its end
+//! takes its connection with it.
 //!
 //! A connection has no task of its own: whoever waits for its answer drives it. So bytes that come wake
 //! the one that wants them and nobody else.
@@ -16,13 +16,14 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{Builder, Connection, SendRequest};
+use hyper::client::conn::http1;
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::BoxFuture;
 use crate::http::{Halves, Lost};
 
 /// The most that is read at once, and so kept per connection. Bytes of an answer are small and many.
@@ -36,8 +37,8 @@ pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct Link {
-    sender: SendRequest<Halves>,
+pub(crate) struct Connection {
+    sender: http1::SendRequest<Halves>,
     driven: Driven,
     /// Whether it has brought an answer. Until it is used again, the other end may have closed it.
     used: bool,
@@ -45,7 +46,7 @@ pub(crate) struct Link {
 
 /// A connection until it ends.
 #[derive(Debug)]
-struct Driven(Option<Connection<Stream, Halves>>);
+struct Driven(Option<http1::Connection<Stream, Halves>>);
 
 /// Why a request got no answer.
 pub(crate) enum Unanswered {
@@ -56,11 +57,11 @@ pub(crate) enum Unanswered {
     Lost(hyper::Error),
 }
 
-impl Link {
+impl Connection {
     pub(crate) async fn open(stream: Stream) -> Result<Box<Self>, Lost> {
-        let opened = Builder::new().read_buf_exact_size(Some(READ_BYTES)).handshake(stream).await;
-        let (sender, connection) = opened.map_err(|error| Lost::Connecting(Box::new(error)))?;
-        Ok(Box::new(Self { sender, driven: Driven(Some(connection)), used: false }))
+        let opened = http1::Builder::new().read_buf_exact_size(Some(READ_BYTES)).handshake(stream).await;
+        let (sender, driven) = opened.map_err(|error| Lost::Connecting(Box::new(error)))?;
+        Ok(Box::new(Self { sender, driven: Driven(Some(driven)), used: false }))
     }
 
     /// Sends a request; gives the answer's head and the body that will follow.
@@ -83,8 +84,8 @@ impl Driven {
     /// Lets the connection do what it can. Nothing but this moves an answer on, so an answer is asked with
     /// a waker that wakes nobody.
     fn poll(&mut self, context: &mut Context<'_>) {
-        let Some(connection) = &mut self.0 else { return };
-        if Pin::new(connection).poll(context).is_ready() {
+        let Some(driven) = &mut self.0 else { return };
+        if Pin::new(driven).poll(context).is_ready() {
             // How it ended is told to the answer that was waited for, at the latest by this.
             self.0 = None;
         }
@@ -97,21 +98,26 @@ pub(crate) struct Answering {
     status: StatusCode,
     headers: HeaderMap,
     body: Incoming,
-    link: Option<Box<Link>>,
+    connection: Option<Box<Connection>>,
     shelf: Arc<Shelf>,
 }
 
 impl Answering {
-    pub(crate) fn new(response: Response<Incoming>, link: Box<Link>, shelf: Arc<Shelf>) -> Self {
+    pub(crate) fn new(response: Response<Incoming>, connection: Box<Connection>, shelf: Arc<Shelf>) -> Self {
         let (head, body) = response.into_parts();
-        Self { status: head.status, headers: head.headers, body, link: Some(link), shelf }
+        let (status, mut headers) = (head.status, head.headers);
+        // They hold on to the buffer they were read into, which is wanted for the body.
+        if status.is_success() {
+            headers = HeaderMap::new();
+        }
+        Self { status, headers, body, connection: Some(connection), shelf }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The value of a header, where it is text.
+    /// The value of a header, where it is text. Those of a success are not kept.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -123,9 +129,9 @@ impl Answering {
 
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Lost>> {
         loop {
-            let read = match (self.poll_body(), &mut self.link) {
-                (Poll::Pending, Some(link)) => {
-                    link.driven.poll(context);
+            let read = match (self.poll_body(), &mut self.connection) {
+                (Poll::Pending, Some(connection)) => {
+                    connection.driven.poll(context);
                     self.poll_body()
                 }
                 (read, _) => read,
@@ -153,11 +159,13 @@ impl Answering {
 
     /// Puts the connection back, if it can take another request.
     fn give_back(&mut self) {
-        let Some(mut link) = self.link.take() else { return };
-        // It comes to rest, and forgets whom it would have woken.
-        link.driven.poll(&mut Context::from_waker(Waker::noop()));
-        if link.sender.is_ready() {
-            Shelf::put(&self.shelf, link);
+        let Some(mut connection) = self.connection.take() else { return };
+        if !connection.sender.is_ready() {
+            // It may not have noticed yet that this was all.
+            connection.driven.poll(&mut Context::from_waker(Waker::noop()));
+        }
+        if connection.sender.is_ready() {
+            Shelf::put(&self.shelf, connection);
         }
     }
 }
@@ -169,7 +177,7 @@ pub(crate) struct Shelf(Mutex<Idle>);
 #[derive(Debug, Default)]
 struct Idle {
     /// The latest last.
-    links: Vec<(Instant, Box<Link>)>,
+    connections: Vec<(Instant, Box<Connection>)>,
     /// Those who would rather have one than the one they are opening.
     waiting: Vec<Waker>,
     /// Closes those that nobody came for.
@@ -177,28 +185,32 @@ struct Idle {
 }
 
 impl Shelf {
-    /// The link that was used last, or what `opening` gives where that is sooner than one comes back.
-    pub(crate) async fn take_or<E>(&self, opening: impl Future<Output = Result<Box<Link>, E>>) -> Result<Box<Link>, E> {
-        if let Some((_, link)) = self.with(|idle| idle.links.pop()) {
-            return Ok(link);
+    /// The connection that was used last, or what `open` gives where that is sooner than one comes back.
+    pub(crate) async fn take_or<'a, E>(
+        &self,
+        open: impl FnOnce() -> BoxFuture<'a, Result<Box<Connection>, E>>,
+    ) -> Result<Box<Connection>, E> {
+        if let Some((_, connection)) = self.with(|idle| idle.connections.pop()) {
+            return Ok(connection);
         }
-        let (mut opening, mut waits) = (pin!(opening), false);
+        // Boxed: it is seldom needed, and larger than all the rest of a call.
+        let (mut opening, mut waits) = (open(), false);
         std::future::poll_fn(|context| {
             let back = self.with(|idle| {
-                let back = idle.links.pop();
+                let back = idle.connections.pop();
                 if back.is_none() && !std::mem::replace(&mut waits, true) {
                     idle.waiting.push(context.waker().clone());
                 }
                 back
             });
-            back.map_or_else(|| opening.as_mut().poll(context), |(_, link)| Poll::Ready(Ok(link)))
+            back.map_or_else(|| opening.as_mut().poll(context), |(_, connection)| Poll::Ready(Ok(connection)))
         })
         .await
     }
 
-    fn put(shelf: &Arc<Self>, link: Box<Link>) {
+    fn put(shelf: &Arc<Self>, connection: Box<Connection>) {
         shelf.with(|idle| {
-            idle.links.push((Instant::now(), link));
+            idle.connections.push((Instant::now(), connection));
             idle.waiting.drain(..).for_each(Waker::wake);
             if idle.sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
                 idle.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(shelf))));
@@ -217,11 +229,11 @@ async fn sweep(shelf: Weak<Shelf>) {
         tokio::time::sleep(IDLE / 2).await;
         let Some(shelf) = shelf.upgrade() else { return };
         let any = shelf.with(|idle| {
-            idle.links.retain(|(since, _)| since.elapsed() < IDLE);
-            if idle.links.is_empty() {
+            idle.connections.retain(|(since, _)| since.elapsed() < IDLE);
+            if idle.connections.is_empty() {
                 idle.sweeper = None;
             }
-            !idle.links.is_empty()
+            !idle.connections.is_empty()
         });
         if !any {
             return;

@@ -105,7 +105,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 impl<'a> Chunk<'a> {
     /// Reads one JSON text.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
-        scan::read(text).map_or_else(|| serde_json::from_str(text), Ok)
+        let mut chunk = Self::default();
+        if scan::read(text, &mut chunk).is_some() {
+            return Ok(chunk);
+        }
+        serde_json::from_str(text)
     }
 
     /// The error it reports in place of an answer. `text` is what it was read from.
@@ -130,7 +134,31 @@ pub(super) fn string(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inside));
     }
-    serde_json::from_str(raw).ok().map(|Text(text)| text)
+    match unescaped(inside) {
+        Some(text) => Some(Cow::Owned(text)),
+        None => serde_json::from_str(raw).ok().map(|Text(text)| text),
+    }
+}
+
+/// What stands in a string, where its escapes are of two characters each.
+fn unescaped(inside: &str) -> Option<String> {
+    let mut text = String::with_capacity(inside.len());
+    let mut rest = inside;
+    while let Some(end) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..end]);
+        text.push(match rest.as_bytes().get(end + 1)? {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            plain @ (b'"' | b'\\' | b'/') => char::from(*plain),
+            _ => return None,
+        });
+        rest = &rest[end + 2..];
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.
@@ -211,4 +239,27 @@ pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
         calls: 1,
         estimated: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Raw, string};
+
+    #[test]
+    fn a_string_is_what_serde_makes_of_it() {
+        for raw in [
+            r#""""#,
+            r#""plain é""#,
+            r#""\"\\\/\b\f\n\r\t""#,
+            r#""a\nb\\\"é\t""#,
+            r#""\u00e9\ud83e\ude9d \n""#,
+            r#""\ud800""#,
+            r#""\n\ud800""#,
+            "null",
+            "[\"x\"]",
+        ] {
+            let expected = serde_json::from_str::<String>(raw).ok();
+            assert_eq!(string(Some(Raw(raw))).map(std::borrow::Cow::into_owned), expected, "{raw}");
+        }
+    }
 }

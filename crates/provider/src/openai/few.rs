@@ -17,11 +17,15 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
-    pub(super) fn push(&mut self, item: T) {
-        match self.first {
-            None => self.first = Some(item),
-            Some(_) => self.more.push(item),
+    /// Adds an empty item, to be filled in.
+    pub(super) fn add(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        if self.first.is_none() {
+            return self.first.insert(T::default());
         }
+        self.more.push_mut(T::default())
     }
 
     pub(super) fn is_empty(&self) -> bool {

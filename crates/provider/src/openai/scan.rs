@@ -12,13 +12,13 @@ use super::few::Few;
 /// Values inside values beyond this depth are unusual.
 const DEEPEST: u8 = 16;
 
-/// Reads one JSON text; nothing where it is unusual.
-pub(super) fn read(text: &str) -> Option<Chunk<'_>> {
+/// Reads one JSON text into an empty `chunk`; nothing where it is unusual, and then the chunk is of no use.
+pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
     let mut scan = Scan { text, at: 0 };
     scan.skip_white();
-    let chunk = scan.chunk()?;
+    scan.chunk(chunk)?;
     scan.skip_white();
-    (scan.at == text.len()).then_some(chunk)
+    (scan.at == text.len()).then_some(())
 }
 
 /// A place in a text.
@@ -27,78 +27,69 @@ struct Scan<'a> {
     at: usize,
 }
 
+/// Values are filled in where they will stay: moving them costs as much as reading them.
 impl<'a> Scan<'a> {
-    fn chunk(&mut self) -> Option<Chunk<'a>> {
-        let mut chunk = Chunk::default();
-        self.fields(&["object", "model", "choices", "usage", "error"], |scan, key| {
+    fn chunk(&mut self, chunk: &mut Chunk<'a>) -> Option<()> {
+        self.fields(&["choices", "object", "model", "usage", "error"], |scan, key| {
             match key {
+                "choices" => scan.list(&mut chunk.choices, Self::choice)?,
                 "object" => chunk.object = Some(scan.plain()?),
                 "model" => chunk.model = Some(scan.plain()?),
-                "choices" => chunk.choices = Some(scan.list(Self::choice)?),
                 "usage" => chunk.usage = Some(scan.raw()?),
                 _ => chunk.error = Some(scan.raw()?),
             }
             Some(())
-        })?;
-        Some(chunk)
+        })
     }
 
-    fn choice(&mut self) -> Option<Choice<'a>> {
-        let mut choice = Choice::default();
+    fn choice(&mut self, choice: &mut Choice<'a>) -> Option<()> {
         self.fields(&["index", "delta", "finish_reason", "message", "usage"], |scan, key| {
             match key {
                 "index" => choice.index = Some(scan.number()?),
-                "delta" => choice.delta = Some(scan.delta()?),
+                "delta" => scan.delta(choice.delta.get_or_insert_default())?,
                 "finish_reason" => choice.finish_reason = Some(scan.plain()?),
-                "message" => choice.message = Some(scan.delta()?),
+                "message" => scan.delta(choice.message.get_or_insert_default())?,
                 _ => choice.usage = Some(scan.raw()?),
             }
             Some(())
-        })?;
-        Some(choice)
+        })
     }
 
-    fn delta(&mut self) -> Option<Delta<'a>> {
-        let mut delta = Delta::default();
+    fn delta(&mut self, delta: &mut Delta<'a>) -> Option<()> {
         let known = ["content", "tool_calls", "reasoning_content", "reasoning", "thinking", "refusal", "function_call"];
         self.fields(&known, |scan, key| {
             match key {
                 "content" => delta.content = Some(scan.raw()?),
-                "tool_calls" => delta.tool_calls = Some(scan.list(Self::call)?),
+                "tool_calls" => scan.list(&mut delta.tool_calls, Self::call)?,
                 "reasoning_content" => delta.reasoning_content = Some(scan.raw()?),
                 "reasoning" => delta.reasoning = Some(scan.raw()?),
                 "thinking" => delta.thinking = Some(scan.raw()?),
                 "refusal" => delta.refusal = Some(scan.plain()?),
-                _ => delta.function_call = Some(scan.function()?),
+                _ => scan.function(delta.function_call.get_or_insert_default())?,
             }
             Some(())
-        })?;
-        Some(delta)
+        })
     }
 
-    fn call(&mut self) -> Option<CallDelta<'a>> {
-        let mut call = CallDelta::default();
+    fn call(&mut self, call: &mut CallDelta<'a>) -> Option<()> {
         self.fields(&["index", "id", "function"], |scan, key| {
             match key {
                 "index" => call.index = Some(scan.number()?),
                 "id" => call.id = Some(scan.plain()?),
-                _ => call.function = Some(scan.function()?),
+                _ => scan.function(call.function.get_or_insert_default())?,
             }
             Some(())
-        })?;
-        Some(call)
+        })
     }
 
-    fn function(&mut self) -> Option<FunctionDelta<'a>> {
-        let mut function = FunctionDelta::default();
+    fn function(&mut self, function: &mut FunctionDelta<'a>) -> Option<()> {
         self.fields(&["name", "arguments"], |scan, key| {
             match key {
                 "name" => function.name = Some(scan.plain()?),
                 _ => function.arguments = Some(scan.raw()?),
             }
             Some(())
-        })?;
-        Some(function)
+        })
     }
 
     /// An object: `each` reads the value of each field that is `known` and not null, the others are
@@ -122,13 +113,13 @@ impl<'a> Scan<'a> {
         })
     }
 
-    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Few<T>> {
-        let mut list = Few::default();
-        self.members(b'[', b']', |scan| {
-            list.push(item(scan)?);
-            Some(())
-        })?;
-        Some(list)
+    fn list<T: Default>(
+        &mut self,
+        list: &mut Option<Few<T>>,
+        item: impl Fn(&mut Self, &mut T) -> Option<()>,
+    ) -> Option<()> {
+        let list = list.get_or_insert_default();
+        self.members(b'[', b']', |scan| item(scan, list.add()))
     }
 
     /// What stands between `open` and `close`, with commas between; `each` reads one member.
@@ -163,11 +154,25 @@ impl<'a> Scan<'a> {
     fn plain(&mut self) -> Option<Text<'a>> {
         self.expect(b'"')?;
         let start = self.at;
-        let rest = &self.text.as_bytes()[start..];
-        let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
-        self.at += end;
+        self.skip_plain();
+        let text = &self.text[start..self.at];
         self.expect(b'"')?;
-        Some(Text(Cow::Borrowed(&self.text[start..start + end])))
+        Some(Text(Cow::Borrowed(text)))
+    }
+
+    /// Goes on to the next quote, backslash or control character, or to the end.
+    fn skip_plain(&mut self) {
+        let bytes = self.text.as_bytes();
+        while let Some(eight) = bytes[self.at..].first_chunk() {
+            let special = special(u64::from_le_bytes(*eight));
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
+        let rest = bytes[self.at..].iter();
+        self.at += rest.take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count();
     }
 
     fn number(&mut self) -> Option<u32> {
@@ -204,9 +209,7 @@ impl<'a> Scan<'a> {
     fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
         loop {
-            let rest = &self.text.as_bytes()[self.at..];
-            let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
-            self.at += end;
+            self.skip_plain();
             if self.peek()? != b'\\' {
                 return self.expect(b'"');
             }
@@ -249,143 +252,14 @@ impl<'a> Scan<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::path::{Path, PathBuf};
-
-    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
-    use proptest::test_runner::Config;
-    use serde::Deserialize;
-    use serde_norway::Value;
-
-    use super::read;
-    use crate::openai::chunk::Chunk;
-
-    /// What is read must be what serde reads, and what serde refuses must be given up.
-    fn check(text: &str) -> Option<Chunk<'_>> {
-        let read = read(text);
-        if let Some(read) = &read {
-            let expected: Chunk<'_> = serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-            assert_eq!(read, &expected, "{text}");
-        }
-        read
-    }
-
-    #[test]
-    fn chunks_as_servers_write_them_are_read() {
-        for text in [
-            r#"{"id":"1","object":"x","created":17,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]}"#,
-            r#"{ "choices" : [ { "delta" : { "content" : "a\n\"\u00e9 é" } , "finish_reason" : "stop" } ] }"#,
-            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":"}},{"index":1}]}}]}"#,
-            r#"{"choices":[{"message":{"content":["x"],"function_call":{"name":"f","arguments":{"a":[true,false,{}]}}}}]}"#,
-            r#"{"choices":[],"usage":{"prompt_tokens":10,"details":{"cached":0}},"error":null}"#,
-            r#"{"choices":[{"index":0},{"index":1}],"service_tier":"default"}"#,
-            "{}",
-        ] {
-            assert!(check(text).is_some(), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_unusual_is_given_up() {
-        let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(60_000), "]".repeat(60_000));
-        for text in [
-            r#"{"model":"a\u0062"}"#,
-            r#"{"mod\u0065l":"a"}"#,
-            r#"{"model":1}"#,
-            r#"{"model":null,"model":"a"}"#,
-            r#"{"choices":[{"index":-1}]}"#,
-            r#"{"choices":[{"index":01}]}"#,
-            r#"{"choices":[{"index":4294967296}]}"#,
-            r#"{"x":1.5}"#,
-            r#"{"x":"\q"}"#,
-            r#"{"x":"\u12g4"}"#,
-            "{\"x\":\"a\nb\"}",
-            r#"{"x":1,}"#,
-            r#"{"x":[1,]}"#,
-            r#"{"x":nul}"#,
-            r#"{"x":tru"#,
-            "{} x",
-            "[]",
-            "",
-            &deep,
-        ] {
-            assert_eq!(read(text), None, "{text}");
-        }
-    }
-
-    /// The files of recorded traffic below `folder`.
-    fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-        for path in std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() { files(&path, found) } else { found.push(path) }
-        }
-    }
-
-    #[test]
-    fn recorded_chunks_are_read_as_serde_reads_them() {
-        let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/streams");
-        let (mut found, mut chunks, mut given_up) = (Vec::new(), 0, 0);
-        for provider in ["openai", "deepseek"] {
-            files(&streams.join(provider), &mut found);
-        }
-        for file in found {
-            let text = std::fs::read_to_string(file).unwrap();
-            let documents = serde_norway::Deserializer::from_str(&text).filter_map(|it| Value::deserialize(it).ok());
-            for body in documents.filter_map(|document| Some(document.get("then")?.get("body")?.as_str()?.to_owned())) {
-                for data in body.lines().filter_map(|line| line.strip_prefix("data: {")) {
-                    chunks += 1;
-                    given_up += usize::from(check(&format!("{{{data}")).is_none());
-                }
-            }
-        }
-        println!("{chunks} recorded chunks, {given_up} given up");
-        assert!(given_up * 10 <= chunks);
-    }
-
-    /// Parts that together are often, but not always, a chunk.
-    fn parts() -> impl Strategy<Value = String> {
-        let part = prop_oneof![
-            Just(r#"{"choices":[{"delta":{"#),
-            Just(r#"{"tool_calls":[{"index":0,"function":{"arguments":"#),
-            Just(r#""content":"#),
-            Just(r#""object":"#),
-            Just(r#""usage":"#),
-            Just(r#""x":"#),
-            Just(r#""a\\b\"\n""#),
-            Just(r#""é""#),
-            Just("null"),
-            Just("17"),
-            Just("-0.5e3"),
-            Just("true"),
-            Just(","),
-            Just(" "),
-            Just("{"),
-            Just("}"),
-            Just("["),
-            Just("]"),
-            Just("}}]}"),
-        ];
-        prop::collection::vec(part, 0..10).prop_map(|parts| parts.concat())
-    }
-
-    /// A chunk of which a part may have been cut out or doubled.
-    fn damaged() -> impl Strategy<Value = String> {
-        let whole = r#"{"id":"1","object":"o","model":"m","choices":[{"index":0,"delta":{"content":"a\n","refusal":null,"tool_calls":[{"index":12,"id":"c","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":null}],"usage":{"prompt_tokens":10,"x":[true,{}]}}"#;
-        (any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop_oneof![Just(0usize), Just(2)]).prop_map(
-            move |(one, other, times)| {
-                let (one, other) = (one.index(whole.len()), other.index(whole.len()));
-                let (start, end) = (one.min(other), one.max(other).min(one.min(other) + 12));
-                [&whole[..start], &whole[start..end].repeat(times), &whole[end..]].concat()
-            },
-        )
-    }
-
-    proptest! {
-        #![proptest_config(Config { cases: 4096, failure_persistence: None, ..Config::default() })]
-
-        #[test]
-        fn what_is_read_is_what_serde_reads(text in prop_oneof![parts(), damaged()]) {
-            check(&text);
-        }
-    }
+/// The high bit of the first byte that is a quote, a backslash or a control character; bits above it mean
+/// nothing, and none is set where there is none.
+fn special(eight: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;
+    let control = eight.wrapping_sub(ONES * 0x20) & !eight;
+    (control | zero(eight ^ (ONES * u64::from(b'"'))) | zero(eight ^ (ONES * u64::from(b'\\')))) & (ONES << 7)
 }
+
+#[cfg(test)]
+mod tests;
