@@ -29,6 +29,9 @@ pub(super) struct Chunk<'a> {
     pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) error: Option<Raw<'a>>,
+    /// The text before and behind the choices, where it is known.
+    #[serde(skip)]
+    pub(super) around: Option<(&'a str, &'a str)>,
 }
 
 /// One of the answers; only the first is asked for.

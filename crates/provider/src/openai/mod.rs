@@ -22,6 +22,7 @@ mod report;
 mod request;
 mod retry_after;
 mod scan;
+mod shell;
 mod stream;
 mod wire;
 mod wording;

@@ -21,6 +21,13 @@ pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
     (scan.at == text.len()).then_some(())
 }
 
+/// Reads the list of choices alone, in the same way.
+pub(super) fn read_choices<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
+    let mut scan = Scan { text, at: 0 };
+    scan.list(&mut chunk.choices, Scan::choice)?;
+    (scan.at == text.len()).then_some(())
+}
+
 /// A place in a text.
 struct Scan<'a> {
     text: &'a str,
@@ -32,7 +39,11 @@ impl<'a> Scan<'a> {
     fn chunk(&mut self, chunk: &mut Chunk<'a>) -> Option<()> {
         self.fields(&["choices", "object", "model", "usage", "error"], |scan, key| {
             match key {
-                "choices" => scan.list(&mut chunk.choices, Self::choice)?,
+                "choices" => {
+                    let start = scan.at;
+                    scan.list(&mut chunk.choices, Self::choice)?;
+                    chunk.around = Some((&scan.text[..start], &scan.text[scan.at..]));
+                }
                 "object" => chunk.object = Some(scan.plain()?),
                 "model" => chunk.model = Some(scan.plain()?),
                 "usage" => chunk.usage = Some(scan.raw()?),

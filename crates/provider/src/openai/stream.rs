@@ -23,7 +23,6 @@ use std::sync::Arc;
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::Endpoint;
-use super::chunk::Chunk;
 use super::classify::classify_report;
 use super::draft::{Draft, OutOfResources};
 use super::report::Report;
@@ -218,7 +217,7 @@ fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMu
 }
 
 fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
-    let chunk = Chunk::read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
+    let chunk = draft.read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
     if let Some(report) = chunk.reported(text) {
         return Err(Trouble::Reported(report));
     }
