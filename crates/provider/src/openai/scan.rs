@@ -165,25 +165,10 @@ impl<'a> Scan<'a> {
     fn plain(&mut self) -> Option<Text<'a>> {
         self.expect(b'"')?;
         let start = self.at;
-        self.skip_plain();
+        self.at += plain_length(&self.text.as_bytes()[self.at..]);
         let text = &self.text[start..self.at];
         self.expect(b'"')?;
         Some(Text(Cow::Borrowed(text)))
-    }
-
-    /// Goes on to the next quote, backslash or control character, or to the end.
-    fn skip_plain(&mut self) {
-        let bytes = self.text.as_bytes();
-        while let Some(eight) = bytes[self.at..].first_chunk() {
-            let special = special(u64::from_le_bytes(*eight));
-            if special != 0 {
-                self.at += special.trailing_zeros() as usize / 8;
-                return;
-            }
-            self.at += 8;
-        }
-        let rest = bytes[self.at..].iter();
-        self.at += rest.take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count();
     }
 
     fn number(&mut self) -> Option<u32> {
@@ -220,7 +205,7 @@ impl<'a> Scan<'a> {
     fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
         loop {
-            self.skip_plain();
+            self.at += plain_length(&self.text.as_bytes()[self.at..]);
             if self.peek()? != b'\\' {
                 return self.expect(b'"');
             }
@@ -261,6 +246,19 @@ impl<'a> Scan<'a> {
             self.at += 1;
         }
     }
+}
+
+/// How many bytes there are before the first quote, backslash or control character.
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(eight) = bytes[at..].first_chunk() {
+        let special = special(u64::from_le_bytes(*eight));
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + bytes[at..].iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
 /// The high bit of the first byte that is a quote, a backslash or a control character; bits above it mean
