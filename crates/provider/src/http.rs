@@ -8,33 +8,27 @@
 //! It stands on hyper directly: what it keeps per connection can then be bounded, which counts when a
 //! thousand sessions stream at once.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Uri};
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::legacy::{Client, Error as SendError};
 use hyper_util::client::proxy::matcher::Matcher;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use rustls::RootCertStore;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::BoxFuture;
-
-/// The most that is read at once, and so kept per connection. Bytes of an answer are small and many.
-const READ_BYTES: usize = 8 << 10;
-
-/// How long a connection nobody needs is kept.
-const IDLE: Duration = Duration::from_secs(90);
+use crate::connection::{Answering, Connection, Shelf, Unanswered};
 
 /// A connection whose other end is gone is noticed by these.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -76,9 +70,6 @@ pub enum HttpError {
 #[derive(Clone, Debug)]
 pub struct HttpClient(Arc<Clients>);
 
-/// A client for one kind of address.
-type Pool = Client<HttpsConnector<Reach>, Halves>;
-
 #[derive(Debug)]
 struct Clients {
     config: HttpConfig,
@@ -86,80 +77,86 @@ struct Clients {
     secure: OnceLock<Pool>,
 }
 
+/// What there is for one kind of address.
+#[derive(Debug)]
+struct Pool {
+    connector: HttpsConnector<Reach>,
+    /// By host and port.
+    shelves: Mutex<HashMap<String, Arc<Shelf>>>,
+}
+
 impl HttpClient {
     /// A client with its own pool; one is enough for a process.
     pub fn new(config: HttpConfig) -> Result<Self, HttpError> {
         // Plain addresses never look at certificates, so this half starts without any.
-        let plain = build(&config, RootCertStore::empty())?;
+        let plain = Pool::new(&config, RootCertStore::empty())?;
         Ok(Self(Arc::new(Clients { config, plain, secure: OnceLock::new() })))
     }
 
-    /// The client for addresses of `scheme`.
-    pub(crate) fn for_scheme(&self, scheme: &str) -> Result<Sender, HttpError> {
+    /// What sends requests to `server`, an address of which the host, as a header has it, is `host`.
+    pub(crate) fn to(&self, server: Uri, host: &str) -> Result<Sender, HttpError> {
         let Clients { config, plain, secure } = &*self.0;
-        if scheme != "https" {
-            return Ok(Sender(plain.clone()));
+        if server.scheme_str() != Some("https") {
+            return Ok(plain.sender(server, host));
         }
-        if let Some(client) = secure.get() {
-            return Ok(Sender(client.clone()));
+        if let Some(pool) = secure.get() {
+            return Ok(pool.sender(server, host));
         }
-        let client = build(config, windlass_tls::trusted())?;
-        Ok(Sender(secure.get_or_init(|| client).clone()))
+        let pool = Pool::new(config, windlass_tls::trusted())?;
+        Ok(secure.get_or_init(|| pool).sender(server, host))
     }
 }
 
-fn build(config: &HttpConfig, roots: RootCertStore) -> Result<Pool, HttpError> {
-    let tls = windlass_tls::client(roots).map_err(|error| HttpError::Setup(error.to_string()))?;
-    let connector = HttpsConnector::from((Reach::new(config)?, tls));
-    Ok(Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .http1_read_buf_exact_size(READ_BYTES)
-        .build(connector))
+impl Pool {
+    fn new(config: &HttpConfig, roots: RootCertStore) -> Result<Self, HttpError> {
+        let tls = windlass_tls::client(roots).map_err(|error| HttpError::Setup(error.to_string()))?;
+        Ok(Self { connector: HttpsConnector::from((Reach::new(config)?, tls)), shelves: Mutex::default() })
+    }
+
+    fn sender(&self, server: Uri, host: &str) -> Sender {
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let shelf = Arc::clone(shelves.entry(host.to_owned()).or_default());
+        Sender { connector: self.connector.clone(), server, shelf }
+    }
 }
 
-/// Sends requests.
+/// Sends requests to one server.
 #[derive(Clone, Debug)]
-pub(crate) struct Sender(Pool);
+pub(crate) struct Sender {
+    connector: HttpsConnector<Reach>,
+    server: Uri,
+    shelf: Arc<Shelf>,
+}
 
 impl Sender {
-    /// Sends a request; gives the answer once its head has come.
+    /// Sends a request; gives the answer once its head has come. `path` is what follows the server's
+    /// name in an address.
     pub(crate) async fn send(
         &self,
         method: Method,
-        uri: Uri,
+        path: Uri,
         headers: HeaderMap,
         body: Halves,
     ) -> Result<Answering, Lost> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
-        *request.uri_mut() = uri;
+        *request.uri_mut() = path;
         *request.headers_mut() = headers;
-        let lost = |error: SendError| match error.is_connect() {
-            true => Lost::Connecting(Box::new(error)),
-            false => Lost::Connected(Box::new(error)),
-        };
-        self.0.request(request).await.map(Answering).map_err(lost)
-    }
-}
-
-/// An answer on its way.
-#[derive(Debug)]
-pub(crate) struct Answering(pub(crate) http::Response<Incoming>);
-
-impl Answering {
-    /// The next bytes; none at the end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Lost> {
-        let body = self.0.body_mut();
         loop {
-            let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await;
-            match frame.transpose().map_err(|error| Lost::Connected(Box::new(error)))?.map(Frame::into_data) {
-                None => return Ok(None),
-                Some(Ok(bytes)) => return Ok(Some(bytes)),
-                // Trailers say nothing we need.
-                Some(Err(_)) => {}
-            }
+            let mut connection = self.shelf.take_or(|| Box::pin(self.open())).await?;
+            request = match connection.ask(request).await {
+                Ok(response) => return Ok(Answering::new(response, connection, Arc::clone(&self.shelf))),
+                Err(Unanswered::Unsent(request)) => *request,
+                Err(Unanswered::Lost(error)) => return Err(Lost::Connected(Box::new(error))),
+            };
         }
+    }
+
+    async fn open(&self) -> Result<Box<Connection>, Lost> {
+        let mut connector = self.connector.clone();
+        let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
+        ready.map_err(Lost::Connecting)?;
+        Connection::open(connector.call(self.server.clone()).await.map_err(Lost::Connecting)?).await
     }
 }
 

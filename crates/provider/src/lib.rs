@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+mod connection;
 mod http;
 pub mod openai;
 mod secret;

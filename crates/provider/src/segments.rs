@@ -5,9 +5,9 @@
 //! it changes, or the history got shorter, everything is written afresh. The bytes are shared with the
 //! request in flight, not copied: the buffer grows in place once that request is over.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 
 /// The part of a request body that never changes again: the prefix and each message once.
 #[derive(Debug, Default)]
@@ -19,7 +19,27 @@ pub struct Segments {
 }
 
 /// Writes one message, given its place in the history.
-pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut dyn Write, usize, &M) -> serde_json::Result<()>;
+pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut Growing, usize, &M) -> serde_json::Result<()>;
+
+/// Bytes that are being written.
+#[derive(Debug)]
+pub(crate) struct Growing(BytesMut);
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 impl Segments {
     /// Brings the stable bytes up to `history` and hands them out: `prefix` writes the start when
@@ -28,21 +48,21 @@ impl Segments {
         &mut self,
         epoch: u64,
         history: &[M],
-        prefix: &mut dyn FnMut(&mut dyn Write) -> serde_json::Result<()>,
+        prefix: &mut dyn FnMut(&mut Growing) -> serde_json::Result<()>,
         message: WriteMessage<'_, M>,
     ) -> serde_json::Result<Bytes> {
         let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Until the new bytes are whole there are none: a failed write can't leave half a message.
         *self = Self::default();
-        let mut written = BytesMut::from(before.stable).writer();
+        let mut written = Growing(BytesMut::from(before.stable));
         if !fits {
             prefix(&mut written)?;
         }
         for (place, new) in history.iter().enumerate().skip(before.messages) {
             message(&mut written, place, new)?;
         }
-        let stable = written.into_inner().freeze();
+        let stable = written.0.freeze();
         *self = Self { epoch: Some(epoch), stable: stable.clone(), messages: history.len() };
         Ok(stable)
     }
@@ -50,6 +70,8 @@ impl Segments {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::Segments;
 
     struct Count {

@@ -1,7 +1,8 @@
 //! Server-sent events, read from bytes as they come.
 //!
-//! The protocol: push any bytes, cut anywhere, even inside a character or between CR and LF; each
-//! event is handed over at its blank line. `end` hands over an event whose blank line never came.
+//! The protocol: give it any bytes, cut anywhere, even inside a character or between CR and LF, until it
+//! gives none back; each event is handed over at its blank line. `end` hands over an event whose blank
+//! line never came.
 //! Lines end in LF, CR or CRLF; comments are dropped; one space after the colon is not data; the
 //! `data` lines of one event are joined by a line break.
 //!
@@ -37,6 +38,16 @@ pub(crate) struct Sse {
     first_line: bool,
 }
 
+/// How nearly all servers begin an event, of this one line.
+const DATA: &[u8] = b"data: ";
+
+/// The data of the event that `bytes` begin with, and what follows it, if it has this one line.
+fn lone_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = bytes.strip_prefix(DATA)?;
+    let (data, rest) = line.split_at(memchr2(b'\n', b'\r', line)?);
+    Some((data, rest.strip_prefix(b"\n\n")?))
+}
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Sse {
@@ -53,12 +64,21 @@ impl Sse {
         }
     }
 
-    /// Takes bytes and hands over the events they complete. Stops at the first error `each` gives.
-    pub(crate) fn push<E: From<TooLong>>(
+    /// Takes bytes up to the end of an event and hands that over, or all where none ends in them. Gives
+    /// back the bytes that follow it.
+    pub(crate) fn take<'b, E: From<TooLong>>(
         &mut self,
-        mut bytes: &[u8],
+        mut bytes: &'b [u8],
         each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<&'b [u8], E> {
+        if self.is_between_events()
+            && let Some((data, rest)) = lone_line(bytes)
+        {
+            self.room_for(DATA.len() + data.len())?;
+            self.first_line = false;
+            each(SseEvent { name: b"", data })?;
+            return Ok(rest);
+        }
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
@@ -67,7 +87,7 @@ impl Sse {
             let Some(end) = memchr2(b'\n', b'\r', bytes) else {
                 self.room_for(bytes.len())?;
                 self.line.extend_from_slice(bytes);
-                return Ok(());
+                return Ok(&[]);
             };
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
             self.after_cr = bytes[end] == b'\r';
@@ -75,6 +95,9 @@ impl Sse {
             self.room_for(line.len())?;
             if self.line.is_empty() {
                 self.line(line, each)?;
+                if line.is_empty() {
+                    return Ok(rest);
+                }
             } else {
                 let mut whole = std::mem::take(&mut self.line);
                 whole.extend_from_slice(line);
@@ -83,7 +106,7 @@ impl Sse {
                 self.line = whole;
             }
         }
-        Ok(())
+        Ok(&[])
     }
 
     /// Whether nothing of the next event has come.
@@ -164,8 +187,10 @@ mod tests {
             events.push((text(event.name), text(event.data)));
             Ok::<(), TooLong>(())
         };
-        for bytes in pushes {
-            sse.push(bytes, &mut each)?;
+        for mut bytes in pushes.iter().copied() {
+            while !bytes.is_empty() {
+                bytes = sse.take(bytes, &mut each)?;
+            }
         }
         sse.end(&mut each)?;
         Ok(events)
@@ -208,8 +233,8 @@ mod tests {
         let mut sse = Sse::new(1000);
         let mut pushed = 0;
         let refused = loop {
-            match sse.push(&[b'x'; 100], &mut |_| Ok::<(), TooLong>(())) {
-                Ok(()) => pushed += 100,
+            match sse.take(&[b'x'; 100], &mut |_| Ok::<(), TooLong>(())) {
+                Ok(_) => pushed += 100,
                 Err(TooLong) => break pushed,
             }
         };

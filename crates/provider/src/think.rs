@@ -47,10 +47,11 @@ impl Think {
     /// Takes a fragment of the answer.
     pub(crate) fn push(&mut self, text: &str, each: &mut dyn FnMut(Sorted<'_>)) {
         match self {
+            Self::Start { held } if held.is_empty() => self.start(text, each),
             Self::Start { held } => {
                 held.push_str(text);
                 let held = std::mem::take(held);
-                self.start(held, each);
+                self.start(&held, each);
             }
             Self::Inside { held } => {
                 held.push_str(text);
@@ -68,6 +69,11 @@ impl Think {
         }
     }
 
+    /// Whether all that follows is words.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self, Self::Answer)
+    }
+
     /// The answer is over: what was held back is what it looked like.
     pub(crate) fn end(&mut self, each: &mut dyn FnMut(Sorted<'_>)) {
         match std::mem::replace(self, Self::Answer) {
@@ -77,16 +83,16 @@ impl Think {
         }
     }
 
-    fn start(&mut self, held: String, each: &mut dyn FnMut(Sorted<'_>)) {
-        let begun = held.trim_start();
-        let lead = held.len() - begun.len();
+    fn start(&mut self, text: &str, each: &mut dyn FnMut(Sorted<'_>)) {
+        let begun = text.trim_start();
+        let lead = text.len() - begun.len();
         if let Some(inside) = begun.strip_prefix(OPEN).filter(|_| lead <= LONGEST_LEAD) {
             self.inside(inside, each);
         } else if OPEN.starts_with(begun) && lead <= LONGEST_LEAD {
-            *self = Self::Start { held };
+            *self = Self::Start { held: text.to_owned() };
         } else {
             *self = Self::Answer;
-            each(Sorted::Words(&held));
+            each(Sorted::Words(text));
         }
     }
 

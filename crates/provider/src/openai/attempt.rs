@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use http::{Method, Uri};
 use tokio::time::{Instant, timeout};
-use url::Url;
+use url::{Position, Url};
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
-use crate::http::{Answering, Halves, Lost, Sender};
+use crate::connection::Answering;
+use crate::http::{Halves, Lost, Sender};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
 /// How much of a rejection's body is read, and for how long.
@@ -51,7 +52,7 @@ pub struct OpenAiModel {
 #[derive(Debug)]
 struct Route {
     sender: Sender,
-    uri: Uri,
+    path: Uri,
     headers: HeaderMap,
     endpoint: Arc<Endpoint>,
     limits: Limits,
@@ -61,8 +62,8 @@ impl OpenAiModel {
     /// A model reached as `config` says, through `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let Door { sender, base, headers, endpoint } = Door::open(&config, http)?;
-        let uri = uri(&chat_url(base), &config)?;
-        let route = Route { sender, uri, headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        let path = path(&chat_url(base), &config)?;
+        let route = Route { sender, path, headers, endpoint: Arc::new(endpoint), limits: config.limits };
         Ok(Self { config, route: Arc::new(route) })
     }
 }
@@ -77,8 +78,12 @@ pub(super) struct Door {
 
 impl Door {
     pub(super) fn open(config: &OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
-        let base = parse_base(&config.base_url).ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
+        let wrong = || OpenAiError::BaseUrl(config.base_url.clone());
+        let base = parse_base(&config.base_url).ok_or_else(wrong)?;
+        let server: Uri = base.as_str().parse().map_err(|_| wrong())?;
+        let host = host(&base);
         let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::try_from(&host).map_err(|_| wrong())?);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("windlass/", env!("CARGO_PKG_VERSION"))));
@@ -88,13 +93,19 @@ impl Door {
             headers.insert(AUTHORIZATION, value);
         }
         let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
-        Ok(Self { sender: http.for_scheme(base.scheme())?, base, headers, endpoint })
+        Ok(Self { sender: http.to(server, &host)?, base, headers, endpoint })
     }
 }
 
-/// An address as requests have it.
-pub(super) fn uri(url: &Url, config: &OpenAiConfig) -> Result<Uri, OpenAiError> {
-    url.as_str().parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))
+/// What follows the server's name in an address.
+pub(super) fn path(url: &Url, config: &OpenAiConfig) -> Result<Uri, OpenAiError> {
+    url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))
+}
+
+/// The server's name, with its port where that is not the usual one.
+fn host(base: &Url) -> String {
+    let host = base.host_str().unwrap_or_default();
+    base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 fn parse_base(text: &str) -> Option<Url> {
@@ -104,9 +115,7 @@ fn parse_base(text: &str) -> Option<Url> {
 
 /// The base URL as people may see it: without credentials, query or fragment.
 fn shown(base: &Url) -> String {
-    let host = base.host_str().unwrap_or_default();
-    let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{host}{port}{}", base.scheme(), base.path().trim_end_matches('/'))
+    format!("{}://{}{}", base.scheme(), host(base), base.path().trim_end_matches('/'))
 }
 
 fn chat_url(mut base: Url) -> Url {
@@ -236,13 +245,13 @@ impl Route {
 
     async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
         let halves = Halves(Box::new([body.stable, body.closing]));
-        let sending = self.sender.send(Method::POST, self.uri.clone(), self.headers.clone(), halves);
+        let sending = self.sender.send(Method::POST, self.path.clone(), self.headers.clone(), halves);
         let response = match timeout(limit, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),
             Err(_) => return Err(self.silent(limit)),
         };
-        if response.0.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
+        if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
     }
 
     async fn rejected(&self, mut response: Answering, limit: Duration) -> Failure {
@@ -257,14 +266,13 @@ impl Route {
         };
         // What has come by then has to do.
         let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
-        let header = |name: &str| response.0.headers().get(name).and_then(|value| value.to_str().ok());
         let retry = RetryHeaders {
-            retry_after_ms: header("retry-after-ms"),
-            retry_after: header("retry-after"),
-            date: header("date"),
+            retry_after_ms: response.header("retry-after-ms"),
+            retry_after: response.header("retry-after"),
+            date: response.header("date"),
         };
-        let status = response.0.status().as_u16();
-        classify(&self.endpoint, &Rejection { status, retry, location: header("location"), body: &body })
+        let (status, location) = (response.status().as_u16(), response.header("location"));
+        classify(&self.endpoint, &Rejection { status, retry, location, body: &body })
     }
 
     fn silent(&self, limit: Duration) -> Failure {
@@ -277,13 +285,11 @@ impl Route {
     }
 }
 
-/// Lets the connection go back to the pool: it can't while the body's formal end is unread, and that
-/// may come a moment after the last event. The reply does not wait for it.
+/// Lets the connection be used again: it can't while the body's formal end is unread, and that may come a
+/// moment after the last event. The reply does not wait for it.
 async fn end(mut response: Answering) {
     if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
-        drop(response);
-        // Its own task puts it back. Without this turn for it, the next request would open another.
-        return tokio::task::yield_now().await;
+        return;
     }
     tokio::spawn(timeout(END_WAIT, async move { while let Ok(Some(_)) = response.chunk().await {} }));
 }

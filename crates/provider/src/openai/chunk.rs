@@ -7,30 +7,35 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use windlass_vocab::Usage;
 
+use super::few::Few;
 use super::report::Report;
+use super::scan;
 
 /// A chunk of a stream, or a whole body.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
-    object: Option<Text<'a>>,
+    pub(super) object: Option<Text<'a>>,
     #[serde(borrow)]
     pub(super) model: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) choices: Option<Few<Choice<'a>>>,
     #[serde(borrow)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow)]
-    error: Option<&'a RawValue>,
+    pub(super) error: Option<Raw<'a>>,
+    /// The text before and behind the choices, where it is known.
+    #[serde(skip)]
+    pub(super) around: Option<(&'a str, &'a str)>,
 }
 
 /// One of the answers; only the first is asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice<'a> {
     pub(super) index: Option<u32>,
@@ -41,31 +46,31 @@ pub(super) struct Choice<'a> {
     #[serde(borrow)]
     pub(super) finish_reason: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) usage: Option<Raw<'a>>,
 }
 
 /// What a chunk adds to the answer.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Delta<'a> {
     #[serde(borrow)]
-    pub(super) content: Option<&'a RawValue>,
+    pub(super) content: Option<Raw<'a>>,
     #[serde(borrow)]
-    pub(super) reasoning_content: Option<&'a RawValue>,
+    pub(super) reasoning_content: Option<Raw<'a>>,
     #[serde(borrow)]
-    pub(super) reasoning: Option<&'a RawValue>,
+    pub(super) reasoning: Option<Raw<'a>>,
     #[serde(borrow)]
-    pub(super) thinking: Option<&'a RawValue>,
+    pub(super) thinking: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) refusal: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
+    pub(super) tool_calls: Option<Few<CallDelta<'a>>>,
     #[serde(borrow)]
     pub(super) function_call: Option<FunctionDelta<'a>>,
 }
 
 /// What a chunk adds to a call.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct CallDelta<'a> {
     pub(super) index: Option<u32>,
@@ -76,30 +81,44 @@ pub(super) struct CallDelta<'a> {
 }
 
 /// The function of a call.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct FunctionDelta<'a> {
     #[serde(borrow)]
     pub(super) name: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) arguments: Option<&'a RawValue>,
+    pub(super) arguments: Option<Raw<'a>>,
 }
 
 /// A string that is borrowed where it has no escapes. (`Option<Cow<str>>` alone would always copy.)
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+/// A value as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Raw<'a>(pub(super) &'a str);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(|raw| Self(raw.get()))
+    }
+}
 
 impl<'a> Chunk<'a> {
     /// Reads one JSON text.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
+        let mut chunk = Self::default();
+        if scan::read(text, &mut chunk).is_some() {
+            return Ok(chunk);
+        }
         serde_json::from_str(text)
     }
 
     /// The error it reports in place of an answer. `text` is what it was read from.
     pub(super) fn reported(&self, text: &str) -> Option<Report> {
         match self.error {
-            Some(error) => Report::of(&serde_json::from_str(error.get()).ok()?),
+            Some(Raw(error)) => Report::of(&serde_json::from_str(error).ok()?),
             None if or_empty(self.object.as_ref()) == "error" => Report::read(text.as_bytes()),
             None => None,
         }
@@ -112,15 +131,43 @@ pub(super) fn or_empty<'t>(text: Option<&'t Text<'_>>) -> &'t str {
 }
 
 /// A value that should be a string: its text, or nothing where it is something else.
-pub(super) fn string<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
-    let raw = raw.filter(|raw| raw.get().starts_with('"'))?;
-    serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
+pub(super) fn string(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
+    let Raw(raw) = raw?;
+    let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inside));
+    }
+    match unescaped(inside) {
+        Some(text) => Some(Cow::Owned(text)),
+        None => serde_json::from_str(raw).ok().map(|Text(text)| text),
+    }
+}
+
+/// What stands in a string, where its escapes are of two characters each.
+fn unescaped(inside: &str) -> Option<String> {
+    let mut text = String::with_capacity(inside.len());
+    let mut rest = inside;
+    while let Some(end) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..end]);
+        text.push(match rest.as_bytes().get(end + 1)? {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            plain @ (b'"' | b'\\' | b'/') => char::from(*plain),
+            _ => return None,
+        });
+        rest = &rest[end + 2..];
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.
-pub(super) fn arguments<'a>(raw: Option<&'a RawValue>) -> Cow<'a, str> {
+pub(super) fn arguments(raw: Option<Raw<'_>>) -> Cow<'_, str> {
     match raw {
-        Some(raw) if !raw.get().starts_with('"') => Cow::Borrowed(raw.get()),
+        Some(Raw(raw)) if !raw.starts_with('"') => Cow::Borrowed(raw),
         _ => string(raw).unwrap_or_default(),
     }
 }
@@ -140,9 +187,9 @@ impl Default for ContentPart {
 }
 
 /// Content that is a list of parts instead of a string: its words and its thinking.
-pub(super) fn content_parts(raw: Option<&RawValue>) -> Option<(String, String)> {
-    let raw = raw.filter(|raw| raw.get().starts_with('['))?;
-    let parts: Vec<ContentPart> = serde_json::from_str(raw.get()).ok()?;
+pub(super) fn content_parts(raw: Option<Raw<'_>>) -> Option<(String, String)> {
+    let Raw(raw) = raw.filter(|Raw(raw)| raw.starts_with('['))?;
+    let parts: Vec<ContentPart> = serde_json::from_str(raw).ok()?;
     let (mut words, mut thinking) = (String::new(), String::new());
     for part in parts {
         words.push_str(&part.text.unwrap_or_default());
@@ -181,8 +228,9 @@ struct CompletionDetails {
 }
 
 /// The count of tokens, where there is one that makes sense.
-pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
-    let wire: WireUsage = serde_json::from_str::<Option<_>>(raw?.get()).ok()??;
+pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
+    let Raw(raw) = raw?;
+    let wire: WireUsage = serde_json::from_str::<Option<_>>(raw).ok()??;
     let (input, output) = (wire.prompt_tokens.unwrap_or(0), wire.completion_tokens.unwrap_or(0));
     let cached = wire.prompt_tokens_details.and_then(|details| details.cached_tokens);
     let reasoning = wire.completion_tokens_details.and_then(|details| details.reasoning_tokens);
@@ -194,4 +242,27 @@ pub(super) fn usage(raw: Option<&RawValue>) -> Option<Usage> {
         calls: 1,
         estimated: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Raw, string};
+
+    #[test]
+    fn a_string_is_what_serde_makes_of_it() {
+        for raw in [
+            r#""""#,
+            r#""plain é""#,
+            r#""\"\\\/\b\f\n\r\t""#,
+            r#""a\nb\\\"é\t""#,
+            r#""\u00e9\ud83e\ude9d \n""#,
+            r#""\ud800""#,
+            r#""\n\ud800""#,
+            "null",
+            "[\"x\"]",
+        ] {
+            let expected = serde_json::from_str::<String>(raw).ok();
+            assert_eq!(string(Some(Raw(raw))).map(std::borrow::Cow::into_owned), expected, "{raw}");
+        }
+    }
 }

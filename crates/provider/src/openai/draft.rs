@@ -7,7 +7,9 @@ use windlass_vocab::{Reply, StopReason, Usage};
 
 use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
+use super::few::Few;
 use super::frame::Frame;
+use super::shell::Shell;
 use crate::Piece;
 use crate::think::{Sorted, Think};
 
@@ -25,9 +27,16 @@ pub(super) struct Draft {
     any_piece: bool,
     any_chunk: bool,
     any_choice: bool,
+    shell: Shell,
     frame: Frame,
+    /// How much of the words went to the sink.
+    said: usize,
+    /// Words that may yet be thinking.
     unsaid: String,
 }
+
+/// Words are seldom a smaller part of their events than this one; room for so many is taken at once.
+const WORDS_IN_EVENTS: usize = 16;
 
 /// Why the model stopped, as the wire says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +77,10 @@ impl Draft {
     /// Takes the words of events that differ from an earlier one in nothing else, and gives back the
     /// bytes that follow them. The words wait for [`Draft::say`]: what comes together is said together.
     pub(super) fn take_words<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+        let waiting = if self.think.is_over() { &mut self.words } else { &mut self.unsaid };
+        waiting.reserve(bytes.len() / WORDS_IN_EVENTS);
         while let Some((words, rest)) = self.frame.split(bytes) {
-            self.unsaid.push_str(words);
+            waiting.push_str(words);
             bytes = rest;
         }
         bytes
@@ -77,6 +88,11 @@ impl Draft {
 
     /// Hands over the words that wait.
     pub(super) fn say(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
+        if self.said < self.words.len() {
+            self.any_piece = true;
+            sink(Piece::Text(&self.words[self.said..]));
+            self.said = self.words.len();
+        }
         if self.unsaid.is_empty() {
             return;
         }
@@ -91,9 +107,15 @@ impl Draft {
         self.unsaid = words;
     }
 
+    /// Reads a chunk of the stream.
+    pub(super) fn read<'a>(&self, text: &'a str) -> serde_json::Result<Chunk<'a>> {
+        self.shell.read(text)
+    }
+
     /// Adds a chunk, which was read from `text`.
     pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
         self.say(sink);
+        self.shell.remember(chunk);
         self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {
@@ -101,7 +123,7 @@ impl Draft {
         }
         self.usage = chunk::usage(chunk.usage).or(self.usage);
         self.any_choice |= chunk.choices.is_some();
-        let choices = chunk.choices.iter().flatten();
+        let choices = chunk.choices.iter().flat_map(Few::iter);
         for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.add_choice(choice, sink);
         }
@@ -143,7 +165,7 @@ impl Draft {
             self.refusal.push_str(refusal);
             sink(Piece::Text(refusal));
         }
-        for call in delta.tool_calls.iter().flatten() {
+        for call in delta.tool_calls.iter().flat_map(Few::iter) {
             self.calls.add(call, sink);
         }
         if let Some(function) = &delta.function_call {
@@ -161,6 +183,7 @@ impl Draft {
     fn add_content(&mut self, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
         let Self { think, thinking, words, .. } = self;
         think.push(text, &mut |sorted| place(sorted, thinking, words, sink));
+        self.said = self.words.len();
     }
 
     /// Hands over what was held back.
@@ -170,12 +193,16 @@ impl Draft {
             *any_piece = true;
             place(sorted, thinking, words, sink);
         });
+        self.said = self.words.len();
     }
 
     /// The reply.
     pub(super) fn finish(mut self) -> Result<Reply, OutOfResources> {
         self.flush(&mut |_| {});
         let stop = self.stop()?;
+        // A reply is kept for as long as its session lives.
+        self.words.shrink_to_fit();
+        self.thinking.shrink_to_fit();
         Ok(Reply {
             text: if self.refusal.is_empty() { self.words } else { self.words + &self.refusal },
             thinking: self.thinking,

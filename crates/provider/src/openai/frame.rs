@@ -1,11 +1,10 @@
 //! Most events of a stream differ from the one before in nothing but their words. Such an event is told
 //! by the bytes around the words, which costs far less than reading it line by line and as JSON.
 
-use memchr::memchr2;
+use super::chunk::{Chunk, Raw, or_empty};
+use super::scan::plain_length;
 
-use super::chunk::{Chunk, or_empty};
-
-/// The bytes around the words of the last event that added nothing but words, quotes included.
+/// The JSON around the words of the last event that added nothing but words, quotes included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     before: Vec<u8>,
@@ -23,13 +22,12 @@ impl Frame {
         if self.before.is_empty() {
             return None;
         }
-        let words = bytes.strip_prefix(self.before.as_slice())?;
-        // The first quote ends the words; a backslash before it means another character.
-        let end = memchr2(b'"', b'\\', words)?;
-        let (words, rest) = words.split_at(end);
-        let rest = rest.strip_prefix(self.after.as_slice())?;
-        // JSON forbids control characters in a string.
-        if words.iter().any(|byte| *byte < 0x20) { None } else { Some((std::str::from_utf8(words).ok()?, rest)) }
+        let words = bytes.strip_prefix(OPENING)?.strip_prefix(self.before.as_slice())?;
+        // The first quote ends the words; before it, a backslash means another character, and control
+        // characters are forbidden.
+        let (words, rest) = words.split_at(plain_length(words));
+        let rest = rest.strip_prefix(self.after.as_slice())?.strip_prefix(CLOSING)?;
+        Some((std::str::from_utf8(words).ok()?, rest))
     }
 
     /// Remembers the event with this `chunk`, which was read from `text`, if it adds nothing but words.
@@ -37,16 +35,16 @@ impl Frame {
         let Some(words) = only_words(chunk) else { return };
         let Some(start) = words.as_ptr().addr().checked_sub(text.as_ptr().addr()) else { return };
         let (Some(before), Some(after)) = (text.get(..=start), text.get(start + words.len() - 1..)) else { return };
-        self.before = [OPENING, before.as_bytes()].concat();
-        self.after = [after.as_bytes(), CLOSING].concat();
+        before.as_bytes().clone_into(&mut self.before);
+        after.as_bytes().clone_into(&mut self.after);
     }
 }
 
 /// The string, as it is written, of a chunk that adds only that.
 fn only_words<'a>(chunk: &Chunk<'a>) -> Option<&'a str> {
-    let [choice] = chunk.choices.as_deref()? else { return None };
+    let choice = chunk.choices.as_ref()?.only()?;
     let delta = choice.delta.as_ref()?;
-    let words = delta.content.map(|raw| raw.get()).filter(|raw| raw.starts_with('"'))?;
+    let Raw(words) = delta.content.filter(|Raw(raw)| raw.starts_with('"'))?;
     let nothing_else = chunk.usage.is_none()
         && choice.index.unwrap_or(0) == 0
         && choice.message.is_none()

@@ -9,12 +9,13 @@ use tokio::time::timeout;
 use url::Url;
 use windlass_vocab::{Failure, FailureClass};
 
-use super::attempt::{Door, uri};
+use super::attempt::{Door, path};
 use super::classify::{WEB_PAGE, looks_like_a_web_page};
 use super::lost::lost;
 use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
 use crate::HttpClient;
-use crate::http::{Answering, Halves};
+use crate::connection::Answering;
+use crate::http::Halves;
 
 /// No server has so many models; something that is no server may go on for ever.
 const LONGEST: usize = 4 << 20;
@@ -46,8 +47,8 @@ pub async fn list_models(
     limit: Duration,
 ) -> Result<Vec<ListedModel>, ListingError> {
     let door = Door::open(config, http)?;
-    let uri = uri(&models_url(door.base.clone()), config)?;
-    match timeout(limit, ask(&door, uri)).await {
+    let path = path(&models_url(door.base.clone()), config)?;
+    match timeout(limit, ask(&door, path)).await {
         Ok(answer) => Ok(answer?),
         Err(_) => {
             let said = format!("did not say within {} s which models it has.", limit.as_secs_f64());
@@ -67,16 +68,16 @@ pub enum ListingError {
     Failed(#[from] Failure),
 }
 
-async fn ask(door: &Door, uri: Uri) -> Result<Vec<ListedModel>, Failure> {
-    let asked = door.sender.send(Method::GET, uri, door.headers.clone(), Halves::default()).await;
+async fn ask(door: &Door, path: Uri) -> Result<Vec<ListedModel>, Failure> {
+    let asked = door.sender.send(Method::GET, path, door.headers.clone(), Halves::default()).await;
     let mut response = asked.map_err(|error| lost(&door.endpoint, &error))?;
     let body = read(door, &mut response).await?;
-    if response.0.status().as_u16() == 404 {
+    if response.status().as_u16() == 404 {
         return Err(Failure { status: Some(404), ..door.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
     }
-    if !response.0.status().is_success() {
-        let location = response.0.headers().get("location").and_then(|value| value.to_str().ok());
-        let (status, retry) = (response.0.status().as_u16(), RetryHeaders::default());
+    if !response.status().is_success() {
+        let (status, retry, location) =
+            (response.status().as_u16(), RetryHeaders::default(), response.header("location"));
         return Err(classify(&door.endpoint, &Rejection { status, retry, location, body: &body }));
     }
     decode_models(&body).ok_or_else(|| {

@@ -55,8 +55,8 @@ struct Cause {
 
 impl Cause {
     fn of(error: &(dyn Error + 'static)) -> Self {
-        let mut cause = Self { io: None, tls: None, name_lookup: false, root: error.to_string() };
-        let mut next: Option<&(dyn Error + 'static)> = error.source();
+        let mut cause = Self { io: None, tls: None, name_lookup: false, root: String::new() };
+        let mut next = Some(error);
         while let Some(error) = next {
             cause.root = error.to_string();
             cause.name_lookup |= cause.root.starts_with("dns error");

@@ -5,13 +5,13 @@
 //! the parameters close the body. So the bytes a provider caches stay the same from turn to turn, and
 //! history is never written out twice.
 
-use std::io::Write;
-
 use bytes::Bytes;
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
-use super::wire::{Parameters, WireMessage, WireTool};
+use super::message::{Speaker, write, write_message, write_words};
+use super::wire::{Parameters, WireTool};
+use crate::segments::Growing;
 use crate::{ModelRequest, Segments};
 
 /// A request body in its two parts.
@@ -36,9 +36,9 @@ pub fn encode(
         &mut |out| write_prefix(out, config, request.context),
         &mut |out, place, message| {
             if place > 0 || !prefix.is_empty() {
-                write_bytes(out, b",")?;
+                write(out, ",")?;
             }
-            serde_json::to_writer(out, &WireMessage::of(message, config.return_reasoning))
+            write_message(out, message, config.return_reasoning)
         },
     );
     let whole = stable.and_then(|stable| Ok(RequestBody { stable, closing: closing(config, request)? }));
@@ -47,19 +47,19 @@ pub fn encode(
     })
 }
 
-fn write_prefix(out: &mut dyn Write, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
-    write_bytes(out, b"{\"model\":")?;
+fn write_prefix(out: &mut Growing, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
+    write(out, r#"{"model":"#)?;
     serde_json::to_writer(&mut *out, &config.model)?;
     if !context.offer.is_empty() {
         let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
-        write_bytes(out, b",\"tools\":")?;
+        write(out, r#","tools":"#)?;
         serde_json::to_writer(&mut *out, &tools)?;
     }
-    write_bytes(out, b",\"messages\":[")?;
+    write(out, r#","messages":["#)?;
     if context.prefix.is_empty() {
         return Ok(());
     }
-    serde_json::to_writer(out, &WireMessage::System { content: &context.prefix })
+    write_words(out, Speaker::System, &context.prefix)
 }
 
 /// What follows the history: the tail, and the parameters.
@@ -70,15 +70,12 @@ fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Res
             out.push(b',');
         }
         let reminder = format!("<reminder>\n{}\n</reminder>", request.tail);
-        serde_json::to_writer(&mut out, &WireMessage::User { content: &reminder })?;
+        write_words(&mut out, Speaker::User, &reminder)?;
     }
-    out.extend_from_slice(b"],");
-    let parameters = serde_json::to_vec(&Parameters::of(config, request))?;
-    // The parameters are an object of their own: without its brace they go on with ours.
-    out.extend_from_slice(parameters.strip_prefix(b"{").unwrap_or_default());
+    out.push(b']');
+    let brace = out.len();
+    serde_json::to_writer(&mut out, &Parameters::of(config, request))?;
+    // The parameters are an object of their own: with a comma for its brace they go on with ours.
+    out[brace] = b',';
     Ok(out.into())
-}
-
-fn write_bytes(out: &mut dyn Write, bytes: &[u8]) -> serde_json::Result<()> {
-    out.write_all(bytes).map_err(serde_json::Error::io)
 }

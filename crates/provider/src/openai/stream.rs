@@ -23,7 +23,6 @@ use std::sync::Arc;
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::Endpoint;
-use super::chunk::Chunk;
 use super::classify::classify_report;
 use super::draft::{Draft, OutOfResources};
 use super::report::Report;
@@ -171,10 +170,7 @@ fn read_events(
         if sse.is_between_events() && !*done {
             bytes = draft.take_words(bytes);
         }
-        let event = memchr::memmem::find(bytes, b"\n\n").map_or(bytes.len(), |end| end + 2);
-        let (event, rest) = bytes.split_at(event);
-        sse.push(event, &mut |event| add_event(draft, done, event, sink))?;
-        bytes = rest;
+        bytes = sse.take(bytes, &mut |event| add_event(draft, done, event, sink))?;
     }
     Ok(())
 }
@@ -221,7 +217,7 @@ fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMu
 }
 
 fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
-    let chunk = Chunk::read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
+    let chunk = draft.read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
     if let Some(report) = chunk.reported(text) {
         return Err(Trouble::Reported(report));
     }

@@ -110,6 +110,48 @@ async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
 }
 
 #[tokio::test]
+async fn a_connection_the_server_closed_while_nobody_used_it_costs_nothing() {
+    let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
+    let closing = || Act::SayAndClose(answer("200 OK", "", body));
+    let server = Server::start(vec![closing(), closing(), closing()]).await;
+    let model = model(&server.base_url());
+    for _ in 0..3 {
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    }
+    assert_eq!(server.connections.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn models_of_one_server_share_its_connections() {
+    let stream = || Act::Say(vec![streaming_head(), chunk(TEXT), chunk(END), b"0\r\n\r\n".to_vec()]);
+    let server = Server::start(vec![stream(), stream()]).await;
+    let http = http();
+    for name in ["one", "other"] {
+        let config = OpenAiConfig::new(server.base_url(), name);
+        let model = OpenAiModel::new(config, &http).unwrap();
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    }
+    assert_eq!(server.connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_request_given_up_in_mid_stream_takes_its_connection_with_it() {
+    let half = Act::SayAndHang([streaming_head(), chunk(TEXT)].concat());
+    let whole = Act::Say(vec![streaming_head(), chunk(TEXT), chunk(END), b"0\r\n\r\n".to_vec()]);
+    let server = Server::start(vec![half, whole]).await;
+    let model = model(&server.base_url());
+    let begun = Arc::new(Notify::new());
+    let told = begun.clone();
+    let sink: Sink = Box::new(move |_| told.notify_one());
+    tokio::select! {
+        ended = call(&model, &STREAMED, sink) => panic!("{ended:?}"),
+        () = begun.notified() => {}
+    }
+    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
 async fn a_whole_answer_is_read_in_either_form() {
     let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
     let whole = || Act::Say(vec![answer("200 OK", "content-type: application/json\r\n", body)]);

@@ -1,0 +1,117 @@
+//! A message as the wire has it. Every turn writes some, so they are put down without a detour: what is
+//! always the same as it is, and strings as JSON.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use windlass_vocab::{CallId, CallInHistory, Message, Part};
+
+use super::config::ReasoningReturn;
+
+/// Who says plain words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    System,
+    User,
+}
+
+/// Writes words of the system or of the user.
+pub(super) fn write_words(out: &mut impl Write, speaker: Speaker, words: &str) -> serde_json::Result<()> {
+    let opening = match speaker {
+        Speaker::System => r#"{"role":"system","content":"#,
+        Speaker::User => r#"{"role":"user","content":"#,
+    };
+    write_string(out, opening, words)?;
+    write(out, "}")
+}
+
+/// Writes a message of the history.
+pub(super) fn write_message(
+    out: &mut impl Write,
+    message: &Message,
+    reasoning: ReasoningReturn,
+) -> serde_json::Result<()> {
+    match message {
+        Message::User { text } => write_words(out, Speaker::User, text),
+        Message::Assistant { parts, calls } => write_reply(out, parts, calls, reasoning),
+        Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
+            write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()))?;
+            write_string(out, r#","content":"#, text)?;
+            write(out, "}")
+        }
+    }
+}
+
+fn write_reply(
+    out: &mut impl Write,
+    parts: &[Part],
+    calls: &[CallInHistory],
+    reasoning: ReasoningReturn,
+) -> serde_json::Result<()> {
+    let words = joined(parts, |part| match part {
+        Part::Text { text } => Some(text),
+        Part::Thinking { .. } | Part::Call { .. } => None,
+    });
+    let thoughts = joined(parts, |part| match (reasoning, part) {
+        (ReasoningReturn::Field, Part::Thinking { text, .. }) => Some(text),
+        (ReasoningReturn::Never, _) | (_, Part::Text { .. } | Part::Call { .. }) => None,
+    });
+    // Null is for calls alone; servers refuse a message that has neither.
+    if words.is_empty() && !calls.is_empty() {
+        write(out, r#"{"role":"assistant","content":null"#)?;
+    } else {
+        write_string(out, r#"{"role":"assistant","content":"#, &words)?;
+    }
+    if !thoughts.is_empty() {
+        write_string(out, r#","reasoning_content":"#, &thoughts)?;
+    }
+    for (place, call) in calls.iter().enumerate() {
+        write(out, if place == 0 { r#","tool_calls":["# } else { "," })?;
+        write_string(out, r#"{"id":"#, &wire_id(call.call, call.provider_id.as_deref()))?;
+        write_string(out, r#","type":"function","function":{"name":"#, &wire_name(&call.name))?;
+        write_string(out, r#","arguments":"#, call.arguments.as_str())?;
+        write(out, "}}")?;
+    }
+    write(out, if calls.is_empty() { "}" } else { "]}" })
+}
+
+/// Writes JSON that is the same in every message.
+pub(super) fn write(out: &mut impl Write, json: &str) -> serde_json::Result<()> {
+    out.write_all(json.as_bytes()).map_err(serde_json::Error::io)
+}
+
+/// Writes what stands before a string, and the string.
+fn write_string(out: &mut impl Write, before: &str, text: &str) -> serde_json::Result<()> {
+    write(out, before)?;
+    serde_json::to_writer(out, text)
+}
+
+/// The texts that `pick` finds, joined; copied only when there are several.
+fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a String>) -> Cow<'a, str> {
+    let mut texts = parts.iter().filter_map(pick).filter(|text| !text.is_empty());
+    let mut all = Cow::Borrowed(texts.next().map_or("", String::as_str));
+    for text in texts {
+        all.to_mut().push_str(text);
+    }
+    all
+}
+
+/// The id a call has on the wire: the provider's own, else one of ours.
+fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
+    match provider_id {
+        Some(id) if !id.is_empty() => Cow::Borrowed(id),
+        _ => Cow::Owned(format!("call_{}_{}_{}", call.run, call.turn, call.index)),
+    }
+}
+
+/// A name the wire takes. A model may have called a tool by a name that is none, and a history that
+/// repeats it word for word would be refused for ever after.
+fn wire_name(name: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 64;
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.len() <= LONGEST && name.chars().all(fits) {
+        return Cow::Borrowed(name);
+    }
+    let legal: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(LONGEST).collect();
+    Cow::Owned(if legal.is_empty() { "unknown".into() } else { legal })
+}
