@@ -1,13 +1,13 @@
 //! Appending: the compare-and-set, and everything that changes with a batch.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use windlass_vocab::{Hash, MessageId, Record, SessionId};
+use windlass_vocab::{Envelope, Hash, MessageId, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
 use super::commit::Db;
-use super::job::Work;
+use super::job::{Needs, Work};
 use super::rows;
-use super::slip::{Slip, Spooled};
+use super::slip::{Reach, Slip, Spooled};
 use super::spool::{self, Staged};
 use crate::projections::{SessionFold, project};
 use crate::{Head, Sealed, StoreError};
@@ -32,19 +32,25 @@ impl Work for Append {
         Ok(())
     }
 
-    /// A batch behind one that this process wrote itself, which changes nothing but the journal.
+    /// A batch behind one that this process wrote itself, which changes the journal and the session's row at most.
     fn spool(&self, db: &Db, staged: &mut Staged) -> Option<()> {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
-        let plain = sealed.bytes.len() <= spool::LONGEST
-            && sealed.blobs.is_empty()
-            && sealed.takes.is_empty()
-            && !sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
-            && db.tails.is_plain(sealed);
-        plain.then(|| {
-            staged.add(&Slip::Batch(sealed.into()));
-            db.tails.move_on(sealed);
-        })
+        if sealed.bytes.len() > spool::LONGEST
+            || !sealed.blobs.is_empty()
+            || !sealed.takes.is_empty()
+            || sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
+        {
+            return None;
+        }
+        let reach = db.tails.carry_on(sealed)?;
+        staged.add(&Slip::Batch(Spooled::new(sealed, reach)));
+        Some(())
+    }
+
+    /// The first of a session has nothing on the spool before it.
+    fn needs(&self) -> Needs {
+        if self.0.expected == Head::default() { Needs::Tables } else { Needs::Journal }
     }
 
     fn bytes(&self) -> usize {
@@ -65,6 +71,11 @@ impl Work for Restore {
 
     fn prepare(&self, files: &BlobFiles) -> Result<(), StoreError> {
         self.0.iter().try_for_each(|sealed| files.keep(&sealed.blobs))
+    }
+
+    /// What opens a session is never on the spool.
+    fn needs(&self) -> Needs {
+        Needs::Tables
     }
 
     fn write(&self, db: &Db) -> Result<(), StoreError> {
@@ -122,9 +133,11 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
 
 /// Stores consecutive batches of one session; gives its row, where that was looked at.
 fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
-    let row = project_row(db, batches)?;
+    let Some(session) = batches.first().map(|sealed| sealed.session) else { return Ok(None) };
+    let records = batches.iter().flat_map(|sealed| &sealed.envelopes).map(AsRef::as_ref);
+    let row = project_row(db, session, records)?;
     for sealed in batches {
-        insert(db, &sealed.into()).map_err(db.fault())?;
+        insert(db, &Spooled::new(sealed, Reach::Journal)).map_err(db.fault())?;
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
@@ -146,14 +159,16 @@ pub(super) fn insert(db: &Db, batch: &Spooled<'_>) -> rusqlite::Result<()> {
 }
 
 /// Carries the session's row on, where one of the records can change it; gives it as it is then.
-fn project_row(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
-    let records = || batches.iter().flat_map(|sealed| &sealed.envelopes);
-    if !records().any(|envelope| SessionFold::reads(&envelope.record)) {
+pub(super) fn project_row<'a>(
+    db: &Db,
+    session: SessionId,
+    records: impl Iterator<Item = &'a Envelope> + Clone,
+) -> Result<Option<SessionFold>, StoreError> {
+    if !records.clone().any(|envelope| SessionFold::reads(&envelope.record)) {
         return Ok(None);
     }
-    let Some(session) = batches.first().map(|sealed| sealed.session) else { return Ok(None) };
     let before = rows::load(&db.connection, session).map_err(db.fault())?;
-    let Some(after) = project(before.clone(), records().map(AsRef::as_ref)) else { return Ok(None) };
+    let Some(after) = project(before.clone(), records) else { return Ok(None) };
     match before {
         Some(before) if before == after => {}
         Some(before) if before.row.key == after.row.key => rows::store(db, &after)?,

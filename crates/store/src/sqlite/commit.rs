@@ -1,7 +1,7 @@
 //! One commit for many jobs: lock the file, catch up with what others wrote, write all, sync once, unlock.
 //!
-//! Batches that change nothing but the journal go on the spool. Everything else is one transaction, which stows
-//! the spool before it begins: so it sees all that was appended, and its sync does for both.
+//! Batches that change the journal and their session's row at most go on the spool. Everything else is one
+//! transaction, which stows the spool before it begins, where it needs what is there.
 //!
 //! A job that is refused (a conflict, a taken key) has written nothing and leaves the others alone.
 //! When the transaction itself fails, each job is tried once more alone: then only the guilty one
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
 use super::fault::meaning;
-use super::job::{Job, Way};
+use super::job::{Job, Needs, Way};
 use super::presence::Presence;
 use super::slip::Slip;
 use super::spool::{LONG, Position, Spool};
@@ -159,9 +159,10 @@ impl Committer {
     fn write(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         self.catch_up()?;
         self.put_on_spool(group);
-        let stowed =
-            by_transaction(group).next().is_some() && (self.transact(group).is_ok() || self.transact_each(group));
-        if !stowed {
+        if by_transaction(group).next().is_some() && self.transact(group).is_err() {
+            self.transact_each(group);
+        }
+        if group.iter().any(|job| job.way() == Way::Spool) {
             self.sync_spool()?;
         }
         self.presence.check()
@@ -220,22 +221,23 @@ impl Committer {
         synced
     }
 
-    /// Each job alone; gives whether any was stored, and the spool with it.
-    fn transact_each(&mut self, group: &mut [Box<dyn Job>]) -> bool {
-        let mut any = false;
+    /// Each job alone.
+    fn transact_each(&mut self, group: &mut [Box<dyn Job>]) {
         for job in group.chunks_mut(1).filter(|job| job[0].way() == Way::Transaction) {
-            match self.transact(job) {
-                Ok(()) => any = true,
-                Err(error) => job[0].fail(error),
+            if let Err(error) = self.transact(job) {
+                job[0].fail(error);
             }
         }
-        any
     }
 
     /// The jobs of `group` that need one, in one transaction. On error nothing of it is stored.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         by_transaction(group).for_each(|job| job.prepare(&self.files));
-        let result = self.stow_and(|committer| {
+        let needs = match by_transaction(group).any(|job| job.needs() == Needs::Journal) {
+            true => Needs::Journal,
+            false => Needs::Tables,
+        };
+        let result = self.in_transaction(needs, |committer| {
             by_transaction(group).try_for_each(|job| job.write(&committer.db))?;
             #[cfg(debug_assertions)]
             committer.announce(AppendPoint::Before, appends(group, Way::Transaction));
@@ -248,9 +250,13 @@ impl Committer {
         Ok(())
     }
 
-    /// A transaction that stows the spool and then does `more`. On error nothing of it is stored.
-    fn stow_and(&mut self, more: impl FnOnce(&Self) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        let result = self.stow_and_commit(more);
+    /// A transaction of `work` on a database that has what it needs. On error nothing of it is stored.
+    fn in_transaction(
+        &mut self,
+        needs: Needs,
+        work: impl FnOnce(&Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let result = self.begin_and_commit(needs, work);
         if result.is_err() {
             self.db.tails.forget();
             if !self.db.connection.is_autocommit() {
@@ -262,14 +268,24 @@ impl Committer {
         Ok(())
     }
 
-    fn stow_and_commit(&mut self, more: impl FnOnce(&Self) -> Result<(), StoreError>) -> Result<usize, StoreError> {
+    /// Gives how many bytes of the spool were stowed.
+    fn begin_and_commit(
+        &mut self,
+        needs: Needs,
+        work: impl FnOnce(&Self) -> Result<(), StoreError>,
+    ) -> Result<usize, StoreError> {
         self.db.execute("BEGIN IMMEDIATE", [])?;
-        let bytes = stow(&self.db, &self.spool)?;
-        more(self)?;
-        // Before the commit: behind it there may be nobody left to do so.
-        self.spool.ring()?;
+        let stowed = match needs {
+            Needs::Journal => stow(&self.db, &self.spool)?,
+            Needs::Tables => 0,
+        };
+        work(self)?;
+        if needs == Needs::Journal {
+            // Before the commit: behind it there may be nobody left to do so.
+            self.spool.ring()?;
+        }
         self.db.execute("COMMIT", [])?;
-        Ok(bytes)
+        Ok(stowed)
     }
 
     /// What is to be looked after now.
@@ -301,7 +317,7 @@ impl Committer {
         self.catch_up()?;
         let next = Position::start_of(self.spool.end().lap + 1);
         self.sync_commits(Durability::Full)?;
-        let begun = self.stow_and(|committer| note(&committer.db, next));
+        let begun = self.in_transaction(Needs::Journal, |committer| note(&committer.db, next));
         self.sync_commits(self.durability)?;
         begun?;
         self.spool.begin(next.lap)
@@ -329,7 +345,7 @@ impl Committer {
     fn stow_the_rest(&mut self) -> Result<(), StoreError> {
         self.catch_up()?;
         let stowed = stowed(&self.db.connection).map_err(self.db.fault())?;
-        if stowed == self.spool.end() { Ok(()) } else { self.stow_and(|_| Ok(())) }
+        if stowed == self.spool.end() { Ok(()) } else { self.in_transaction(Needs::Journal, |_| Ok(())) }
     }
 
     #[cfg(test)]

@@ -28,6 +28,11 @@ pub(super) trait Work: Send + 'static {
         None
     }
 
+    /// What must be up to date in the database for `write`.
+    fn needs(&self) -> Needs {
+        Needs::Journal
+    }
+
     /// About how many bytes it writes.
     fn bytes(&self) -> usize;
 
@@ -36,6 +41,15 @@ pub(super) trait Work: Send + 'static {
     fn appends(&self) -> u64 {
         0
     }
+}
+
+/// What a transaction must find in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// The journal of its session: the spool is stowed before. Others who know the session's tail forget it.
+    Journal,
+    /// Only what is never on the spool.
+    Tables,
 }
 
 /// The way a job takes to the disk.
@@ -49,6 +63,7 @@ pub(super) enum Way {
 pub(super) trait Job: Send {
     fn spool(&mut self, db: &Db, staged: &mut Staged);
     fn way(&self) -> Way;
+    fn needs(&self) -> Needs;
     fn take_transaction(&mut self);
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Db) -> Result<(), StoreError>;
@@ -82,6 +97,10 @@ impl<W: Work> Job for Pending<W> {
 
     fn way(&self) -> Way {
         self.way
+    }
+
+    fn needs(&self) -> Needs {
+        self.work.needs()
     }
 
     fn take_transaction(&mut self) {

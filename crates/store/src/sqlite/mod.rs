@@ -3,7 +3,7 @@
 //! The protocol: there is one writer at a time (`writer`). It takes all that waits, takes the file
 //! lock `write.lock`, and commits once (`commit`). The file lock is what several processes queue at; it
 //! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended. Batches that change
-//! nothing but the journal are put on the `spool` and stowed in the database later, many at a time.
+//! the journal and a session's row at most are put on the `spool`, and stowed in the database later, many at a time.
 //! Readers (`readers`) have connections of their own and never hold up a write. A session is owned
 //! through an OS lock on `locks/<session>` (`claims`), which dies with its process.
 //!
@@ -150,7 +150,13 @@ impl SqliteStore {
         let opened = schema::open(&folder, options.durability)?;
         let owned = claims::Owned::default();
         let writer = writer::Writing::start(&folder, opened, &options, owned.clone())?;
-        Ok(Self { readers: readers::Readers::new(&folder), folder, holder: options.holder, owned, writer })
+        Ok(Self {
+            readers: readers::Readers::new(&folder, owned.clone()),
+            folder,
+            holder: options.holder,
+            owned,
+            writer,
+        })
     }
 }
 
@@ -177,21 +183,21 @@ impl SessionLog for SqliteStore {
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.with_spool(move |reading| reading.head(session))
+        self.readers.look_up(move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
         let (owner, key) = (owner.to_owned(), key.to_owned());
-        self.readers.with(move |reading| reading.find(&owner, &key))
+        self.readers.look_up(move |reading| reading.find(&owner, &key))
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        self.readers.with(move |reading| reading.row(session))
+        self.readers.look_up(move |reading| reading.row(session))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         let owner = owner.to_owned();
-        self.readers.with(move |reading| reading.rows(&owner))
+        self.readers.with_spool(move |reading| reading.rows(&owner))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
@@ -213,7 +219,7 @@ impl SessionLog for SqliteStore {
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
         let (folder, holder, owned) = (self.folder.clone(), self.holder.clone(), self.owned.clone());
-        self.readers.off_thread(move || claims::claim(&folder, session, &holder, &owned))
+        self.readers.in_passing(move || claims::claim(&folder, session, &holder, &owned))
     }
 }
 
@@ -223,7 +229,7 @@ impl Inbox for SqliteStore {
     }
 
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
-        self.readers.with(move |reading| reading.waiting(session))
+        self.readers.look_up(move |reading| reading.waiting(session))
     }
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {

@@ -1,5 +1,7 @@
 //! Reading beside the writer: a few connections of their own, used off the async threads.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,13 +9,15 @@ use rusqlite::{Connection, OpenFlags, Params};
 use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
+use super::claims::Owned;
 use super::crew::Crew;
 use super::fault::meaning;
-use super::slip::{Check, Slip, Slips, Spooled};
+use super::slip::{Check, Reach, Slip, Slips, Spooled};
 use super::spool::{self, View};
 use super::stow::stowed;
 use super::{Folder, append, rows, schema};
 use crate::line::{self, BlobMap, hash_of};
+use crate::projections::{SessionFold, project};
 use crate::verify::decode_stored;
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
 
@@ -25,6 +29,7 @@ const MOMENTS: usize = 100;
 pub(super) struct Readers {
     shared: Arc<Shared>,
     crew: Arc<Crew>,
+    owned: Owned,
 }
 
 #[derive(Debug)]
@@ -36,14 +41,14 @@ struct Shared {
 }
 
 impl Readers {
-    pub(super) fn new(folder: &Folder) -> Self {
+    pub(super) fn new(folder: &Folder, owned: Owned) -> Self {
         let shared = Shared {
             path: folder.database(),
             spool: folder.spool(),
             files: BlobFiles::new(folder),
             idle: Mutex::default(),
         };
-        Self { shared: Arc::new(shared), crew: Arc::default() }
+        Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
     /// Runs `read` against one moment of the database.
@@ -62,6 +67,24 @@ impl Readers {
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
         self.off_thread(move || shared.read_with_spool(read))
+    }
+
+    /// Looks something up that takes microseconds.
+    pub(super) fn look_up<'a, T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        self.in_passing(move || shared.read_with_spool(read))
+    }
+
+    /// Runs what takes microseconds. In a process with one session that keeps nobody waiting, and costs less than
+    /// handing it to a thread and being woken by it.
+    pub(super) fn in_passing<'a, T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        if self.owned.count() > 1 { self.off_thread(work) } else { Box::pin(async move { work() }) }
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -142,10 +165,10 @@ impl Beyond {
         Self { bytes: Vec::new(), check: Check::of_lap(0) }
     }
 
-    fn batches_of(&self, session: SessionId) -> impl Iterator<Item = Spooled<'_>> {
-        Slips::new(&self.bytes, self.check).filter_map(move |slip| match slip {
-            Slip::Batch(batch) if batch.session == session => Some(batch),
-            Slip::Batch(_) | Slip::Bell => None,
+    fn batches(&self) -> impl Iterator<Item = Spooled<'_>> {
+        Slips::new(&self.bytes, self.check).filter_map(|slip| match slip {
+            Slip::Batch(batch) => Some(batch),
+            Slip::Bell => None,
         })
     }
 }
@@ -164,10 +187,28 @@ impl Reading<'_> {
     }
 
     pub(super) fn head(&self, session: SessionId) -> Result<Head, StoreError> {
-        match self.beyond.batches_of(session).last() {
+        match self.beyond(session)?.last() {
             Some(batch) => Ok(batch.head),
-            None => append::head(self.connection, session).map_err(self.fault()),
+            None => self.stowed_head(session),
         }
+    }
+
+    fn stowed_head(&self, session: SessionId) -> Result<Head, StoreError> {
+        append::head(self.connection, session).map_err(self.fault())
+    }
+
+    /// The batches of a session that are on the spool and go on where the database ends.
+    fn beyond(&self, session: SessionId) -> Result<Vec<Spooled<'_>>, StoreError> {
+        let mut batches: Vec<_> = self.beyond.batches().filter(|batch| batch.session == session).collect();
+        if !batches.is_empty() {
+            let mut end = self.stowed_head(session)?.seq;
+            batches.retain(|batch| {
+                let follows = batch.first == end + 1;
+                end = if follows { batch.head.seq } else { end };
+                follows
+            });
+        }
+        Ok(batches)
     }
 
     pub(super) fn find(&self, owner: &str, key: &str) -> Result<Option<SessionId>, StoreError> {
@@ -175,17 +216,37 @@ impl Reading<'_> {
     }
 
     pub(super) fn row(&self, session: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        Ok(rows::load(self.connection, session).map_err(self.fault())?.map(|fold| fold.row))
+        let stowed = rows::load(self.connection, session).map_err(self.fault())?;
+        stowed.map(|fold| self.carried_on(fold)).transpose()
     }
 
+    /// The one that changed last first.
     pub(super) fn rows(&self, owner: &str) -> Result<Vec<SessionRow>, StoreError> {
-        rows::list(self.connection, owner).map_err(self.fault())
+        let stowed = rows::list(self.connection, owner).map_err(self.fault())?;
+        let changed: HashSet<_> = self.beyond.batches().map(|batch| batch.session).collect();
+        let carry_on = |fold: SessionFold| match changed.contains(&fold.row.session) {
+            true => self.carried_on(fold),
+            false => Ok(fold.row),
+        };
+        let mut rows = stowed.into_iter().map(carry_on).collect::<Result<Vec<_>, _>>()?;
+        rows.sort_by_key(|row| Reverse((row.updated, row.session)));
+        Ok(rows)
+    }
+
+    /// A session's row after what is on the spool.
+    fn carried_on(&self, mut fold: SessionFold) -> Result<SessionRow, StoreError> {
+        for batch in self.beyond(fold.row.session)?.iter().filter(|batch| batch.reach == Reach::Row) {
+            let mut records = Vec::new();
+            self.decode(batch.session, batch.first, batch.bytes, &mut records)?;
+            fold = project(Some(fold.clone()), records.iter()).unwrap_or(fold);
+        }
+        Ok(fold.row)
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
         let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
-        for batch in self.beyond.batches_of(session).filter(|batch| batch.head.seq > after_seq) {
+        for batch in self.beyond(session)?.iter().filter(|batch| batch.head.seq > after_seq) {
             self.decode(session, batch.first, batch.bytes, &mut records)?;
         }
         records.retain(|envelope| envelope.seq > after_seq);
@@ -202,7 +263,8 @@ impl Reading<'_> {
                        SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
                        ORDER BY seq DESC LIMIT ?3
                    ) ORDER BY seq";
-        let batches: Vec<_> = self.beyond.batches_of(session).filter(|batch| batch.head.seq < before_seq).collect();
+        let mut batches = self.beyond(session)?;
+        batches.retain(|batch| batch.head.seq < before_seq);
         let beyond = batches.len().min(most as usize);
         let stowed = most - u32::try_from(beyond).unwrap_or(most);
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), stowed))?;
@@ -248,7 +310,7 @@ impl Reading<'_> {
             }
         }
         // What is on the spool has no contents beside it.
-        batches.extend(self.beyond.batches_of(session).map(|batch| StoredBatch {
+        batches.extend(self.beyond(session)?.iter().map(|batch| StoredBatch {
             seq: batch.first,
             head: batch.head,
             bytes: batch.bytes.to_vec(),

@@ -40,12 +40,9 @@ pub(super) fn load(connection: &Connection, session: SessionId) -> rusqlite::Res
     connection.prepare_cached(select!("WHERE session = ?1"))?.query_row([session.0.as_bytes()], fold).optional()
 }
 
-/// An owner's rows, the one that changed last first.
-pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionRow>> {
-    connection
-        .prepare_cached(select!("WHERE owner = ?1 ORDER BY updated DESC, session DESC"))?
-        .query_map([owner], |row| Ok(fold(row)?.row))?
-        .collect()
+/// An owner's rows and what their folds remember.
+pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionFold>> {
+    connection.prepare_cached(select!("WHERE owner = ?1"))?.query_map([owner], fold)?.collect()
 }
 
 /// The session an owner knows by this key.

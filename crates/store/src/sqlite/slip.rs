@@ -46,15 +46,25 @@ impl Check {
 /// What a slip says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slip<'a> {
-    /// A batch that changes nothing but the journal.
+    /// A batch.
     Batch(Spooled<'a>),
     /// Something is about to be written into the database itself.
     Bell,
 }
 
+/// What a batch on the spool changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Nothing but the journal.
+    Journal,
+    /// The session's row too.
+    Row,
+}
+
 /// A batch as it lies on the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spooled<'a> {
+    pub(super) reach: Reach,
     pub(super) session: SessionId,
     /// The number of its first record.
     pub(super) first: u64,
@@ -63,14 +73,16 @@ pub(super) struct Spooled<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> From<&'a Sealed> for Spooled<'a> {
-    fn from(sealed: &'a Sealed) -> Self {
-        Self { session: sealed.session, first: sealed.expected.seq + 1, head: sealed.head, bytes: &sealed.bytes }
+impl<'a> Spooled<'a> {
+    pub(super) fn new(sealed: &'a Sealed, reach: Reach) -> Self {
+        let first = sealed.expected.seq + 1;
+        Self { reach, session: sealed.session, first, head: sealed.head, bytes: &sealed.bytes }
     }
 }
 
 const BATCH: u32 = 1;
 const BELL: u32 = 2;
+const BATCH_AND_ROW: u32 = 3;
 
 impl Slip<'_> {
     /// Adds the slip to `out`, behind all that `before` stands for; gives the check after it.
@@ -96,7 +108,11 @@ impl Spooled<'_> {
         let mut rest = [0; REST];
         // Longer batches do not come here (`spool::LONGEST`).
         let length = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
-        rest[..4].copy_from_slice(&BATCH.to_le_bytes());
+        let kind = match self.reach {
+            Reach::Journal => BATCH,
+            Reach::Row => BATCH_AND_ROW,
+        };
+        rest[..4].copy_from_slice(&kind.to_le_bytes());
         rest[4..8].copy_from_slice(&length.to_le_bytes());
         rest[8..24].copy_from_slice(self.session.0.as_bytes());
         rest[24..32].copy_from_slice(&self.first.to_le_bytes());
@@ -168,31 +184,33 @@ fn take(bytes: &[u8]) -> Option<(Check, [u8; REST], &[u8])> {
 fn read<'a>(rest: &[u8; REST], bytes: &'a [u8]) -> Option<(Slip<'a>, &'a [u8])> {
     let word = |at: usize| rest[at..].first_chunk::<4>().map(|word| u32::from_le_bytes(*word));
     let number = |at: usize| rest[at..].first_chunk::<8>().map(|number| u64::from_le_bytes(*number));
-    match word(0)? {
-        BELL => Some((Slip::Bell, bytes)),
-        BATCH => {
-            let (bytes, left) = bytes.split_at_checked(word(4)? as usize)?;
-            let hash = Hash(*rest[48..].first_chunk()?);
-            let session = SessionId(Uuid::from_bytes(*rest[8..].first_chunk()?));
-            let head = Head { seq: number(32)?, epoch: number(40)?, hash };
-            let batch = Spooled { session, first: number(24)?, head, bytes };
-            (hash_of(bytes) == hash).then_some((Slip::Batch(batch), left))
-        }
-        _ => None,
-    }
+    let reach = match word(0)? {
+        BELL => return Some((Slip::Bell, bytes)),
+        BATCH => Reach::Journal,
+        BATCH_AND_ROW => Reach::Row,
+        _ => return None,
+    };
+    let (bytes, left) = bytes.split_at_checked(word(4)? as usize)?;
+    let hash = Hash(*rest[48..].first_chunk()?);
+    let session = SessionId(Uuid::from_bytes(*rest[8..].first_chunk()?));
+    let head = Head { seq: number(32)?, epoch: number(40)?, hash };
+    let batch = Spooled { reach, session, first: number(24)?, head, bytes };
+    (hash_of(bytes) == hash).then_some((Slip::Batch(batch), left))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Check, HEAD, Slip, Slips, Spooled, begins};
+    use super::{Check, HEAD, Reach, Slip, Slips, Spooled, begins};
     use crate::Head;
     use crate::line::hash_of;
 
     fn batch(bytes: &[u8], number: u64) -> Slip<'_> {
         let head = Head { seq: number + 3, hash: hash_of(bytes), epoch: number / 2 };
+        let reach = if number == 9 { Reach::Row } else { Reach::Journal };
         Slip::Batch(Spooled {
+            reach,
             session: windlass_vocab::SessionId(uuid::Uuid::from_u128(7)),
             first: number,
             head,

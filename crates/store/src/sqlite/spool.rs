@@ -1,4 +1,4 @@
-//! The spool: a file in front of the database, for batches that change nothing but the journal.
+//! The spool: a file in front of the database, for batches that change nothing but the journal and their session's row.
 //!
 //! A commit of SQLite without a sync costs as much as a request over loopback. A slip costs one write. So a batch
 //! that follows what this process wrote last (`tails`) is put on the spool, behind the slips that are there, and
@@ -28,10 +28,10 @@ const MAGIC: &[u8; 8] = b"WLSPOOL1";
 const START: u64 = 16;
 
 /// The longest batch, in bytes, that is put on the spool.
-pub(super) const LONGEST: usize = 1024 * 1024;
+pub(super) const LONGEST: usize = 256 * 1024;
 
 /// The length from which on the spool is stowed and begun anew.
-pub(super) const LONG: u64 = 4 * 1024 * 1024;
+pub(super) const LONG: u64 = 1024 * 1024;
 
 /// A place between slips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tokio::sync::oneshot;
-use windlass_vocab::{At, CancelAsked, Envelope, LeaseTaken, Record, SessionId, StopBy};
+use windlass_vocab::{At, CancelAsked, EndReason, Envelope, LeaseTaken, Record, SessionId, StopBy};
 
 use super::append::Append;
+use super::claims::Owned;
 use super::commit::{Committer, Patience};
 use super::job::{Job, Pending};
 use super::readers::Readers;
@@ -16,6 +17,7 @@ use super::remove::Remove;
 use super::stow::stowed;
 use super::{Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
+use crate::projections::project;
 use crate::{Batch, Entry, Head, Sealed, SessionLog, StoreError, Writer, hash_of, verify};
 
 /// A length that a few batches reach.
@@ -35,7 +37,15 @@ fn plain() -> Batch {
 }
 
 /// A batch that changes the session's row as well.
-fn rich(n: usize) -> Batch {
+fn rich(n: u32) -> Batch {
+    batch(match n % 2 {
+        0 => vec![sample::run_started(n / 2)],
+        _ => vec![sample::run_ended(EndReason::Completed)],
+    })
+}
+
+/// A batch that takes a transaction.
+fn message(n: u32) -> Batch {
     batch(vec![sample::accepted(&format!("m{n}"), "hi")])
 }
 
@@ -70,7 +80,7 @@ struct World {
     stored: BTreeMap<u8, Vec<Envelope>>,
     readers: Readers,
     writers_made: u64,
-    rich: usize,
+    batches_made: u32,
 }
 
 struct Owner {
@@ -82,6 +92,7 @@ struct Owner {
 enum Deed {
     Plain(u8),
     Rich(u8),
+    Message(u8),
     /// Another process takes the session over.
     TakeOver(u8, usize),
     GoOnOvertaken,
@@ -100,7 +111,8 @@ fn deed() -> impl Strategy<Value = Deed> {
     let (sessions, processes) = (0..2u8, 0..PROCESSES);
     prop_oneof![
         8 => sessions.clone().prop_map(Deed::Plain),
-        2 => sessions.clone().prop_map(Deed::Rich),
+        3 => sessions.clone().prop_map(Deed::Rich),
+        2 => sessions.clone().prop_map(Deed::Message),
         2 => (sessions.clone(), processes.clone()).prop_map(|(session, process)| Deed::TakeOver(session, process)),
         1 => Just(Deed::GoOnOvertaken),
         1 => sessions.prop_map(Deed::Remove),
@@ -115,7 +127,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let processes = std::array::from_fn(|_| Some(committer(dir.path())));
-        let readers = Readers::new(&Folder(dir.path().to_owned()));
+        let readers = Readers::new(&Folder(dir.path().to_owned()), Owned::default());
         Self {
             dir,
             processes,
@@ -124,7 +136,7 @@ impl World {
             stored: BTreeMap::new(),
             readers,
             writers_made: 0,
-            rich: 0,
+            batches_made: 0,
         }
     }
 
@@ -183,8 +195,12 @@ impl World {
         match *deed {
             Deed::Plain(number) => self.append(number, plain()),
             Deed::Rich(number) => {
-                self.rich += 1;
-                self.append(number, rich(self.rich));
+                self.batches_made += 1;
+                self.append(number, rich(self.batches_made));
+            }
+            Deed::Message(number) => {
+                self.batches_made += 1;
+                self.append(number, message(self.batches_made));
             }
             Deed::TakeOver(number, process) => self.take_over(number, process),
             Deed::GoOnOvertaken => self.go_on_overtaken(),
@@ -209,7 +225,8 @@ impl World {
         for number in 0..2 {
             let stored = self.stored.get(&number).cloned().unwrap_or_default();
             let head = self.writers.get(&number).map(|owner| owner.writer.head).unwrap_or_default();
-            let (read, before, batches, found) = self
+            let row = project(None, &stored).map(|fold| fold.row);
+            let (read, before, batches, found, row_found, rows) = self
                 .readers
                 .with_spool(move |reading| {
                     let session = session(number);
@@ -218,12 +235,16 @@ impl World {
                         reading.records_before(session, u64::MAX >> 1, 2)?,
                         reading.batches(session)?,
                         reading.head(session)?,
+                        reading.row(session)?,
+                        reading.rows("ada")?,
                     ))
                 })
                 .await
                 .unwrap();
             assert_eq!(read, stored);
             assert_eq!(found, head);
+            assert_eq!(row_found, row);
+            assert_eq!(rows.into_iter().find(|row| row.session == session(number)), row);
             assert!(batches.iter().all(|batch| hash_of(&batch.bytes) == batch.head.hash));
             assert_eq!(batches.last().map(|batch| batch.head).unwrap_or_default(), head);
             assert!(stored.ends_with(&before) && (before.len() >= 2 || before.len() == stored.len()), "{before:?}");
@@ -386,10 +407,42 @@ async fn slips_beyond_a_window_are_seen_by_others() {
     for _ in 0..20 {
         commit(&mut one, writer.seal(batch(vec![long.clone()])).unwrap()).unwrap();
     }
-    let readers = Readers::new(&Folder(dir.path().to_owned()));
+    let readers = Readers::new(&Folder(dir.path().to_owned()), Owned::default());
     let head = readers.with_spool(|reading| reading.head(session(1))).await.unwrap();
     assert_eq!(head, writer.head);
     let mut successor = Writer::new(session(1), head, 2);
     commit(&mut other, successor.seal(batch(vec![sample::lease(1)])).unwrap()).unwrap();
     assert_eq!(commit(&mut one, writer.seal(plain()).unwrap()), Err(StoreError::Conflict));
+}
+
+#[tokio::test]
+async fn what_the_database_lost_with_the_power_takes_its_slips_along() {
+    // proves J9: with NORMAL the tail may be lost, but what is left is whole
+    let dir = tempfile::tempdir().unwrap();
+    let mut committer = committer(dir.path());
+    committer.lap_from(u64::MAX);
+    let mut writer = opened_session(&mut committer);
+    for _ in 0..2 {
+        commit(&mut committer, writer.seal(plain()).unwrap()).unwrap();
+    }
+    let (lasts, kept) = (writer.head, tempfile::tempdir().unwrap());
+    for name in ["windlass.db", "windlass.db-wal"] {
+        fs::copy(dir.path().join(name), kept.path().join(name)).unwrap();
+    }
+    let mut other = Writer::new(session(2), Head::default(), 2);
+    for batch in [message(1), plain()] {
+        commit(&mut committer, writer.seal(batch).unwrap()).unwrap();
+    }
+    for batch in [batch(vec![sample::opened("ada", "other")]), plain(), rich(0)] {
+        commit(&mut committer, other.seal(batch).unwrap()).unwrap();
+    }
+    fs::copy(dir.path().join("spool"), kept.path().join("spool")).unwrap();
+    let store = SqliteStore::open(kept.path(), SqliteOptions::default()).unwrap();
+    assert_eq!(store.head(session(1)).await.unwrap(), lasts);
+    assert_eq!(store.head(session(2)).await.unwrap(), Head::default());
+    assert_eq!(store.sessions("ada").await.unwrap().len(), 1);
+    let mut successor = Writer::new(session(1), lasts, 3);
+    store.append(successor.seal(message(1)).unwrap()).await.unwrap();
+    store.append(successor.seal(plain()).unwrap()).await.unwrap();
+    assert_eq!(verify(&store, session(1)).await.unwrap().records, successor.head.seq);
 }

@@ -1,13 +1,19 @@
 //! Stowing: slips become rows of the database, in the transaction that notes how far the spool is stowed.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use rusqlite::{Connection, params};
+use windlass_vocab::SessionId;
 
 use super::append;
 use super::commit::Db;
 use super::rows;
-use super::slip::{Check, Slip, Slips};
+use super::slip::{Check, Reach, Slip, Slips, Spooled};
 use super::spool::{Position, Spool};
 use crate::StoreError;
+use crate::line::BlobMap;
+use crate::verify::decode_stored;
 
 /// How far the database has the spool.
 pub(super) fn stowed(connection: &Connection) -> rusqlite::Result<Position> {
@@ -28,12 +34,13 @@ pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
     let stowed = stowed(&db.connection).map_err(db.fault())?;
     let bytes = spool.slips_behind(stowed)?;
     let mut slips = Slips::new(&bytes, stowed.check);
-    let mut batches = 0;
+    let mut ends = Ends::default();
     for slip in &mut slips {
         match slip {
             Slip::Batch(batch) => {
-                append::insert(db, &batch).map_err(db.fault())?;
-                batches += 1;
+                if ends.follows(db, &batch)? {
+                    take_over(db, &batch)?;
+                }
             }
             Slip::Bell => {}
         }
@@ -42,8 +49,40 @@ pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
         return Err(StoreError::Damaged { what: "what was just written to the spool can't be read".into() });
     }
     // Bells alone are not worth a page: whoever comes next reads past them.
-    if batches > 0 {
+    if !ends.0.is_empty() {
         note(db, spool.end())?;
     }
     Ok(bytes.len())
+}
+
+fn take_over(db: &Db, batch: &Spooled<'_>) -> Result<(), StoreError> {
+    append::insert(db, batch).map_err(db.fault())?;
+    if batch.reach == Reach::Row {
+        let mut records = Vec::new();
+        decode_stored(batch.session, batch.first, batch.bytes, &BlobMap::new(), &mut records)?;
+        append::project_row(db, batch.session, records.iter())?;
+    }
+    Ok(())
+}
+
+/// The last records of sessions, by number.
+#[derive(Default)]
+struct Ends(HashMap<SessionId, u64>);
+
+impl Ends {
+    /// Whether a batch goes on where its session ends. With NORMAL, loss of power can take what the database had
+    /// and leave what was on the spool behind it: that is then lost as well.
+    fn follows(&mut self, db: &Db, batch: &Spooled<'_>) -> Result<bool, StoreError> {
+        let end = match self.0.entry(batch.session) {
+            Entry::Occupied(end) => end.into_mut(),
+            Entry::Vacant(vacant) => {
+                vacant.insert(append::head(&db.connection, batch.session).map_err(db.fault())?.seq)
+            }
+        };
+        let follows = batch.first == *end + 1;
+        if follows {
+            *end = batch.head.seq;
+        }
+        Ok(follows)
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use windlass_vocab::SessionId;
 
+use super::slip::Reach;
 use crate::projections::{SessionFold, project};
 use crate::{Head, Sealed};
 
@@ -23,19 +24,25 @@ struct Tail {
 }
 
 impl Tails {
-    /// Whether this batch follows what we wrote last and leaves the session's row as it is.
-    pub(super) fn is_plain(&self, sealed: &Sealed) -> bool {
-        let tails = self.0.borrow();
-        let Some(tail) = tails.get(&sealed.session).filter(|tail| tail.head == sealed.expected) else { return false };
-        let reads = sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record));
-        !reads || tail.row.as_ref().is_some_and(|row| leaves_alone(row, sealed))
-    }
-
-    /// Notes a batch that left the row alone.
-    pub(super) fn move_on(&self, sealed: &Sealed) {
-        if let Some(tail) = self.0.borrow_mut().get_mut(&sealed.session) {
-            tail.head = sealed.head;
+    /// Where this batch follows what we wrote last: notes it, and gives what it changes. Not for one that
+    /// gives the session another key, which others may have.
+    pub(super) fn carry_on(&self, sealed: &Sealed) -> Option<Reach> {
+        let mut tails = self.0.borrow_mut();
+        let tail = tails.get_mut(&sealed.session).filter(|tail| tail.head == sealed.expected)?;
+        let mut reach = Reach::Journal;
+        if sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record)) {
+            let before = tail.row.as_ref()?;
+            let after = project(Some(before.clone()), sealed.envelopes.iter().map(AsRef::as_ref))?;
+            if after.row.key != before.row.key {
+                return None;
+            }
+            if after != *before {
+                reach = Reach::Row;
+                tail.row = Some(after);
+            }
         }
+        tail.head = sealed.head;
+        Some(reach)
     }
 
     /// Notes a batch, and the row where it was looked at.
@@ -52,9 +59,4 @@ impl Tails {
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
     }
-}
-
-fn leaves_alone(row: &SessionFold, sealed: &Sealed) -> bool {
-    let records = sealed.envelopes.iter().map(AsRef::as_ref);
-    project(Some(row.clone()), records).as_ref() == Some(row)
 }
