@@ -183,7 +183,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.look_up(move |reading| reading.head(session))
+        self.readers.with_spool(move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
@@ -192,7 +192,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        self.readers.look_up(move |reading| reading.row(session))
+        self.readers.with_spool(move |reading| reading.row(session))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {

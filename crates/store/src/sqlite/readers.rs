@@ -69,13 +69,13 @@ impl Readers {
         self.off_thread(move || shared.read_with_spool(read))
     }
 
-    /// Looks something up that takes microseconds.
+    /// Looks something up that is never on the spool and takes microseconds.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
-        self.in_passing(move || shared.read_with_spool(read))
+        self.in_passing(move || shared.read(read))
     }
 
     /// Runs what takes microseconds. In a process with one session that keeps nobody waiting, and costs less than
