@@ -36,7 +36,8 @@ impl Work for Append {
     fn spool(&self, db: &Db, staged: &mut Staged) -> Option<()> {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
-        if sealed.bytes.len() > spool::LONGEST
+        if staged.is_long()
+            || sealed.bytes.len() > spool::LONGEST
             || !sealed.blobs.is_empty()
             || !sealed.takes.is_empty()
             || sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))

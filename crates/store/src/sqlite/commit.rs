@@ -80,6 +80,7 @@ pub(super) struct Committer {
     lock: File,
     lock_path: PathBuf,
     presence: Presence,
+    spool_presence: Presence,
     files: BlobFiles,
     durability: Durability,
     /// The length from which on the spool is begun anew.
@@ -104,6 +105,7 @@ impl Committer {
         let Opened { connection, spool, lock } = opened;
         Ok(Self {
             presence: Presence::of(&folder.database())?,
+            spool_presence: Presence::of(&folder.spool())?,
             db: Db { connection, tails: Tails::default(), path: folder.database() },
             spool,
             lock,
@@ -159,11 +161,20 @@ impl Committer {
     fn write(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         self.catch_up()?;
         self.put_on_spool(group);
-        if by_transaction(group).next().is_some() && self.transact(group).is_err() {
-            self.transact_each(group);
-        }
-        if group.iter().any(|job| job.way() == Way::Spool) {
-            self.sync_spool()?;
+        let spooled = group.iter().any(|job| job.way() == Way::Spool);
+        let stowed = by_transaction(group).next().is_some()
+            && match self.transact(group) {
+                Ok(needs) => needs == Needs::Journal,
+                Err(_) => {
+                    self.transact_each(group);
+                    false
+                }
+            };
+        if spooled {
+            if !stowed {
+                self.sync_spool()?;
+            }
+            self.spool_presence.check()?;
         }
         self.presence.check()
     }
@@ -210,28 +221,27 @@ impl Committer {
         self.count(appends);
     }
 
+    /// A sync that failed can't be tried again: the system may hold for written what is not. Then all of the
+    /// spool goes into the database, with a sync of its own.
     fn sync_spool(&mut self) -> Result<(), StoreError> {
-        let synced = match self.durability {
-            Durability::Full => self.spool.sync(),
+        match self.durability {
+            Durability::Full => self.spool.sync().or_else(|_| self.next_lap()),
             Durability::Normal => Ok(()),
-        };
-        if synced.is_err() {
-            self.db.tails.forget();
         }
-        synced
     }
 
     /// Each job alone.
     fn transact_each(&mut self, group: &mut [Box<dyn Job>]) {
         for job in group.chunks_mut(1).filter(|job| job[0].way() == Way::Transaction) {
-            if let Err(error) = self.transact(job) {
+            if let Err(error) = self.catch_up().and_then(|()| self.transact(job)) {
                 job[0].fail(error);
             }
         }
     }
 
-    /// The jobs of `group` that need one, in one transaction. On error nothing of it is stored.
-    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    /// The jobs of `group` that need one, in one transaction; gives what they needed. On error nothing of it is
+    /// stored.
+    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<Needs, StoreError> {
         by_transaction(group).for_each(|job| job.prepare(&self.files));
         let needs = match by_transaction(group).any(|job| job.needs() == Needs::Journal) {
             true => Needs::Journal,
@@ -247,10 +257,11 @@ impl Committer {
         self.backlog += by_transaction(group).map(|job| job.bytes()).sum::<usize>();
         #[cfg(debug_assertions)]
         self.count(appends(group, Way::Transaction));
-        Ok(())
+        Ok(needs)
     }
 
-    /// A transaction of `work` on a database that has what it needs. On error nothing of it is stored.
+    /// A transaction of `work` on a database that has what it needs. On error nothing of it is stored, as far as is
+    /// known; before anything else is written it must be caught up.
     fn in_transaction(
         &mut self,
         needs: Needs,
@@ -259,6 +270,7 @@ impl Committer {
         let result = self.begin_and_commit(needs, work);
         if result.is_err() {
             self.db.tails.forget();
+            self.spool.lose_place();
             if !self.db.connection.is_autocommit() {
                 // Where this fails too, the next BEGIN says so.
                 let _ = self.db.execute("ROLLBACK", []);
@@ -317,10 +329,10 @@ impl Committer {
         self.catch_up()?;
         let next = Position::start_of(self.spool.end().lap + 1);
         self.sync_commits(Durability::Full)?;
-        let begun = self.in_transaction(Needs::Journal, |committer| note(&committer.db, next));
+        let stowed = self.in_transaction(Needs::Journal, |committer| note(&committer.db, next));
+        let begun = stowed.and_then(|()| self.spool.begin(next.lap));
         self.sync_commits(self.durability)?;
-        begun?;
-        self.spool.begin(next.lap)
+        begun
     }
 
     fn sync_commits(&self, durability: Durability) -> Result<(), StoreError> {

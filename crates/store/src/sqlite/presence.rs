@@ -1,4 +1,4 @@
-//! Whether the database is still there. A file that was removed can be written on for as long as it is
+//! Whether a file of the store is still there. A file that was removed can be written on for as long as it is
 //! open, and SQLite does not notice: every commit would succeed, and nothing of it be found later. So each
 //! commit ends with a look at the name of the file; beside the write itself that costs next to nothing.
 
@@ -18,7 +18,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Of the database that was just opened at `path`.
+    /// Of the file that was just opened at `path`.
     pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
         let found = fs::metadata(path).map_err(|error| StoreError::of_io(path, &error))?;
         Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })

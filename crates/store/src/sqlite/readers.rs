@@ -1,7 +1,8 @@
 //! Reading beside the writer: a few connections of their own, used off the async threads.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,7 +122,11 @@ impl Shared {
     /// What the spool has beyond this moment; `None` where it has gone on too far.
     fn beyond(&self, connection: &Connection) -> Result<Option<Beyond>, StoreError> {
         let stowed = stowed(connection).map_err(|error| meaning(&self.path, &error))?;
-        match spool::view(&self.spool, stowed).map_err(|error| StoreError::of_io(&self.spool, &error))? {
+        let fault = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Gone { path: self.spool.clone() },
+            _ => StoreError::of_io(&self.spool, &error),
+        };
+        match spool::view(&self.spool, stowed).map_err(fault)? {
             View::Behind(bytes) => Ok(Some(Beyond { bytes, check: stowed.check })),
             View::Later => Ok(None),
         }
@@ -199,7 +204,15 @@ impl Reading<'_> {
 
     /// The batches of a session that are on the spool and go on where the database ends.
     fn beyond(&self, session: SessionId) -> Result<Vec<Spooled<'_>>, StoreError> {
-        let mut batches: Vec<_> = self.beyond.batches().filter(|batch| batch.session == session).collect();
+        self.following(session, self.beyond.batches())
+    }
+
+    fn following<'b>(
+        &self,
+        session: SessionId,
+        batches: impl Iterator<Item = Spooled<'b>>,
+    ) -> Result<Vec<Spooled<'b>>, StoreError> {
+        let mut batches: Vec<_> = batches.filter(|batch| batch.session == session).collect();
         if !batches.is_empty() {
             let mut end = self.stowed_head(session)?.seq;
             batches.retain(|batch| {
@@ -217,16 +230,19 @@ impl Reading<'_> {
 
     pub(super) fn row(&self, session: SessionId) -> Result<Option<SessionRow>, StoreError> {
         let stowed = rows::load(self.connection, session).map_err(self.fault())?;
-        stowed.map(|fold| self.carried_on(fold)).transpose()
+        stowed.map(|fold| self.carried_on(fold, self.beyond.batches())).transpose()
     }
 
     /// The one that changed last first.
     pub(super) fn rows(&self, owner: &str) -> Result<Vec<SessionRow>, StoreError> {
         let stowed = rows::list(self.connection, owner).map_err(self.fault())?;
-        let changed: HashSet<_> = self.beyond.batches().map(|batch| batch.session).collect();
-        let carry_on = |fold: SessionFold| match changed.contains(&fold.row.session) {
-            true => self.carried_on(fold),
-            false => Ok(fold.row),
+        let mut beyond: HashMap<_, Vec<_>> = HashMap::new();
+        for batch in self.beyond.batches() {
+            beyond.entry(batch.session).or_default().push(batch);
+        }
+        let carry_on = |fold: SessionFold| match beyond.remove(&fold.row.session) {
+            Some(batches) => self.carried_on(fold, batches.into_iter()),
+            None => Ok(fold.row),
         };
         let mut rows = stowed.into_iter().map(carry_on).collect::<Result<Vec<_>, _>>()?;
         rows.sort_by_key(|row| Reverse((row.updated, row.session)));
@@ -234,8 +250,13 @@ impl Reading<'_> {
     }
 
     /// A session's row after what is on the spool.
-    fn carried_on(&self, mut fold: SessionFold) -> Result<SessionRow, StoreError> {
-        for batch in self.beyond(fold.row.session)?.iter().filter(|batch| batch.reach == Reach::Row) {
+    fn carried_on<'b>(
+        &self,
+        mut fold: SessionFold,
+        beyond: impl Iterator<Item = Spooled<'b>>,
+    ) -> Result<SessionRow, StoreError> {
+        let batches = self.following(fold.row.session, beyond)?;
+        for batch in batches.iter().filter(|batch| batch.reach == Reach::Row) {
             let mut records = Vec::new();
             self.decode(batch.session, batch.first, batch.bytes, &mut records)?;
             fold = project(Some(fold.clone()), records.iter()).unwrap_or(fold);

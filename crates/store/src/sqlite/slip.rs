@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_another_turn_or_behind_others_are_none() {
+    fn slips_of_another_lap_or_behind_others_are_none() {
         let (bytes, places) = three();
         assert_eq!(Slips::new(&bytes, Check::of_lap(2)).count(), 0);
         assert!(!Slips::new(&bytes, Check::of_lap(2)).are_cut_short());

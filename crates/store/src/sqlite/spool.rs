@@ -76,6 +76,11 @@ impl Staged {
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
+
+    /// Whether they are enough for one lap.
+    pub(super) fn is_long(&self) -> bool {
+        self.bytes.len() as u64 >= LONG
+    }
 }
 
 /// Makes the spool of a database that is about to be made, whose first commit syncs the folder for both.
@@ -87,6 +92,9 @@ pub(super) fn make(folder: &Folder) -> Result<(), StoreError> {
 
 /// The lap of a new spool.
 pub(super) const FIRST_LAP: u64 = 1;
+
+/// No spool is on this lap.
+const NO_LAP: u64 = 0;
 
 fn name(file: &File, lap: u64) -> io::Result<()> {
     file.write_all_at(&[&MAGIC[..], &lap.to_le_bytes()].concat(), 0)
@@ -186,10 +194,15 @@ impl Spool {
     }
 
     /// Begins a lap. What the one before left lies there until it is written over, and means nothing.
+    /// Where the file can't be named so, the next to catch up finds it behind the database and tries again.
     pub(super) fn begin(&mut self, lap: u64) -> Result<(), StoreError> {
-        self.name(lap)?;
         self.go_to(lap);
-        Ok(())
+        self.name(lap)
+    }
+
+    /// After anything whose outcome is unclear: whoever catches up next looks at everything again.
+    pub(super) fn lose_place(&mut self) {
+        self.go_to(NO_LAP);
     }
 
     fn name(&self, lap: u64) -> Result<(), StoreError> {
@@ -266,10 +279,7 @@ pub(super) enum View {
 
 /// Reads the spool at `path` beside its writers.
 pub(super) fn view(path: &Path, stowed: Position) -> io::Result<View> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(View::Behind(Vec::new())),
-        opened => opened?,
-    };
+    let file = File::open(path)?;
     let bytes = match lap_of(&file)? {
         Lap::Number(lap) if lap == stowed.lap => unseen(&file, stowed)?,
         // Not yet, or no longer, a spool of this database: the writers see to it.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -102,6 +103,8 @@ enum Deed {
     Die(usize),
     /// The process dies behind the commit that ends a lap of the spool, before the next is begun.
     DieBetweenLaps(usize),
+    /// The process can't name the lap it begins.
+    FailBetweenLaps(usize),
     Stow(usize),
 }
 
@@ -119,6 +122,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         3 => processes.clone().prop_map(Deed::KeepUp),
         1 => processes.clone().prop_map(Deed::Die),
         1 => processes.clone().prop_map(Deed::DieBetweenLaps),
+        1 => processes.clone().prop_map(Deed::FailBetweenLaps),
         1 => processes.prop_map(Deed::Stow),
     ]
 }
@@ -191,6 +195,15 @@ impl World {
         self.process(owner.process).commit(&mut group, Patience::Wait).unwrap();
     }
 
+    /// Begins a lap, but the file goes on naming the one before.
+    fn begin_unnamed(&mut self, process: usize) {
+        let spool = self.dir.path().join("spool");
+        let before = fs::read(&spool).unwrap();
+        self.process(process).keep_up();
+        let file = fs::File::options().write(true).open(&spool).unwrap();
+        file.write_all_at(&before[..16], 0).unwrap();
+    }
+
     fn act(&mut self, deed: &Deed) {
         match *deed {
             Deed::Plain(number) => self.append(number, plain()),
@@ -208,14 +221,10 @@ impl World {
             Deed::KeepUp(process) => self.process(process).keep_up(),
             Deed::Die(process) => self.processes[process] = None,
             Deed::DieBetweenLaps(process) => {
-                let spool = self.dir.path().join("spool");
-                let before = fs::read(&spool).unwrap();
-                self.process(process).keep_up();
-                let mut after = fs::read(&spool).unwrap();
-                after[..16].copy_from_slice(&before[..16]);
-                fs::write(&spool, after).unwrap();
+                self.begin_unnamed(process);
                 self.processes[process] = None;
             }
+            Deed::FailBetweenLaps(process) => self.begin_unnamed(process),
             Deed::Stow(process) => self.process(process).close(),
         }
     }
@@ -290,7 +299,7 @@ fn opened_session(committer: &mut Committer) -> Writer {
 }
 
 #[tokio::test]
-async fn batches_wait_on_the_spool_and_are_settled_many_at_a_time() {
+async fn batches_wait_on_the_spool_and_are_stowed_many_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut committer = committer(dir.path());
     let mut writer = opened_session(&mut committer);
@@ -385,7 +394,7 @@ async fn a_database_of_the_first_version_gets_a_spool() {
 }
 
 #[tokio::test]
-async fn whoever_missed_a_turn_of_the_spool_knows_nothing_by_heart() {
+async fn whoever_missed_a_lap_of_the_spool_knows_nothing_by_heart() {
     // proves J5
     let dir = tempfile::tempdir().unwrap();
     let (mut old, mut new) = (committer(dir.path()), committer(dir.path()));
@@ -445,4 +454,24 @@ async fn what_the_database_lost_with_the_power_takes_its_slips_along() {
     store.append(successor.seal(message(1)).unwrap()).await.unwrap();
     store.append(successor.seal(plain()).unwrap()).await.unwrap();
     assert_eq!(verify(&store, session(1)).await.unwrap().records, successor.head.seq);
+}
+
+#[tokio::test]
+async fn a_spool_that_was_removed_takes_nothing_more() {
+    // proves J9: an append that answers Ok can be found again
+    let dir = tempfile::tempdir().unwrap();
+    let mut committer = committer(dir.path());
+    let mut writer = opened_session(&mut committer);
+    commit(&mut committer, writer.seal(plain()).unwrap()).unwrap();
+    let (spool, head) = (dir.path().join("spool"), writer.head);
+    fs::remove_file(&spool).unwrap();
+    let gone = StoreError::Gone { path: spool };
+    assert_eq!(commit(&mut committer, writer.seal(plain()).unwrap()), Err(gone.clone()));
+    let readers = Readers::new(&Folder(dir.path().to_owned()), Owned::default());
+    assert_eq!(readers.with_spool(|reading| reading.head(session(1))).await, Err(gone));
+    // What was answered with Ok is saved on the way out.
+    committer.close();
+    drop(committer);
+    let found = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap().head(session(1)).await.unwrap();
+    assert!(found.seq >= head.seq, "{found:?}");
 }
