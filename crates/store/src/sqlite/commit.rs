@@ -8,8 +8,7 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`. Last it is looked whether the file that was written is still there.
 
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::TryLockError;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
@@ -22,6 +21,7 @@ use super::slip::Slip;
 use super::spool::{LONG, Position, Spool};
 use super::stow::{note, stow, stowed};
 use super::tails::Tails;
+use super::write_lock::{Patience, WriteLock};
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Durability, Folder, SqliteOptions, schema};
@@ -52,15 +52,6 @@ impl Db {
     }
 }
 
-/// Whether a commit may wait for another process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// It waits for the file lock.
-    Wait,
-    /// It gives up when another process holds the file lock.
-    No,
-}
-
 /// The file lock is held by another process; nothing was done.
 #[derive(Debug)]
 pub(super) struct HeldElsewhere;
@@ -77,9 +68,8 @@ pub(super) enum Upkeep {
 pub(super) struct Committer {
     db: Db,
     spool: Spool,
-    lock: File,
-    lock_path: PathBuf,
-    presence: Presence,
+    lock: WriteLock,
+    database_presence: Presence,
     spool_presence: Presence,
     files: BlobFiles,
     durability: Durability,
@@ -97,19 +87,18 @@ pub(super) struct Committer {
 pub(super) struct Opened {
     pub(super) connection: Connection,
     pub(super) spool: Spool,
-    pub(super) lock: File,
+    pub(super) lock: WriteLock,
 }
 
 impl Committer {
     pub(super) fn new(folder: &Folder, opened: Opened, options: &SqliteOptions) -> Result<Self, StoreError> {
         let Opened { connection, spool, lock } = opened;
         Ok(Self {
-            presence: Presence::of(&folder.database())?,
+            database_presence: Presence::of(&folder.database())?,
             spool_presence: Presence::of(&folder.spool())?,
             db: Db { connection, tails: Tails::default(), path: folder.database() },
             spool,
             lock,
-            lock_path: folder.write_lock(),
             files: BlobFiles::new(folder),
             durability: options.durability,
             long: LONG,
@@ -123,38 +112,27 @@ impl Committer {
 
     /// Writes a group; afterwards every job of it knows its result.
     pub(super) fn commit(&mut self, group: &mut [Box<dyn Job>], patience: Patience) -> Result<(), HeldElsewhere> {
-        match self.take_lock(patience) {
+        match self.lock.take(patience) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(HeldElsewhere),
-            Err(TryLockError::Error(error)) => {
-                let error = StoreError::of_io(&self.lock_path, &error);
+            Err(error) => {
+                let error = self.lock.fault(error);
                 group.iter_mut().for_each(|job| job.fail(error.clone()));
                 return Ok(());
             }
         }
-        if let Err(error) = self.write(group) {
+        if let Err(error) = self.see_to_files().and_then(|()| self.write(group)) {
             group.iter_mut().for_each(|job| job.fail(error.clone()));
         }
         group.iter().for_each(|job| job.finish(&self.files));
-        self.unlock();
+        self.lock.release();
         Ok(())
     }
 
-    fn take_lock(&self, patience: Patience) -> Result<(), TryLockError> {
-        match patience {
-            Patience::No => self.lock.try_lock(),
-            Patience::Wait => loop {
-                match self.lock.lock() {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    result => return result.map_err(TryLockError::Error),
-                }
-            },
-        }
-    }
-
-    fn unlock(&self) {
-        // The lock is freed with the file at the latest.
-        let _ = self.lock.unlock();
+    /// While the lock is held: all files of the data folder are where they were.
+    fn see_to_files(&mut self) -> Result<(), StoreError> {
+        let Self { lock, database_presence, spool_presence, .. } = self;
+        lock.see_to(|| database_presence.check().and_then(|()| spool_presence.check()))
     }
 
     /// An error is one of them all.
@@ -170,13 +148,15 @@ impl Committer {
                     false
                 }
             };
-        if spooled {
-            if !stowed {
-                self.sync_spool()?;
-            }
-            self.spool_presence.check()?;
+        if spooled && !stowed {
+            self.sync_spool()?;
         }
-        self.presence.check()
+        self.check_presence()
+    }
+
+    fn check_presence(&self) -> Result<(), StoreError> {
+        self.database_presence.check()?;
+        self.spool_presence.check()
     }
 
     /// Learns what others wrote since this process wrote last.
@@ -314,10 +294,10 @@ impl Committer {
     /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is.
     /// What can't be done now is done another time.
     pub(super) fn keep_up(&mut self) {
-        if self.spool.end().offset >= self.long && self.take_lock(Patience::Wait).is_ok() {
+        if self.spool.end().offset >= self.long && self.lock.take(Patience::Wait).is_ok() {
             // Where it can't, the spool grows on.
-            let _ = self.next_lap();
-            self.unlock();
+            let _ = self.see_to_files().and_then(|()| self.next_lap());
+            self.lock.release();
         }
         if self.backlog >= IDLE_BACKLOG {
             self.checkpoint();
@@ -341,10 +321,10 @@ impl Committer {
 
     /// Stows the spool, so that the database alone has everything; unless another process is writing.
     pub(super) fn close(&mut self) {
-        if self.take_lock(Patience::No).is_ok() {
+        if self.lock.take(Patience::No).is_ok() {
             // What stays on the spool is found there.
-            let _ = self.stow_the_rest();
-            self.unlock();
+            let _ = self.see_to_files().and_then(|()| self.stow_the_rest());
+            self.lock.release();
         }
     }
 

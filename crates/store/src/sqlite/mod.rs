@@ -38,6 +38,7 @@ mod tails;
 #[cfg(test)]
 #[cfg(debug_assertions)]
 mod tests;
+mod write_lock;
 mod writer;
 
 use std::fmt;

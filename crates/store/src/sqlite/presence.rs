@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
-/// The file that is written to.
+/// A file that was opened.
 #[derive(Debug)]
 pub(super) struct Presence {
     path: PathBuf,

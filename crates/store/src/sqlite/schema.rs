@@ -13,6 +13,7 @@ use super::commit::Opened;
 use super::fault::meaning;
 use super::spool::{self, Position, Spool};
 use super::stow::stowed;
+use super::write_lock::{Patience, WriteLock};
 use super::{Durability, Folder, private};
 use crate::StoreError;
 
@@ -101,15 +102,13 @@ pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, St
     for folder in [&folder.0, &folder.locks()] {
         private::make_folder(folder).map_err(|error| StoreError::of_io(folder, &error))?;
     }
-    let lock_path = folder.write_lock();
-    let lock_fault = |error: io::Error| StoreError::of_io(&lock_path, &error);
-    let lock = private::lock_file(&lock_path).map_err(lock_fault)?;
-    lock.lock().map_err(lock_fault)?;
+    let lock = WriteLock::open(&folder.write_lock())?;
+    lock.take(Patience::Wait).map_err(|error| lock.fault(error))?;
     let opened = open_locked(folder, durability).and_then(|connection| {
         let stowed = stowed(&connection).map_err(|error| meaning(&folder.database(), &error))?;
         Ok((Spool::open(folder, stowed)?, connection))
     });
-    lock.unlock().map_err(lock_fault)?;
+    lock.release();
     let (spool, connection) = opened?;
     Ok(Opened { connection, spool, lock })
 }

@@ -11,11 +11,12 @@ use windlass_vocab::{At, CancelAsked, EndReason, Envelope, LeaseTaken, Record, S
 
 use super::append::Append;
 use super::claims::Owned;
-use super::commit::{Committer, Patience};
+use super::commit::Committer;
 use super::job::{Job, Pending};
 use super::readers::Readers;
 use super::remove::Remove;
 use super::stow::stowed;
+use super::write_lock::Patience;
 use super::{Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
 use crate::projections::project;
@@ -474,4 +475,31 @@ async fn a_spool_that_was_removed_takes_nothing_more() {
     drop(committer);
     let found = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap().head(session(1)).await.unwrap();
     assert!(found.seq >= head.seq, "{found:?}");
+}
+
+#[tokio::test]
+async fn a_lock_that_was_removed_is_made_again_and_everybody_comes_to_it() {
+    // proves J5: two processes never write at once, nor past each other
+    let dir = tempfile::tempdir().unwrap();
+    let mut one = committer(dir.path());
+    let mut writer = opened_session(&mut one);
+    fs::remove_file(dir.path().join("write.lock")).unwrap();
+    let mut other = committer(dir.path());
+    let lock = fs::File::open(dir.path().join("write.lock")).unwrap();
+    lock.lock().unwrap();
+    let (caller, _answer) = oneshot::channel();
+    let append = Append(writer.seal(plain()).unwrap());
+    let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(append, caller))];
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| one.commit(&mut group, Patience::Wait).unwrap());
+        // It has nothing to do but to wait for the lock that is there now.
+        for _ in 0..50 {
+            std::thread::yield_now();
+            assert!(!writing.is_finished());
+        }
+        lock.unlock().unwrap();
+    });
+    let mut successor = Writer::new(session(1), writer.head, 2);
+    commit(&mut other, successor.seal(batch(vec![sample::lease(1)])).unwrap()).unwrap();
+    assert_eq!(commit(&mut one, writer.seal(plain()).unwrap()), Err(StoreError::Conflict));
 }

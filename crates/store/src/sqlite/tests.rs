@@ -7,8 +7,9 @@ use tokio::sync::oneshot;
 use windlass_vocab::{At, SessionId};
 
 use super::append::Append;
-use super::commit::{Committer, Patience};
+use super::commit::Committer;
 use super::job::{Job, Pending};
+use super::write_lock::Patience;
 use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
 use crate::{Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};

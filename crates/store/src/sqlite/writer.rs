@@ -15,8 +15,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::claims::Owned;
-use super::commit::{Committer, Opened, Patience, Upkeep};
+use super::commit::{Committer, Opened, Upkeep};
 use super::job::{Job, Pending, Work};
+use super::write_lock::Patience;
 use super::{Durability, Folder, SqliteOptions};
 use crate::StoreError;
 
