@@ -1,4 +1,4 @@
-//! Connections, and where those nobody needs at the moment are kept.
+//! Connections.
 //!
 //! The protocol: take a connection from its shelf or open one ([`Shelf::take_or`]), [`Connection::ask`]
 //! it, read the [`Answering`] to its end; then it goes back to its shelf. An answer dropped before its end
@@ -8,9 +8,8 @@
 //! the one that wants them and nobody else.
 
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -20,17 +19,12 @@ use hyper::client::conn::http1;
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
-use crate::BoxFuture;
 use crate::http::{Halves, Lost};
+use crate::shelf::Shelf;
 
 /// The most that is read at once, and so kept per connection. Bytes of an answer are small and many.
 const READ_BYTES: usize = 8 << 10;
-
-/// How long a connection nobody needs is kept.
-const IDLE: Duration = Duration::from_secs(90);
 
 /// What a connection runs over.
 pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
@@ -166,77 +160,6 @@ impl Answering {
         }
         if connection.sender.is_ready() {
             Shelf::put(&self.shelf, connection);
-        }
-    }
-}
-
-/// The connections to one server that nobody needs at the moment.
-#[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<Idle>);
-
-#[derive(Debug, Default)]
-struct Idle {
-    /// The latest last.
-    connections: Vec<(Instant, Box<Connection>)>,
-    /// Those who would rather have one than the one they are opening.
-    waiting: Vec<Waker>,
-    /// Closes those that nobody came for.
-    sweeper: Option<JoinHandle<()>>,
-}
-
-impl Shelf {
-    /// The connection that was used last, or what `open` gives where that is sooner than one comes back.
-    pub(crate) async fn take_or<'a, E>(
-        &self,
-        open: impl FnOnce() -> BoxFuture<'a, Result<Box<Connection>, E>>,
-    ) -> Result<Box<Connection>, E> {
-        if let Some((_, connection)) = self.with(|idle| idle.connections.pop()) {
-            return Ok(connection);
-        }
-        // Boxed: it is seldom needed, and larger than all the rest of a call.
-        let (mut opening, mut waits) = (open(), false);
-        std::future::poll_fn(|context| {
-            let back = self.with(|idle| {
-                let back = idle.connections.pop();
-                if back.is_none() && !std::mem::replace(&mut waits, true) {
-                    idle.waiting.push(context.waker().clone());
-                }
-                back
-            });
-            back.map_or_else(|| opening.as_mut().poll(context), |(_, connection)| Poll::Ready(Ok(connection)))
-        })
-        .await
-    }
-
-    fn put(shelf: &Arc<Self>, connection: Box<Connection>) {
-        shelf.with(|idle| {
-            idle.connections.push((Instant::now(), connection));
-            idle.waiting.drain(..).for_each(Waker::wake);
-            if idle.sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
-                idle.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(shelf))));
-            }
-        });
-    }
-
-    fn with<T>(&self, act: impl FnOnce(&mut Idle) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// Closes connections that nobody needed for long, as long as there are any.
-async fn sweep(shelf: Weak<Shelf>) {
-    loop {
-        tokio::time::sleep(IDLE / 2).await;
-        let Some(shelf) = shelf.upgrade() else { return };
-        let any = shelf.with(|idle| {
-            idle.connections.retain(|(since, _)| since.elapsed() < IDLE);
-            if idle.connections.is_empty() {
-                idle.sweeper = None;
-            }
-            !idle.connections.is_empty()
-        });
-        if !any {
-            return;
         }
     }
 }

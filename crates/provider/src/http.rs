@@ -28,7 +28,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::BoxFuture;
-use crate::connection::{Answering, Connection, Shelf, Unanswered};
+use crate::connection::{Answering, Connection, Unanswered};
+use crate::shelf::Shelf;
 
 /// A connection whose other end is gone is noticed by these.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

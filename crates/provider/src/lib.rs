@@ -14,6 +14,7 @@ mod http;
 pub mod openai;
 mod secret;
 mod segments;
+mod shelf;
 mod sse;
 mod think;
 

@@ -5,11 +5,11 @@
 
 use windlass_vocab::{Reply, StopReason, Usage};
 
+use super::around::Around;
 use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
 use super::few::Few;
 use super::frame::Frame;
-use super::shell::Shell;
 use crate::Piece;
 use crate::think::{Sorted, Think};
 
@@ -27,7 +27,7 @@ pub(super) struct Draft {
     any_piece: bool,
     any_chunk: bool,
     any_choice: bool,
-    shell: Shell,
+    around: Around,
     frame: Frame,
     /// How much of the words went to the sink.
     said: usize,
@@ -109,13 +109,13 @@ impl Draft {
 
     /// Reads a chunk of the stream.
     pub(super) fn read<'a>(&self, text: &'a str) -> serde_json::Result<Chunk<'a>> {
-        self.shell.read(text)
+        self.around.read(text)
     }
 
     /// Adds a chunk, which was read from `text`.
     pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
         self.say(sink);
-        self.shell.remember(chunk);
+        self.around.remember(chunk);
         self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {

@@ -6,6 +6,7 @@
 //! [`OpenAiModel`] and [`list_models`] touch the network.
 
 mod answer;
+mod around;
 mod attempt;
 mod calls;
 mod chunk;
@@ -22,7 +23,6 @@ mod report;
 mod request;
 mod retry_after;
 mod scan;
-mod shell;
 mod stream;
 mod wire;
 mod wording;

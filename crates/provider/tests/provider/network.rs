@@ -112,11 +112,16 @@ async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
 #[tokio::test]
 async fn a_connection_the_server_closed_while_nobody_used_it_costs_nothing() {
     let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
-    let closing = || Act::SayAndClose(answer("200 OK", "", body));
-    let server = Server::start(vec![closing(), closing(), closing()]).await;
+    let read = Arc::new(Notify::new());
+    let closing = || Act::SayAndCloseLater(answer("200 OK", "", body), read.clone());
+    let mut server = Server::start(vec![closing(), closing(), closing()]).await;
     let model = model(&server.base_url());
     for _ in 0..3 {
         assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+        read.notify_one();
+        server.closed.recv().await.unwrap();
+        // The runtime looks at its sockets before it comes back to us.
+        tokio::task::yield_now().await;
     }
     assert_eq!(server.connections.load(Ordering::SeqCst), 3);
 }

@@ -15,6 +15,8 @@ pub(crate) enum Act {
     Say(Vec<Vec<u8>>),
     /// Writes these bytes and closes.
     SayAndClose(Vec<u8>),
+    /// Writes these bytes and, when told that they arrived, closes.
+    SayAndCloseLater(Vec<u8>, Arc<Notify>),
     /// Writes these bytes and, when told that they arrived, resets the connection.
     SayAndReset(Vec<u8>, Arc<Notify>),
     /// Writes these bytes, then nothing more.
@@ -31,6 +33,8 @@ pub(crate) struct Server {
     /// Each request as it came, head and body.
     pub(crate) requests: mpsc::UnboundedReceiver<String>,
     pub(crate) connections: Arc<AtomicUsize>,
+    /// Told of each connection once this side has closed it.
+    pub(crate) closed: mpsc::UnboundedReceiver<()>,
     /// Bytes written by each flood.
     pub(crate) flooded: mpsc::UnboundedReceiver<usize>,
 }
@@ -42,6 +46,7 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let (seen, requests) = mpsc::unbounded_channel();
         let (flood, flooded) = mpsc::unbounded_channel();
+        let (close, closed) = mpsc::unbounded_channel();
         let connections = Arc::new(AtomicUsize::new(0));
         let counted = connections.clone();
         tokio::spawn(async move {
@@ -50,9 +55,10 @@ impl Server {
                 let (stream, _) = listener.accept().await.unwrap();
                 counted.fetch_add(1, Ordering::SeqCst);
                 serve(stream, &mut acts, &seen, &flood).await;
+                close.send(()).ok();
             }
         });
-        Self { address, requests, connections, flooded }
+        Self { address, requests, connections, closed, flooded }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -79,6 +85,10 @@ async fn serve(
                 }
             }
             Act::SayAndClose(bytes) => return stream.write_all(&bytes).await.unwrap(),
+            Act::SayAndCloseLater(bytes, arrived) => {
+                stream.write_all(&bytes).await.unwrap();
+                return arrived.notified().await;
+            }
             Act::SayAndReset(bytes, arrived) => {
                 stream.write_all(&bytes).await.unwrap();
                 arrived.notified().await;

@@ -6,12 +6,12 @@ use super::scan;
 
 /// What stood before and behind the choices of the first chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shell {
+pub(super) struct Around {
     before: String,
     behind: String,
 }
 
-impl Shell {
+impl Around {
     /// Reads one JSON text. What the first chunk said besides choices is not said again.
     pub(super) fn read<'a>(&self, text: &'a str) -> serde_json::Result<Chunk<'a>> {
         let mut chunk = Chunk::default();
@@ -39,28 +39,28 @@ impl Shell {
 
 #[cfg(test)]
 mod tests {
-    use super::Shell;
+    use super::Around;
     use crate::openai::chunk::Chunk;
 
-    fn after(first: &str) -> Shell {
-        let mut shell = Shell::default();
-        shell.remember(&Chunk::read(first).unwrap());
-        shell
+    fn after(first: &str) -> Around {
+        let mut around = Around::default();
+        around.remember(&Chunk::read(first).unwrap());
+        around
     }
 
     #[test]
     fn the_choices_are_read_as_they_are_in_the_whole_chunk() {
-        let shell = after(r#"{"id":"1","model":"m","choices":[{"index":0}],"usage":null}"#);
-        assert_ne!(shell, Shell::default());
+        let around = after(r#"{"id":"1","model":"m","choices":[{"index":0}],"usage":null}"#);
+        assert_ne!(around, Around::default());
         for choices in
             ["[]", "[{}]", r#"[{"delta":{"content":"a\"]"}}, {"index":1}]"#, r#"[{"index":1.5}]"#, "null", "[}"]
         {
             let text = format!(r#"{{"id":"1","model":"m","choices":{choices},"usage":null}}"#);
             let whole = Chunk::read(&text).ok().and_then(|chunk| chunk.choices);
-            assert_eq!(shell.read(&text).ok().and_then(|chunk| chunk.choices), whole, "{text}");
+            assert_eq!(around.read(&text).ok().and_then(|chunk| chunk.choices), whole, "{text}");
         }
         let other = r#"{"id":"1","model":"m","choices":[],"usage":{"prompt_tokens":1}}"#;
-        assert_eq!(shell.read(other).unwrap(), Chunk::read(other).unwrap());
+        assert_eq!(around.read(other).unwrap(), Chunk::read(other).unwrap());
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
             r#"{"choices":null}"#,
             "{}",
         ] {
-            assert_eq!(after(first), Shell::default(), "{first}");
+            assert_eq!(after(first), Around::default(), "{first}");
         }
     }
 }
