@@ -74,11 +74,11 @@ impl Driver {
                 () = timer => self.time_is_up().await?,
             }
         }
-        // Calls that were told to stop get the grace their tools grant them.
+        // Calls that were told to stop get the grace their tools grant them. What else ends meanwhile counts.
         while self.underway.is_stopping() {
-            if let Next::LeftBehind(done) = self.underway.next().await {
-                self.left_behind(done).await?;
-            }
+            let next = self.underway.next().await;
+            self.go_on(next).await?;
+            self.underway.abort_all_but(&self.owed);
         }
         Ok(())
     }
@@ -229,3 +229,7 @@ impl Driver {
         Pen { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
     }
 }
+
+#[cfg(test)]
+#[path = "driver_tests.rs"]
+mod tests;

@@ -204,7 +204,15 @@ impl Runtime {
         }
     }
 
-    fn driver(&self, state: State, writer: Writer, lease: Lease, agent: Agent, events: Events) -> (Driver, Session) {
+    /// The driver of a session, not yet started, and the handle to it.
+    pub(crate) fn driver(
+        &self,
+        state: State,
+        writer: Writer,
+        lease: Lease,
+        agent: Agent,
+        events: Events,
+    ) -> (Driver, Session) {
         let (commands, receiver) = mpsc::channel(16);
         let (standing, watcher) = watch::channel(Standing::Idle);
         let handle = Session { id: state.session, commands, events: events.clone(), standing: watcher };

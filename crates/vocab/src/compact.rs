@@ -13,6 +13,10 @@ use crate::escape::put_text;
 
 type Done = Result<(), Error>;
 
+/// How the names of the structs begin that stand for raw text (`RawValue`, numbers of any length). Only the
+/// serializer of `serde_json` writes their text; any other would write the name itself, for ever.
+const ONLY_SERDE_JSON_KNOWS: &str = "$serde_json::private::";
+
 /// Writes behind `0`.
 pub(crate) struct Compact<'a>(pub(crate) &'a mut Vec<u8>);
 
@@ -206,7 +210,10 @@ impl<'a> Serializer for Compact<'a> {
         Ok(self.members(b'{', b"}"))
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, Error> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Members<'a>, Error> {
+        if name.starts_with(ONLY_SERDE_JSON_KNOWS) {
+            return Err(Error::custom("raw JSON outside `Json` can't be written"));
+        }
         Ok(self.members(b'{', b"}"))
     }
 
@@ -299,6 +306,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use serde::Serialize;
+    use serde_json::value::RawValue;
 
     use super::Compact;
     use crate::{Json, Part};
@@ -374,6 +382,27 @@ mod tests {
         for empty in [vec![], vec![whole]] {
             assert_eq!(written(&empty).unwrap(), serde_json::to_string(&empty).unwrap());
         }
+    }
+
+    #[test]
+    fn raw_json_is_written_within_json_only() {
+        let raw = RawValue::from_string("1.50".into()).unwrap();
+        assert!(written(&raw).unwrap_err().to_string().contains("outside `Json`"));
+        assert!(written(&BTreeMap::from([("nested", vec![Some(&raw)])])).is_err());
+        assert_eq!(written(&Json::parse("1.50").unwrap()).unwrap(), "1.50");
+    }
+
+    /// What a number is written as where `serde_json` is built with arbitrary precision.
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::Number")]
+    struct LongNumber {
+        #[serde(rename = "$serde_json::private::Number")]
+        digits: &'static str,
+    }
+
+    #[test]
+    fn a_number_of_any_length_is_refused() {
+        assert!(written(&LongNumber { digits: "1" }).is_err());
     }
 
     #[test]

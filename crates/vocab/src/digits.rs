@@ -19,11 +19,14 @@ impl Digits {
         digits
     }
 
-    /// `number`, a dot, and what is there.
-    pub(crate) fn after(mut self, number: u32) -> Self {
-        self.put_byte(b'.');
-        self.put(number.into());
-        self
+    /// The digits of three numbers, with dots between them.
+    pub(crate) fn dotted([first, second, third]: [u32; 3]) -> Self {
+        let mut digits = Self::of(third.into());
+        for number in [second, first] {
+            digits.put_byte(b'.');
+            digits.put(number.into());
+        }
+        digits
     }
 
     fn put(&mut self, mut number: u64) {
@@ -67,11 +70,15 @@ mod tests {
                 assert_eq!(Digits::of(number).as_str(), number.to_string());
             }
             let [first, second, third] = [u32::MAX >> (shift / 2), shift, 0xdead_beef >> (shift / 3)];
-            let dotted = Digits::of(third.into()).after(second).after(first);
+            let dotted = Digits::dotted([first, second, third]);
             assert_eq!(dotted.to_string(), format!("{first}.{second}.{third}"));
         }
         assert_eq!(Digits::of(0).as_str(), "0");
-        let longest = Digits::of(u32::MAX.into()).after(u32::MAX).after(u32::MAX);
-        assert_eq!(longest.as_str(), [u32::MAX.to_string(), u32::MAX.to_string(), u32::MAX.to_string()].join("."));
+    }
+
+    #[test]
+    fn the_largest_numbers_have_room() {
+        assert_eq!(Digits::of(u64::MAX).as_str(), "18446744073709551615");
+        assert_eq!(Digits::dotted([u32::MAX; 3]).as_str(), "4294967295.4294967295.4294967295");
     }
 }

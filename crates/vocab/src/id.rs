@@ -163,7 +163,7 @@ pub struct CallId {
 
 impl CallId {
     fn digits(&self) -> Digits {
-        Digits::of(self.index.into()).after(self.turn.0).after(self.run.0)
+        Digits::dotted([self.run.0, self.turn.0, self.index])
     }
 
     /// The key that the outside sees for this call's effect.

@@ -237,7 +237,7 @@ pub struct ReplayArgs {
     pub check: bool,
 }
 
-/// `windlass sessions`.
+// `windlass sessions`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum SessionsCommand {

@@ -20,11 +20,15 @@ fn the_definition_is_sound() {
     Cli::command().debug_assert();
 }
 
+const RULE: &str = "what is said of a command stands at its variant. A doc comment at the struct or enum of its \
+                    arguments would take its place (see `Command`): make that a plain comment, `//`";
+
 // A command is put together when it is typed; what it is about is said before.
 #[test]
 fn a_command_says_of_itself_what_is_said_of_it_in_the_list() {
     let servers = McpCommand::augment_subcommands(clap::Command::new("mcp"));
-    for listed in [Cli::command(), servers] {
+    let sessions = SessionsCommand::augment_subcommands(clap::Command::new("sessions"));
+    for listed in [Cli::command(), servers, sessions] {
         let mut whole = listed.clone();
         whole.build();
         for command in listed.get_subcommands() {
@@ -33,7 +37,8 @@ fn a_command_says_of_itself_what_is_said_of_it_in_the_list() {
                 let texts = [command.get_about(), command.get_long_about(), command.get_after_help()];
                 texts.map(|text| text.map(ToString::to_string))
             };
-            assert_eq!(said(itself), said(command), "{}", command.get_name());
+            let name = command.get_name();
+            assert_eq!(said(itself), said(command), "`{name}`: {RULE}");
         }
     }
 }

@@ -1,0 +1,118 @@
+//! A driver in states that its handle alone would hardly meet.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use windlass_machine::{Effect, Fact, Finished, State, preset};
+use windlass_provider::{BoxFuture, Model};
+use windlass_store::{Head, MemoryStore, Ownership as _, SessionLog as _, Writer};
+use windlass_testkit::{CountingTool, Script, ScriptedModel, Step};
+use windlass_tools::{Permissions, Registry, Secrets};
+use windlass_vocab::{
+    Attendance, CallId, EffectClass, MessageId, OutcomeKind, Parallel, Policy, Record, SessionId, SessionOpened,
+};
+
+use super::{Done, Driver, Ended, Started};
+use crate::events::Events;
+use crate::runtime::taken;
+use crate::session::Command;
+use crate::{Agent, FirstWords, Instructions, Outside, Runtime, Session, SystemClock};
+
+/// A runtime whose model asks for two calls at once.
+fn runtime(store: &Arc<MemoryStore>) -> Runtime {
+    let mut registry = Registry::new();
+    registry.add(Arc::new(CountingTool::new("read", EffectClass::ReadOnly, Path::new("")))).unwrap();
+    let two = Step::call("scripted__read", json!({"label": "a"})).and_call("scripted__read", json!({"label": "b"}));
+    let model: Arc<dyn Model> = Arc::new(ScriptedModel::new(Script::of([two])));
+    Runtime::new(Outside {
+        store: Arc::clone(store) as _,
+        models: Arc::new(HashMap::from([("scripted".into(), model)])),
+        registry,
+        secrets: Arc::new(Secrets::default()),
+        clock: Arc::new(SystemClock),
+        guard_locks: None,
+        workspace: None,
+    })
+}
+
+fn agent() -> Agent {
+    let allow = vec!["scripted.read".parse().unwrap()];
+    Agent {
+        name: "test".into(),
+        policy: Policy { parallel: Parallel::On, ..preset("default").unwrap() },
+        chain: vec!["scripted".into()],
+        instructions: Instructions::default(),
+        permissions: Arc::new(Permissions { allow, ..Permissions::default() }),
+        deadline_ms: None,
+        attendance: Attendance::Unattended,
+        output: None,
+    }
+}
+
+fn owed_call(effect: &Effect) -> Option<CallId> {
+    if let Effect::RunCall { request, .. } = effect { Some(request.call) } else { None }
+}
+
+/// A driver that owes calls, none of them started.
+async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
+    let id = SessionId(Uuid::now_v7());
+    let lease = store.claim(id).await.unwrap();
+    let writer = Writer::new(id, Head::default(), 7);
+    let (mut driver, session) = runtime(store).driver(State::new(id), writer, lease, agent(), Events::default());
+    let opened = SessionOpened {
+        owner: "me".into(),
+        key: "k".into(),
+        workspace: None,
+        parent: None,
+        version: String::new(),
+        forked_from: Vec::new(),
+    };
+    let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
+    driver.begin(Fact::Opened(opened, taken(1)), Some(&words)).await.unwrap();
+    while !driver.owed.iter().any(|effect| owed_call(effect).is_some()) {
+        driver.start_what_is_owed();
+        let next = driver.underway.next().await;
+        driver.go_on(next).await.unwrap();
+    }
+    (driver, session)
+}
+
+fn result_of(call: CallId) -> Done {
+    let (outcome, text) = (OutcomeKind::Ok, "done".to_owned());
+    let finished = Finished { outcome, text, cut: None, took_ms: 0, structured: None, plan: None, files: None };
+    Done::Call(Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
+}
+
+// proves J1: what came out of a call is kept, though the session is being closed and another call is stopping
+#[tokio::test]
+async fn a_call_that_ends_while_another_is_stopping_has_its_result_recorded() {
+    let store = Arc::new(MemoryStore::new());
+    let (mut driver, session) = owing_calls(&store).await;
+    let calls: Vec<(Effect, CallId)> =
+        driver.owed.iter().filter_map(|effect| Some((effect.clone(), owed_call(effect)?))).collect();
+    let [(to_stop, stopped), (to_end, ended)] = <[_; 2]>::try_from(calls).unwrap();
+    let stopping: BoxFuture<'static, Done> = Box::pin(async move {
+        tokio::task::yield_now().await;
+        result_of(stopped)
+    });
+    let ending: BoxFuture<'static, Done> = Box::pin(std::future::ready(result_of(ended)));
+    driver.underway.start(Started::call(&to_stop, CancellationToken::new(), stopping));
+    driver.underway.start(Started::call(&to_end, CancellationToken::new(), ending));
+    driver.underway.abort_all_but(&[to_end]);
+    assert!(driver.underway.is_stopping());
+
+    session.commands.try_send(Box::new(Command::Close)).ok().unwrap();
+    Box::new(driver).drive().await;
+
+    let finished = |record| match record {
+        Record::CallFinished(finished) => Some(finished.call),
+        _ => None,
+    };
+    let journal = store.read(session.id, 0).await.unwrap();
+    let recorded: Vec<CallId> = journal.into_iter().filter_map(|envelope| finished(envelope.record)).collect();
+    assert_eq!(recorded, [ended]);
+}
