@@ -31,12 +31,13 @@ pub struct Usage {
 }
 
 impl std::ops::AddAssign for Usage {
+    /// Counts come from servers, which may say anything.
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cached += other.cached;
-        self.reasoning += other.reasoning;
-        self.calls += other.calls;
-        self.estimated |= other.estimated;
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.estimated = self.estimated || other.estimated;
     }
 }

@@ -139,7 +139,36 @@ pub(super) fn string(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
     }
     match unescaped(inside) {
         Some(text) => Some(Cow::Owned(text)),
-        None => serde_json::from_str(raw).ok().map(|Text(text)| text),
+        None => serde_json::from_str(raw).ok().map(|Mended(text)| Cow::Owned(text)),
+    }
+}
+
+/// A string in which half a character, as a server leaves it that cuts one in two, is a mark that it is missing.
+struct Mended(String);
+
+impl<'de> Deserialize<'de> for Mended {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl serde::de::Visitor<'_> for Bytes {
+            type Value = Mended;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            /// Half a character comes as three bytes that are no text, the first of them 0xED.
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Mended, E> {
+                let mut text = String::with_capacity(bytes.len());
+                for chunk in bytes.utf8_chunks() {
+                    text.push_str(chunk.valid());
+                    if chunk.invalid().first() == Some(&0xED) {
+                        text.push(char::REPLACEMENT_CHARACTER);
+                    }
+                }
+                Ok(Mended(text))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
     }
 }
 
@@ -234,7 +263,7 @@ pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
     let (input, output) = (wire.prompt_tokens.unwrap_or(0), wire.completion_tokens.unwrap_or(0));
     let cached = wire.prompt_tokens_details.and_then(|details| details.cached_tokens);
     let reasoning = wire.completion_tokens_details.and_then(|details| details.reasoning_tokens);
-    (input + output > 0).then(|| Usage {
+    (input > 0 || output > 0).then(|| Usage {
         input,
         output,
         cached: cached.or(wire.prompt_cache_hit_tokens).unwrap_or(0),
@@ -246,7 +275,7 @@ pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Raw, string};
+    use super::{Raw, string, usage};
 
     #[test]
     fn a_string_is_what_serde_makes_of_it() {
@@ -256,13 +285,32 @@ mod tests {
             r#""\"\\\/\b\f\n\r\t""#,
             r#""a\nb\\\"é\t""#,
             r#""\u00e9\ud83e\ude9d \n""#,
-            r#""\ud800""#,
-            r#""\n\ud800""#,
             "null",
             "[\"x\"]",
         ] {
             let expected = serde_json::from_str::<String>(raw).ok();
             assert_eq!(string(Some(Raw(raw))).map(std::borrow::Cow::into_owned), expected, "{raw}");
         }
+    }
+
+    #[test]
+    fn half_a_character_costs_no_words() {
+        for (raw, text) in [
+            (r#""bcd\ud83e""#, "bcd\u{fffd}"),
+            (r#""\ude9d efg""#, "\u{fffd} efg"),
+            (r#""\n\ud800\ud83e\ude9dé""#, "\n\u{fffd}\u{1fa9d}é"),
+        ] {
+            assert_eq!(string(Some(Raw(raw))).as_deref(), Some(text), "{raw}");
+        }
+    }
+
+    #[test]
+    fn any_usage_can_be_told() {
+        let raw = r#"{"prompt_tokens":18446744073709551615,"completion_tokens":1}"#;
+        let told = usage(Some(Raw(raw))).unwrap();
+        assert_eq!((told.input, told.output), (u64::MAX, 1));
+        let mut sum = told;
+        sum += told;
+        assert_eq!((sum.input, sum.output), (u64::MAX, 2));
     }
 }
