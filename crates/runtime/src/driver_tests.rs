@@ -87,7 +87,7 @@ fn result_of(call: CallId) -> Done {
     Done::Call(Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
 }
 
-// proves J1: what came out of a call is kept, though the session is being closed and another call is stopping
+// What came out of a call is kept, though the session is being closed and another call is stopping
 #[tokio::test]
 async fn a_call_that_ends_while_another_is_stopping_has_its_result_recorded() {
     let store = Arc::new(MemoryStore::new());
