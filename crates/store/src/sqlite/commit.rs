@@ -6,7 +6,7 @@
 //! A job that is refused (a conflict, a taken key) has written nothing and leaves the others alone.
 //! When the transaction itself fails, each job is tried once more alone: then only the guilty one
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
-//! already stored answers `Ok`. Last it is looked whether the file that was written is still there.
+//! already stored answers `Ok`. First it is looked whether the files that are written are still there.
 
 use std::fs::TryLockError;
 use std::path::PathBuf;
@@ -26,6 +26,9 @@ use super::write_lock::{Patience, WriteLock};
 use super::{AppendPoint, OnAppend};
 use super::{Durability, Folder, SqliteOptions, schema};
 use crate::StoreError;
+
+/// The length of the spool from which on it is begun anew in a pause.
+const IDLE_SPOOL: u64 = 256 * 1024;
 
 /// The backlog, in bytes, that is moved into the database in a pause.
 const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
@@ -69,8 +72,8 @@ pub(super) struct Committer {
     db: Db,
     spool: Spool,
     lock: WriteLock,
-    database_presence: Presence,
-    spool_presence: Presence,
+    folder: Folder,
+    presence: Presence,
     files: BlobFiles,
     durability: Durability,
     /// The length from which on the spool is begun anew.
@@ -94,8 +97,8 @@ impl Committer {
     pub(super) fn new(folder: &Folder, opened: Opened, options: &SqliteOptions) -> Result<Self, StoreError> {
         let Opened { connection, spool, lock } = opened;
         Ok(Self {
-            database_presence: Presence::of(&folder.database())?,
-            spool_presence: Presence::of(&folder.spool())?,
+            presence: presence(folder)?,
+            folder: folder.clone(),
             db: Db { connection, tails: Tails::default(), path: folder.database() },
             spool,
             lock,
@@ -129,10 +132,17 @@ impl Committer {
         Ok(())
     }
 
-    /// While the lock is held: all files of the data folder are where they were.
+    /// While the lock is held: all files of the data folder are where they were, or the lock is made again.
     fn see_to_files(&mut self) -> Result<(), StoreError> {
-        let Self { lock, database_presence, spool_presence, .. } = self;
-        lock.see_to(|| database_presence.check().and_then(|()| spool_presence.check()))
+        loop {
+            match self.presence.check() {
+                Err(StoreError::Gone { path }) if path == self.folder.write_lock() => {
+                    self.lock.renew()?;
+                    self.presence = presence(&self.folder)?;
+                }
+                checked => return checked,
+            }
+        }
     }
 
     /// An error is one of them all.
@@ -148,15 +158,7 @@ impl Committer {
                     false
                 }
             };
-        if spooled && !stowed {
-            self.sync_spool()?;
-        }
-        self.check_presence()
-    }
-
-    fn check_presence(&self) -> Result<(), StoreError> {
-        self.database_presence.check()?;
-        self.spool_presence.check()
+        if spooled && !stowed { self.sync_spool() } else { Ok(()) }
     }
 
     /// Learns what others wrote since this process wrote last.
@@ -280,11 +282,16 @@ impl Committer {
         Ok(stowed)
     }
 
+    /// Changes with everything that is written.
+    pub(super) fn written(&self) -> (Position, usize) {
+        (self.spool.end(), self.backlog)
+    }
+
     /// What is to be looked after now.
     pub(super) fn upkeep(&self) -> Upkeep {
         if self.backlog >= FULL_BACKLOG || self.spool.end().offset >= self.long {
             Upkeep::AtOnce
-        } else if self.backlog >= IDLE_BACKLOG {
+        } else if self.backlog >= IDLE_BACKLOG || self.spool.end().offset >= IDLE_SPOOL {
             Upkeep::InAPause
         } else {
             Upkeep::Nothing
@@ -294,7 +301,7 @@ impl Committer {
     /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is.
     /// What can't be done now is done another time.
     pub(super) fn keep_up(&mut self) {
-        if self.spool.end().offset >= self.long && self.lock.take(Patience::Wait).is_ok() {
+        if self.spool.end().offset >= self.long.min(IDLE_SPOOL) && self.lock.take(Patience::Wait).is_ok() {
             // Where it can't, the spool grows on.
             let _ = self.see_to_files().and_then(|()| self.next_lap());
             self.lock.release();
@@ -323,7 +330,7 @@ impl Committer {
     pub(super) fn close(&mut self) {
         if self.lock.take(Patience::No).is_ok() {
             // What stays on the spool is found there.
-            let _ = self.see_to_files().and_then(|()| self.stow_the_rest());
+            let _ = self.stow_the_rest();
             self.lock.release();
         }
     }
@@ -364,6 +371,11 @@ impl Committer {
         self.announce(AppendPoint::After, appends);
         self.appends += appends;
     }
+}
+
+/// The lock last: it is the one that can be made again.
+fn presence(folder: &Folder) -> Result<Presence, StoreError> {
+    Presence::of(&folder.0, [folder.database(), folder.spool(), folder.write_lock()])
 }
 
 fn by_transaction(group: &mut [Box<dyn Job>]) -> impl Iterator<Item = &mut Box<dyn Job>> {

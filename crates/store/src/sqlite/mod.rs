@@ -184,7 +184,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.with_spool(move |reading| reading.head(session))
+        self.readers.look_up_with_spool(move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
@@ -193,7 +193,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        self.readers.with_spool(move |reading| reading.row(session))
+        self.readers.look_up_with_spool(move |reading| reading.row(session))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {

@@ -1,33 +1,75 @@
-//! Whether a file of the store is still there. A file that was removed can be written on for as long as it is
+//! Whether the files of the store are still there. A file that was removed can be written on for as long as it is
 //! open, and SQLite does not notice: every commit would succeed, and nothing of it be found later. So each
-//! commit ends with a look at the name of the file; beside the write itself that costs next to nothing.
+//! commit begins with a look.
+//!
+//! A folder tells when anything in it was made, moved or removed. So mostly one look at the folder is enough.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::StoreError;
 
-/// A file that was opened.
+/// A change within so short a time of the last may not show: the system's clock for files is a coarse one.
+const COARSE: Duration = Duration::from_secs(1);
+
+/// Files in one folder that were opened.
 #[derive(Debug)]
 pub(super) struct Presence {
+    folder: PathBuf,
+    files: Vec<Opened>,
+    /// The folder as it was when all files were there.
+    seen: Option<Stamp>,
+}
+
+#[derive(Debug)]
+struct Opened {
     path: PathBuf,
-    device: u64,
-    inode: u64,
+    place: (u64, u64),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    place: (u64, u64),
+    modified: (i64, i64),
+}
+
+fn place(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 impl Presence {
-    /// Of the file that was just opened at `path`.
-    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
-        let found = fs::metadata(path).map_err(|error| StoreError::of_io(path, &error))?;
-        Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
+    /// Of the files at `paths` in `folder`, which were just opened.
+    pub(super) fn of(folder: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, StoreError> {
+        let open = |path: PathBuf| match fs::metadata(&path) {
+            Ok(found) => Ok(Opened { place: place(&found), path }),
+            Err(error) => Err(StoreError::of_io(&path, &error)),
+        };
+        let files = paths.into_iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Self { folder: folder.to_owned(), files, seen: None })
     }
 
-    /// Whether its name still leads to it.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    /// Whether their names still lead to them.
+    pub(super) fn check(&mut self) -> Result<(), StoreError> {
+        let folder = fs::metadata(&self.folder).ok();
+        let stamp =
+            folder.as_ref().map(|found| Stamp { place: place(found), modified: (found.mtime(), found.mtime_nsec()) });
+        if stamp.is_some() && stamp == self.seen {
+            return Ok(());
+        }
+        self.files.iter().try_for_each(Opened::check)?;
+        let old = |found: &Metadata| found.modified().ok()?.elapsed().ok().filter(|age| *age > COARSE);
+        self.seen = stamp.filter(|_| folder.as_ref().and_then(old).is_some());
+        Ok(())
+    }
+}
+
+impl Opened {
+    fn check(&self) -> Result<(), StoreError> {
         match fs::metadata(&self.path) {
-            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Ok(()),
+            Ok(found) if place(&found) == self.place => Ok(()),
             Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Err(StoreError::of_io(&self.path, &error))
             }

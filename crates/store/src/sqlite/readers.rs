@@ -79,6 +79,15 @@ impl Readers {
         self.in_passing(move || shared.read(read))
     }
 
+    /// Looks something up of which there may be more on the spool.
+    pub(super) fn look_up_with_spool<'a, T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        self.in_passing(move || shared.read_with_spool(read))
+    }
+
     /// Runs what takes microseconds. In a process with one session that keeps nobody waiting, and costs less than
     /// handing it to a thread and being woken by it.
     pub(super) fn in_passing<'a, T: Send + 'static>(

@@ -27,11 +27,11 @@ const MAGIC: &[u8; 8] = b"WLSPOOL1";
 /// Where the slips begin.
 const START: u64 = 16;
 
-/// The longest batch, in bytes, that is put on the spool.
+/// The longest batch, in bytes, that is put on the spool; and what is put there at once is not much longer.
 pub(super) const LONGEST: usize = 256 * 1024;
 
-/// The length from which on the spool is stowed and begun anew.
-pub(super) const LONG: u64 = 1024 * 1024;
+/// The length from which on the spool is stowed and begun anew at once.
+pub(super) const LONG: u64 = 16 * 1024 * 1024;
 
 /// A place between slips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ impl Staged {
         self.bytes.is_empty()
     }
 
-    /// Whether they are enough for one lap.
+    /// Whether they are enough for one write.
     pub(super) fn is_long(&self) -> bool {
-        self.bytes.len() as u64 >= LONG
+        self.bytes.len() >= LONGEST
     }
 }
 

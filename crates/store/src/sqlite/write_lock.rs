@@ -4,7 +4,6 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::presence::Presence;
 use super::private;
 use crate::StoreError;
 
@@ -22,14 +21,13 @@ pub(super) enum Patience {
 pub(super) struct WriteLock {
     file: File,
     path: PathBuf,
-    presence: Presence,
 }
 
 impl WriteLock {
     /// Makes the file where it is missing.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let file = private::lock_file(path).map_err(|error| StoreError::of_io(path, &error))?;
-        Ok(Self { file, path: path.to_owned(), presence: Presence::of(path)? })
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// Takes it.
@@ -45,15 +43,11 @@ impl WriteLock {
         }
     }
 
-    /// A file that was removed locks nobody out: another is made, which everybody comes to. While it is held;
-    /// `rest` says whether the rest of the data folder is still there.
-    pub(super) fn see_to(&mut self, rest: impl Fn() -> Result<(), StoreError>) -> Result<(), StoreError> {
-        while self.presence.check().is_err() {
-            rest()?;
-            let again = Self::open(&self.path)?;
-            again.take(Patience::Wait).map_err(|error| self.fault(error))?;
-            *self = again;
-        }
+    /// A file that was removed locks nobody out: makes it again, where everybody will come to it, and takes it.
+    pub(super) fn renew(&mut self) -> Result<(), StoreError> {
+        let again = Self::open(&self.path)?;
+        again.take(Patience::Wait).map_err(|error| self.fault(error))?;
+        *self = again;
         Ok(())
     }
 

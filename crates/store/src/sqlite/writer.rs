@@ -168,7 +168,7 @@ fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
         if committer.upkeep() == Upkeep::AtOnce {
             committer.keep_up();
         }
-        let upkeep = committer.upkeep();
+        let (upkeep, written) = (committer.upkeep(), committer.written());
         drop(committer);
         if upkeep == Upkeep::Nothing {
             return errands.recv().ok();
@@ -176,7 +176,12 @@ fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
         match errands.recv_timeout(IDLE) {
             Ok(errand) => return Some(errand),
             Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) => shared.committer().keep_up(),
+            Err(RecvTimeoutError::Timeout) => {
+                let mut committer = shared.committer();
+                if committer.written() == written {
+                    committer.keep_up();
+                }
+            }
         }
     }
 }
