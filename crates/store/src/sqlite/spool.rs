@@ -31,7 +31,7 @@ const START: u64 = 16;
 pub(super) const LONGEST: usize = 256 * 1024;
 
 /// The length from which on the spool is stowed and begun anew at once.
-pub(super) const LONG: u64 = 16 * 1024 * 1024;
+pub(super) const LONG: u64 = 1024 * 1024;
 
 /// A place between slips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
