@@ -225,17 +225,13 @@ impl Committer {
     /// stored.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<Needs, StoreError> {
         by_transaction(group).for_each(|job| job.prepare(&self.files));
-        let needs = match by_transaction(group).any(|job| job.needs() == Needs::Journal) {
-            true => Needs::Journal,
-            false => Needs::Tables,
-        };
-        let result = self.in_transaction(needs, |committer| {
+        let needs = by_transaction(group).map(|job| job.needs()).max().unwrap_or(Needs::Tables);
+        self.in_transaction(needs, |committer| {
             by_transaction(group).try_for_each(|job| job.write(&committer.db))?;
             #[cfg(debug_assertions)]
             committer.announce(AppendPoint::Before, appends(group, Way::Transaction));
             Ok(())
-        });
-        result?;
+        })?;
         self.backlog += by_transaction(group).map(|job| job.bytes()).sum::<usize>();
         #[cfg(debug_assertions)]
         self.count(appends(group, Way::Transaction));

@@ -44,12 +44,12 @@ pub(super) trait Work: Send + 'static {
 }
 
 /// What a transaction must find in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Needs {
-    /// The journal of its session: the spool is stowed before. Others who know the session's tail forget it.
-    Journal,
     /// Only what is never on the spool.
     Tables,
+    /// The journal of its session: the spool is stowed before. Others who know the session's tail forget it.
+    Journal,
 }
 
 /// The way a job takes to the disk.

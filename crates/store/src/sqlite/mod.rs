@@ -47,6 +47,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
+use self::readers::Sight;
+
 use crate::{
     Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
     Waiting,
@@ -171,7 +173,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with_spool(move |reading| reading.records(session, after_seq))
+        self.readers.with(Sight::Spool, move |reading| reading.records(session, after_seq))
     }
 
     fn read_before(
@@ -180,29 +182,29 @@ impl SessionLog for SqliteStore {
         before_seq: u64,
         most: u32,
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with_spool(move |reading| reading.records_before(session, before_seq, most))
+        self.readers.with(Sight::Spool, move |reading| reading.records_before(session, before_seq, most))
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.look_up_with_spool(move |reading| reading.head(session))
+        self.readers.look_up(Sight::Spool, move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
         let (owner, key) = (owner.to_owned(), key.to_owned());
-        self.readers.look_up(move |reading| reading.find(&owner, &key))
+        self.readers.look_up(Sight::Database, move |reading| reading.find(&owner, &key))
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        self.readers.look_up_with_spool(move |reading| reading.row(session))
+        self.readers.look_up(Sight::Spool, move |reading| reading.row(session))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         let owner = owner.to_owned();
-        self.readers.with_spool(move |reading| reading.rows(&owner))
+        self.readers.with(Sight::Spool, move |reading| reading.rows(&owner))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
-        self.readers.with_spool(move |reading| reading.batches(session))
+        self.readers.with(Sight::Spool, move |reading| reading.batches(session))
     }
 
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -230,7 +232,7 @@ impl Inbox for SqliteStore {
     }
 
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
-        self.readers.look_up(move |reading| reading.waiting(session))
+        self.readers.look_up(Sight::Database, move |reading| reading.waiting(session))
     }
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
@@ -240,6 +242,6 @@ impl Inbox for SqliteStore {
 
 impl Blobs for SqliteStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
-        self.readers.with(move |reading| reading.blob(hash))
+        self.readers.with(Sight::Database, move |reading| reading.blob(hash))
     }
 }

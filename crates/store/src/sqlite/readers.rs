@@ -1,4 +1,4 @@
-//! Reading beside the writer: a few connections of their own, used off the async threads.
+//! Reading beside the writer: a few connections of their own, used off the async threads where it takes long.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,6 +24,15 @@ use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// How often a later moment is taken. The spool laps once in megabytes: more than twice in a row does not happen.
 const MOMENTS: usize = 100;
+
+/// What a reader looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// The database, for what is never on the spool.
+    Database,
+    /// The database, and what the spool has beyond it.
+    Spool,
+}
 
 /// The connections that read.
 #[derive(Clone, Debug)]
@@ -52,40 +61,24 @@ impl Readers {
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
-    /// Runs `read` against one moment of the database.
+    /// Runs `read` against one moment of what it sees.
     pub(super) fn with<'a, T: Send + 'static>(
         &self,
+        sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
-        self.off_thread(move || shared.read(read))
+        self.off_thread(move || shared.read(sight, read))
     }
 
-    /// Runs `read` against one moment of the database and what the spool has beyond it.
-    pub(super) fn with_spool<'a, T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let shared = Arc::clone(&self.shared);
-        self.off_thread(move || shared.read_with_spool(read))
-    }
-
-    /// Looks something up that is never on the spool and takes microseconds.
+    /// The same, for what takes microseconds.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
+        sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let shared = Arc::clone(&self.shared);
-        self.in_passing(move || shared.read(read))
-    }
-
-    /// Looks something up of which there may be more on the spool.
-    pub(super) fn look_up_with_spool<'a, T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let shared = Arc::clone(&self.shared);
-        self.in_passing(move || shared.read_with_spool(read))
+        self.in_passing(move || shared.read(sight, read))
     }
 
     /// Runs what takes microseconds. In a process with one session that keeps nobody waiting, and costs less than
@@ -108,18 +101,19 @@ impl Readers {
 }
 
 impl Shared {
-    fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.at_one_moment(|connection| read(&self.reading(connection, Beyond::nothing())))
-    }
-
     /// The spool is looked at after the database. Where it has gone on to a lap that this moment of the database
     /// does not know, a later moment is taken.
-    fn read_with_spool<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read<T>(&self, sight: Sight, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut read = Some(read);
         for _ in 0..MOMENTS {
             let result = self.at_one_moment(|connection| {
-                let Some(beyond) = self.beyond(connection)? else { return Ok(None) };
-                read.take().map(|read| read(&self.reading(connection, beyond))).transpose()
+                let beyond = match sight {
+                    Sight::Database => Some(Beyond::nothing()),
+                    Sight::Spool => self.beyond(connection)?,
+                };
+                let Some(beyond) = beyond else { return Ok(None) };
+                let reading = Reading { connection, path: &self.path, files: &self.files, beyond };
+                read.take().map(|read| read(&reading)).transpose()
             })?;
             if let Some(result) = result {
                 return Ok(result);
@@ -139,10 +133,6 @@ impl Shared {
             View::Behind(bytes) => Ok(Some(Beyond { bytes, check: stowed.check })),
             View::Later => Ok(None),
         }
-    }
-
-    fn reading<'a>(&'a self, connection: &'a Connection, beyond: Beyond) -> Reading<'a> {
-        Reading { connection, path: &self.path, files: &self.files, beyond }
     }
 
     /// All that one call reads is read at one moment: a session may go away in between.

@@ -96,6 +96,7 @@ impl Slip<'_> {
             }
         };
         let check = before.after(&rest);
+        out.reserve(HEAD + bytes.len());
         out.extend_from_slice(&check.0);
         out.extend_from_slice(&rest);
         out.extend_from_slice(bytes);
