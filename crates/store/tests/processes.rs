@@ -23,9 +23,8 @@ fn session(n: u128) -> SessionId {
     SessionId(uuid::Uuid::from_u128(n))
 }
 
-fn open(dir: &Path, holder: &str) -> SqliteStore {
-    let options = SqliteOptions { holder: holder.into(), durability: Durability::Normal, ..SqliteOptions::default() };
-    SqliteStore::open(dir, options).unwrap()
+fn open(dir: &Path) -> SqliteStore {
+    SqliteStore::open(dir, SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() }).unwrap()
 }
 
 fn child(dir: &Path, part: &str) -> Child {
@@ -42,7 +41,7 @@ fn child(dir: &Path, part: &str) -> Child {
 #[tokio::test]
 async fn a_child_plays_its_part() {
     let (Ok(part), Some(dir)) = (std::env::var(PART), std::env::var_os(FOLDER)) else { return };
-    let store = open(Path::new(&dir), &format!("child:{part}"));
+    let store = open(Path::new(&dir));
     if part == "hold" {
         let _lease = store.claim(session(1)).await.unwrap();
         println!("holding");
@@ -79,7 +78,7 @@ async fn sixteen_processes_share_one_file_without_a_failure() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
-    let store = open(dir.path(), "parent");
+    let store = open(dir.path());
     for n in 1..=PROCESSES {
         assert_eq!(verify(&store, session(n)).await.unwrap().records, BATCHES + 1);
     }
@@ -91,11 +90,14 @@ async fn sixteen_processes_share_one_file_without_a_failure() {
 async fn a_session_is_freed_by_the_death_of_its_owner() {
     // proves J5
     let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path(), "parent");
+    let store = open(dir.path());
     let mut holder = child(dir.path(), "hold");
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().ends_with("holding")));
-    assert_eq!(store.claim(session(1)).await.unwrap_err(), StoreError::Busy { holder: "child:hold".into() });
+    assert_eq!(
+        store.claim(session(1)).await.unwrap_err(),
+        StoreError::Busy { holder: format!("process {}", holder.id()) }
+    );
     holder.kill().unwrap();
     holder.wait().unwrap();
     store.claim(session(1)).await.unwrap();

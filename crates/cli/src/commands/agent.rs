@@ -18,8 +18,7 @@ use crate::settings::{self, Place, SettingsError, Sourced};
 
 /// Opens the data folder.
 pub(super) fn open_store(place: &Place) -> Result<Arc<dyn Store>, CommandError> {
-    let options = SqliteOptions { holder: holder(), ..sqlite_options(place) };
-    Ok(Arc::new(SqliteStore::open(&place.data_dir.value, crash::with_failpoints(options))?))
+    Ok(Arc::new(SqliteStore::open(&place.data_dir.value, crash::with_failpoints(sqlite_options(place)))?))
 }
 
 fn sqlite_options(place: &Place) -> SqliteOptions {
@@ -28,10 +27,6 @@ fn sqlite_options(place: &Place) -> SqliteOptions {
         args::Durability::Normal => windlass::store::Durability::Normal,
     };
     SqliteOptions { durability, ..SqliteOptions::default() }
-}
-
-fn holder() -> String {
-    format!("process {}", std::process::id())
 }
 
 /// The agent these settings describe, for runs with this model.

@@ -1,15 +1,24 @@
-//! Owning a session through an OS lock on `locks/<session>`: freed when the lease is dropped, and by
-//! the system when the process dies. The file names its holder, for those who find it locked.
+//! Owning a session: an OS lock, freed when the lease is dropped, and by the system when the process dies.
+//! Whoever finds a session taken is told by which process.
+//!
+//! Linux locks ranges of one file (`ranges`); elsewhere each session has a file that is locked (`files`).
 
-use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+#[cfg(any(test, not(target_os = "linux")))]
+mod files;
+#[cfg(target_os = "linux")]
+mod ranges;
+
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_vocab::SessionId;
 
-use super::{Folder, private};
+#[cfg(not(target_os = "linux"))]
+use self::files::Locks;
+#[cfg(target_os = "linux")]
+use self::ranges::Locks;
+use super::Folder;
 use crate::{Lease, StoreError};
 
 /// How many sessions this process owns in one store.
@@ -22,85 +31,101 @@ impl Owned {
     }
 }
 
-/// A locked file. Unlocked by hand: a child process that was just forked may hold a copy of it.
-struct Locked {
-    file: File,
+/// Why a session can't be had.
+enum Refused {
+    /// A process has it; which one, if that can be told.
+    Held(Option<u32>),
+    Failed(io::Error),
+}
+
+/// The sessions one store owns.
+#[derive(Debug)]
+pub(super) struct Claims {
+    locks: Arc<Locks>,
     owned: Owned,
 }
 
-impl Locked {
-    fn new(file: File, owned: Owned) -> Self {
-        owned.0.fetch_add(1, Ordering::AcqRel);
-        Self { file, owned }
+impl Claims {
+    pub(super) fn open(folder: &Folder, owned: Owned) -> Result<Self, StoreError> {
+        let locks = Locks::open(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
+        Ok(Self { locks: Arc::new(locks), owned })
     }
-}
 
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // Closing the file frees the lock as well.
-        let _ = self.file.unlock();
-        self.owned.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-fn lock_file(folder: &Folder, session: SessionId) -> PathBuf {
-    folder.locks().join(session.to_string())
-}
-
-/// Takes the session, or says who has it.
-pub(super) fn claim(folder: &Folder, session: SessionId, holder: &str, owned: &Owned) -> Result<Lease, StoreError> {
-    let path = lock_file(folder, session);
-    loop {
-        let locked = take(&path, holder, owned).map_err(|error| missing(folder, error))?;
-        // Between opening and locking, the former holder may have removed the file with its session;
-        // then our lock is on a file nobody else can find.
-        if same_file(&locked.file, &path) {
-            return Ok(Lease::new(session, locked));
+    /// Takes the session, or says who has it.
+    pub(super) fn claim(&self, folder: &Folder, session: SessionId) -> Result<Lease, StoreError> {
+        match self.locks.take(session) {
+            Ok(()) => {
+                self.owned.0.fetch_add(1, Ordering::AcqRel);
+                let hold = Hold { locks: Arc::clone(&self.locks), owned: self.owned.clone(), session };
+                Ok(Lease::new(session, hold))
+            }
+            Err(Refused::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
+            Err(Refused::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
+            Err(Refused::Failed(error)) if error.kind() == io::ErrorKind::NotFound => {
+                let mut missing = [folder.database(), folder.claims()].into_iter();
+                Err(StoreError::Gone { path: missing.find(|path| !path.exists()).unwrap_or(folder.claims()) })
+            }
+            Err(Refused::Failed(error)) => Err(StoreError::of_io(&folder.claims(), &error)),
         }
     }
 }
 
-/// A folder of locks that is not there any more went with the database.
-fn missing(folder: &Folder, error: StoreError) -> StoreError {
-    if folder.database().exists() { error } else { StoreError::Gone { path: folder.database() } }
+/// A session was claimed in this folder once, so there must have been a database.
+pub(super) fn were_made(folder: &Folder) -> io::Result<bool> {
+    Locks::were_taken(folder)
 }
 
-fn take(path: &Path, holder: &str, owned: &Owned) -> Result<Locked, StoreError> {
-    let fault = |error| StoreError::of_io(path, &error);
-    let file = private::lock_file(path).map_err(fault)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { holder: named_holder(&file) }),
-        Err(TryLockError::Error(error)) => return Err(fault(error)),
+/// What a lease holds.
+struct Hold {
+    locks: Arc<Locks>,
+    owned: Owned,
+    session: SessionId,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.locks.free(self.session);
+        self.owned.0.fetch_sub(1, Ordering::AcqRel);
     }
-    let locked = Locked::new(file, owned.clone());
-    locked.file.set_len(0).and_then(|()| (&locked.file).write_all(holder.as_bytes())).map_err(fault)?;
-    Ok(locked)
 }
 
-fn named_holder(file: &File) -> String {
-    let mut name = String::new();
-    // A holder that has not yet written its name, or not in UTF-8, goes without one.
-    let _ = file.take(256).read_to_string(&mut name);
-    if name.is_empty() { "another process".into() } else { name }
-}
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
 
-#[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino());
-    matches!((file.metadata(), fs::metadata(path)), (Ok(held), Ok(found)) if identity(&held) == identity(&found))
-}
+    use super::*;
 
-#[cfg(not(unix))]
-fn same_file(_: &File, path: &Path) -> bool {
-    path.exists()
-}
+    /// The rules, for one way to lock.
+    macro_rules! keeps_the_rules {
+        ($way:ident) => {
+            #[test]
+            fn $way() {
+                // proves J5
+                let dir = tempfile::tempdir().unwrap();
+                let folder = Folder(dir.path().to_owned());
+                let open = || super::$way::Locks::open(&folder).unwrap();
+                let (one, other, own) = (open(), open(), std::process::id());
+                let session = |number| SessionId(Uuid::from_u128(number));
+                let held = |refused| matches!(refused, Err(Refused::Held(Some(process))) if process == own);
+                assert!(!super::$way::Locks::were_taken(&folder).unwrap());
+                assert!((0..500).all(|number| one.take(session(number)).is_ok()));
+                assert!(super::$way::Locks::were_taken(&folder).unwrap());
+                for number in 0..500 {
+                    assert!(held(one.take(session(number))), "{number} is taken twice by one store");
+                    assert!(held(other.take(session(number))), "{number} is taken twice");
+                }
+                one.free(session(7));
+                assert!(held(other.take(session(6))) && held(other.take(session(8))), "a neighbour was freed");
+                assert!(other.take(session(7)).is_ok());
+                assert!(held(one.take(session(7))));
+                drop(one);
+                assert!(other.take(session(8)).is_ok(), "a store that is gone holds a session");
+                assert!(super::$way::Locks::were_taken(&folder).unwrap());
+            }
+        };
+    }
 
-/// Gives a removed session back and its lock file with it.
-pub(super) fn forget(folder: &Folder, lease: Lease) -> Result<(), StoreError> {
-    let path = lock_file(folder, lease.session());
-    fs::remove_file(&path).map_err(|error| StoreError::of_io(&path, &error))?;
-    drop(lease);
-    Ok(())
+    keeps_the_rules!(files);
+    #[cfg(target_os = "linux")]
+    keeps_the_rules!(ranges);
 }

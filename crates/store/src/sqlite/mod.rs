@@ -5,13 +5,13 @@
 //! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended. Batches that change
 //! the journal and a session's row at most are put on the `spool`, and stowed in the database later, many at a time.
 //! Readers (`readers`) have connections of their own and never hold up a write. A session is owned
-//! through an OS lock on `locks/<session>` (`claims`), which dies with its process.
+//! through an OS lock (`claims`), which dies with its process.
 //!
 //! ```text
 //! windlass.db   batches, session rows, inbox, contents up to 8 MiB
 //! spool         batches that are not in the database yet
 //! write.lock    whoever holds it may write
-//! locks/        one file per session, locked by its owner
+//! claims        a range of it for each session, locked by its owner
 //! blobs/        contents above 8 MiB
 //! ```
 
@@ -83,8 +83,6 @@ pub type OnAppend = Arc<dyn Fn(AppendPoint, u64) + Send + Sync>;
 pub struct SqliteOptions {
     /// When a commit counts as done.
     pub durability: Durability,
-    /// Who we are, for others that find a session busy: `host:pid`.
-    pub holder: String,
     /// Lets a test stop the process around a commit.
     #[cfg(debug_assertions)]
     pub on_append: Option<OnAppend>,
@@ -94,7 +92,6 @@ impl Default for SqliteOptions {
     fn default() -> Self {
         Self {
             durability: Durability::Full,
-            holder: "another process".into(),
             #[cfg(debug_assertions)]
             on_append: None,
         }
@@ -103,10 +100,7 @@ impl Default for SqliteOptions {
 
 impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteOptions")
-            .field("durability", &self.durability)
-            .field("holder", &self.holder)
-            .finish_non_exhaustive()
+        f.debug_struct("SqliteOptions").field("durability", &self.durability).finish_non_exhaustive()
     }
 }
 
@@ -127,8 +121,8 @@ impl Folder {
         self.0.join("write.lock")
     }
 
-    fn locks(&self) -> PathBuf {
-        self.0.join("locks")
+    fn claims(&self) -> PathBuf {
+        self.0.join("claims")
     }
 
     fn blobs(&self) -> PathBuf {
@@ -140,8 +134,7 @@ impl Folder {
 #[derive(Debug)]
 pub struct SqliteStore {
     folder: Folder,
-    holder: String,
-    owned: claims::Owned,
+    claims: claims::Claims,
     readers: readers::Readers,
     writer: writer::Writing,
 }
@@ -155,9 +148,8 @@ impl SqliteStore {
         let writer = writer::Writing::start(&folder, opened, &options, owned.clone())?;
         Ok(Self {
             readers: readers::Readers::new(&folder, owned.clone()),
+            claims: claims::Claims::open(&folder, owned)?,
             folder,
-            holder: options.holder,
-            owned,
             writer,
         })
     }
@@ -211,9 +203,7 @@ impl SessionLog for SqliteStore {
         Box::pin(async move {
             let lease = self.claim(session).await?;
             let removed = self.writer.submit(remove::Remove(session)).await;
-            if matches!(removed, Ok(_) | Err(StoreError::Missing)) {
-                claims::forget(&self.folder, lease)?;
-            }
+            drop(lease);
             removed.map(drop)
         })
     }
@@ -221,8 +211,7 @@ impl SessionLog for SqliteStore {
 
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        let (folder, holder, owned) = (self.folder.clone(), self.holder.clone(), self.owned.clone());
-        self.readers.in_passing(move || claims::claim(&folder, session, &holder, &owned))
+        Box::pin(async move { self.claims.claim(&self.folder, session) })
     }
 }
 

@@ -36,7 +36,8 @@ struct Stamp {
     modified: (i64, i64),
 }
 
-fn place(found: &Metadata) -> (u64, u64) {
+/// Where a file is, whatever its name.
+pub(super) fn place(found: &Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 

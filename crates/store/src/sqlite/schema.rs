@@ -14,7 +14,7 @@ use super::fault::meaning;
 use super::spool::{self, Position, Spool};
 use super::stow::stowed;
 use super::write_lock::{Patience, WriteLock};
-use super::{Durability, Folder, private};
+use super::{Durability, Folder, claims, private};
 use crate::StoreError;
 
 /// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
@@ -99,9 +99,7 @@ fn with_spool() -> String {
 
 /// Opens the data folder for writing.
 pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {
-    for folder in [&folder.0, &folder.locks()] {
-        private::make_folder(folder).map_err(|error| StoreError::of_io(folder, &error))?;
-    }
+    private::make_folder(&folder.0).map_err(|error| StoreError::of_io(&folder.0, &error))?;
     let lock = WriteLock::open(&folder.write_lock())?;
     lock.take(Patience::Wait).map_err(|error| lock.fault(error))?;
     let opened = open_locked(folder, durability).and_then(|connection| {
@@ -202,17 +200,10 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
     }
 }
 
-/// A session was claimed in this folder once, so there must have been a database.
-fn was_used(folder: &Folder) -> Result<bool, StoreError> {
-    let locks = folder.locks();
-    let mut entries = fs::read_dir(&locks).map_err(|error| StoreError::of_io(&locks, &error))?;
-    Ok(entries.next().is_some())
-}
-
 /// Makes the database, unless there must have been one.
 fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     let path = folder.database();
-    if was_used(folder)? {
+    if claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
     spool::make(folder)?;

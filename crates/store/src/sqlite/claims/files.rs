@@ -1,0 +1,70 @@
+//! Sessions as files of the folder `claims`, each locked by its holder, whose process id it holds. They are never removed:
+//! whoever locks a file must be sure that everybody else finds the same one.
+
+use std::collections::HashMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use windlass_vocab::SessionId;
+
+use super::Refused;
+use crate::sqlite::{Folder, private};
+
+/// The folder and the files this store has locked.
+#[derive(Debug)]
+pub(super) struct Locks {
+    folder: PathBuf,
+    files: Mutex<HashMap<SessionId, File>>,
+}
+
+impl Locks {
+    pub(super) fn open(folder: &Folder) -> io::Result<Self> {
+        private::make_folder(&folder.claims())?;
+        Ok(Self { folder: folder.claims(), files: Mutex::default() })
+    }
+
+    pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
+        let file = lock(&self.folder.join(session.to_string()))?;
+        let own = std::process::id().to_string();
+        file.set_len(0).and_then(|()| (&file).write_all(own.as_bytes())).map_err(Refused::Failed)?;
+        self.files().insert(session, file);
+        Ok(())
+    }
+
+    pub(super) fn free(&self, session: SessionId) {
+        // Unlocked by hand: a child process that was just forked may hold a copy of it.
+        if let Some(file) = self.files().remove(&session) {
+            let _ = file.unlock();
+        }
+    }
+
+    pub(super) fn were_taken(folder: &Folder) -> io::Result<bool> {
+        match fs::read_dir(folder.claims()) {
+            Ok(mut entries) => Ok(entries.next().is_some()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn files(&self) -> MutexGuard<'_, HashMap<SessionId, File>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn lock(path: &Path) -> Result<File, Refused> {
+    let file = private::lock_file(path).map_err(Refused::Failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Refused::Held(holder(&file))),
+        Err(TryLockError::Error(error)) => Err(Refused::Failed(error)),
+    }
+}
+
+/// A holder that has not yet written its id goes without one.
+fn holder(file: &File) -> Option<u32> {
+    let mut id = String::new();
+    file.take(16).read_to_string(&mut id).ok()?;
+    id.parse().ok()
+}
