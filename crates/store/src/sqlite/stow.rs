@@ -35,15 +35,22 @@ pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
     let bytes = spool.slips_behind(stowed)?;
     let mut slips = Slips::new(&bytes, stowed.check);
     let mut ends = Ends::default();
+    let mut rows: HashMap<SessionId, Vec<Spooled<'_>>> = HashMap::new();
     for slip in &mut slips {
         match slip {
             Slip::Batch(batch) => {
                 if ends.follows(db, &batch)? {
-                    take_over(db, &batch)?;
+                    append::insert(db, &batch).map_err(db.fault())?;
+                    if batch.reach == Reach::Row {
+                        rows.entry(batch.session).or_default().push(batch);
+                    }
                 }
             }
             Slip::Bell => {}
         }
+    }
+    for (session, batches) in rows {
+        carry_on_row(db, session, ends.of(session), &batches)?;
     }
     if slips.left() > 0 {
         return Err(StoreError::Damaged { what: "what was just written to the spool can't be read".into() });
@@ -55,13 +62,17 @@ pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
     Ok(bytes.len())
 }
 
-fn take_over(db: &Db, batch: &Spooled<'_>) -> Result<(), StoreError> {
-    append::insert(db, batch).map_err(db.fault())?;
-    if batch.reach == Reach::Row {
-        let mut records = Vec::new();
-        decode_stored(batch.session, batch.first, batch.bytes, &BlobMap::new(), &mut records)?;
-        append::project_row(db, batch.session, records.iter())?;
+/// Carries on the row of a session that ends with the record `end`, by the batches that change it. Where this
+/// process wrote them itself it knows the row; else they are read.
+fn carry_on_row(db: &Db, session: SessionId, end: u64, batches: &[Spooled<'_>]) -> Result<(), StoreError> {
+    if let Some(row) = db.tails.row(session, end) {
+        return rows::store(db, &row);
     }
+    let mut records = Vec::new();
+    for batch in batches {
+        decode_stored(session, batch.first, batch.bytes, &BlobMap::new(), &mut records)?;
+    }
+    append::project_row(db, session, records.iter())?;
     Ok(())
 }
 
@@ -84,5 +95,9 @@ impl Ends {
             *end = batch.head.seq;
         }
         Ok(follows)
+    }
+
+    fn of(&self, session: SessionId) -> u64 {
+        self.0.get(&session).copied().unwrap_or_default()
     }
 }

@@ -55,6 +55,12 @@ impl Tails {
         tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
     }
 
+    /// The row of a session whose last record has this number, where it is known.
+    pub(super) fn row(&self, session: SessionId, seq: u64) -> Option<SessionFold> {
+        let tails = self.0.borrow();
+        tails.get(&session).filter(|tail| tail.head.seq == seq)?.row.clone()
+    }
+
     /// After anything that was not written, or was removed, or that another wrote into the database.
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
