@@ -5,8 +5,6 @@
 //! it changes, or the history got shorter, everything is written afresh. The bytes are shared with the
 //! request in flight, not copied: the buffer grows in place once that request is over.
 
-use std::io::{self, Write};
-
 use bytes::{Bytes, BytesMut};
 
 /// The part of a request body that never changes again: the prefix and each message once.
@@ -19,27 +17,7 @@ pub struct Segments {
 }
 
 /// Writes one message, given its place in the history.
-pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut Growing, usize, &M) -> serde_json::Result<()>;
-
-/// Bytes that are being written.
-#[derive(Debug)]
-pub(crate) struct Growing(BytesMut);
-
-impl Write for Growing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut BytesMut, usize, &M);
 
 impl Segments {
     /// Brings the stable bytes up to `history` and hands them out: `prefix` writes the start when
@@ -48,21 +26,21 @@ impl Segments {
         &mut self,
         epoch: u64,
         history: &[M],
-        prefix: &mut dyn FnMut(&mut Growing) -> serde_json::Result<()>,
+        prefix: &mut dyn FnMut(&mut BytesMut) -> serde_json::Result<()>,
         message: WriteMessage<'_, M>,
     ) -> serde_json::Result<Bytes> {
         let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Until the new bytes are whole there are none: a failed write can't leave half a message.
         *self = Self::default();
-        let mut written = Growing(BytesMut::from(before.stable));
+        let mut written = BytesMut::from(before.stable);
         if !fits {
             prefix(&mut written)?;
         }
         for (place, new) in history.iter().enumerate().skip(before.messages) {
-            message(&mut written, place, new)?;
+            message(&mut written, place, new);
         }
-        let stable = written.0.freeze();
+        let stable = written.freeze();
         *self = Self { epoch: Some(epoch), stable: stable.clone(), messages: history.len() };
         Ok(stable)
     }
@@ -70,8 +48,6 @@ impl Segments {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::Segments;
 
     struct Count {
@@ -86,11 +62,12 @@ mod tests {
             history,
             &mut |out| {
                 prefixes += 1;
-                out.write_all(b"[").map_err(serde_json::Error::io)
+                out.extend_from_slice(b"[");
+                Ok(())
             },
             &mut |out, _, text| {
                 messages += 1;
-                out.write_all(text.as_bytes()).map_err(serde_json::Error::io)
+                out.extend_from_slice(text.as_bytes());
             },
         );
         count.prefixes += prefixes;

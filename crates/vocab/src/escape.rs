@@ -6,18 +6,23 @@ const TOGETHER: usize = 32;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Adds `text` in quotes, escaped as `serde_json` does it.
-pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+/// Gives `text` as a JSON string, in pieces: quotes included, and escaped as `serde_json` does it.
+pub fn json_text(text: &str, mut put: impl FnMut(&[u8])) {
     let mut rest = text.as_bytes();
-    bytes.reserve(rest.len() + 2);
-    bytes.push(b'"');
+    put(b"\"");
     while let Some(place) = first_special(rest) {
-        bytes.extend_from_slice(&rest[..place]);
-        put_escaped(bytes, rest[place]);
+        put(&rest[..place]);
+        put_escaped(rest[place], &mut put);
         rest = &rest[place + 1..];
     }
-    bytes.extend_from_slice(rest);
-    bytes.push(b'"');
+    put(rest);
+    put(b"\"");
+}
+
+/// Adds `text` as a JSON string.
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.reserve(text.len() + 2);
+    json_text(text, |piece| bytes.extend_from_slice(piece));
 }
 
 const fn is_special(byte: u8) -> bool {
@@ -33,7 +38,7 @@ fn first_special(text: &[u8]) -> Option<usize> {
     text[begins..].iter().position(|byte| is_special(*byte)).map(|place| begins + place)
 }
 
-fn put_escaped(bytes: &mut Vec<u8>, byte: u8) {
+fn put_escaped(byte: u8, put: &mut impl FnMut(&[u8])) {
     let short = match byte {
         b'"' | b'\\' => byte,
         0x08 => b'b',
@@ -43,10 +48,10 @@ fn put_escaped(bytes: &mut Vec<u8>, byte: u8) {
         b'\r' => b'r',
         other => {
             let [high, low] = [other >> 4, other & 15].map(|digit| DIGITS[usize::from(digit)]);
-            return bytes.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            return put(&[b'\\', b'u', b'0', b'0', high, low]);
         }
     };
-    bytes.extend_from_slice(&[b'\\', short]);
+    put(&[b'\\', short]);
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub use audit::{AuditAnswer, AuditEntry, AuditVerdict, Because};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
+pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event};
 pub use failure::{Failure, FailureClass};
 pub use id::{

@@ -2,9 +2,9 @@
 //! always the same as it is, and strings as JSON.
 
 use std::borrow::Cow;
-use std::io::Write;
 
-use windlass_vocab::{CallId, CallInHistory, Message, Part};
+use bytes::BufMut;
+use windlass_vocab::{CallId, CallInHistory, Message, Part, json_text};
 
 use super::config::ReasoningReturn;
 
@@ -16,38 +16,29 @@ pub(super) enum Speaker {
 }
 
 /// Writes words of the system or of the user.
-pub(super) fn write_words(out: &mut impl Write, speaker: Speaker, words: &str) -> serde_json::Result<()> {
+pub(super) fn write_words(out: &mut impl BufMut, speaker: Speaker, words: &str) {
     let opening = match speaker {
         Speaker::System => r#"{"role":"system","content":"#,
         Speaker::User => r#"{"role":"user","content":"#,
     };
-    write_string(out, opening, words)?;
-    write(out, "}")
+    write_string(out, opening, words);
+    write(out, "}");
 }
 
 /// Writes a message of the history.
-pub(super) fn write_message(
-    out: &mut impl Write,
-    message: &Message,
-    reasoning: ReasoningReturn,
-) -> serde_json::Result<()> {
+pub(super) fn write_message(out: &mut impl BufMut, message: &Message, reasoning: ReasoningReturn) {
     match message {
         Message::User { text } => write_words(out, Speaker::User, text),
         Message::Assistant { parts, calls } => write_reply(out, parts, calls, reasoning),
         Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
-            write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()))?;
-            write_string(out, r#","content":"#, text)?;
-            write(out, "}")
+            write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()));
+            write_string(out, r#","content":"#, text);
+            write(out, "}");
         }
     }
 }
 
-fn write_reply(
-    out: &mut impl Write,
-    parts: &[Part],
-    calls: &[CallInHistory],
-    reasoning: ReasoningReturn,
-) -> serde_json::Result<()> {
+fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], reasoning: ReasoningReturn) {
     let words = joined(parts, |part| match part {
         Part::Text { text } => Some(text),
         Part::Thinking { .. } | Part::Call { .. } => None,
@@ -58,32 +49,32 @@ fn write_reply(
     });
     // Null is for calls alone; servers refuse a message that has neither.
     if words.is_empty() && !calls.is_empty() {
-        write(out, r#"{"role":"assistant","content":null"#)?;
+        write(out, r#"{"role":"assistant","content":null"#);
     } else {
-        write_string(out, r#"{"role":"assistant","content":"#, &words)?;
+        write_string(out, r#"{"role":"assistant","content":"#, &words);
     }
     if !thoughts.is_empty() {
-        write_string(out, r#","reasoning_content":"#, &thoughts)?;
+        write_string(out, r#","reasoning_content":"#, &thoughts);
     }
     for (place, call) in calls.iter().enumerate() {
-        write(out, if place == 0 { r#","tool_calls":["# } else { "," })?;
-        write_string(out, r#"{"id":"#, &wire_id(call.call, call.provider_id.as_deref()))?;
-        write_string(out, r#","type":"function","function":{"name":"#, &wire_name(&call.name))?;
-        write_string(out, r#","arguments":"#, call.arguments.as_str())?;
-        write(out, "}}")?;
+        write(out, if place == 0 { r#","tool_calls":["# } else { "," });
+        write_string(out, r#"{"id":"#, &wire_id(call.call, call.provider_id.as_deref()));
+        write_string(out, r#","type":"function","function":{"name":"#, &wire_name(&call.name));
+        write_string(out, r#","arguments":"#, call.arguments.as_str());
+        write(out, "}}");
     }
-    write(out, if calls.is_empty() { "}" } else { "]}" })
+    write(out, if calls.is_empty() { "}" } else { "]}" });
 }
 
 /// Writes JSON that is the same in every message.
-pub(super) fn write(out: &mut impl Write, json: &str) -> serde_json::Result<()> {
-    out.write_all(json.as_bytes()).map_err(serde_json::Error::io)
+pub(super) fn write(out: &mut impl BufMut, json: &str) {
+    out.put_slice(json.as_bytes());
 }
 
 /// Writes what stands before a string, and the string.
-fn write_string(out: &mut impl Write, before: &str, text: &str) -> serde_json::Result<()> {
-    write(out, before)?;
-    serde_json::to_writer(out, text)
+fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
+    write(out, before);
+    json_text(text, |piece| out.put_slice(piece));
 }
 
 /// The texts that `pick` finds, joined; copied only when there are several.

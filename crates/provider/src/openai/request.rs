@@ -5,13 +5,12 @@
 //! the parameters close the body. So the bytes a provider caches stay the same from turn to turn, and
 //! history is never written out twice.
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
 use super::message::{Speaker, write, write_message, write_words};
 use super::wire::{Parameters, WireTool};
-use crate::segments::Growing;
 use crate::{ModelRequest, Segments};
 
 /// A request body in its two parts.
@@ -36,9 +35,9 @@ pub fn encode(
         &mut |out| write_prefix(out, config, request.context),
         &mut |out, place, message| {
             if place > 0 || !prefix.is_empty() {
-                write(out, ",")?;
+                write(out, ",");
             }
-            write_message(out, message, config.return_reasoning)
+            write_message(out, message, config.return_reasoning);
         },
     );
     let whole = stable.and_then(|stable| Ok(RequestBody { stable, closing: closing(config, request)? }));
@@ -47,19 +46,19 @@ pub fn encode(
     })
 }
 
-fn write_prefix(out: &mut Growing, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
-    write(out, r#"{"model":"#)?;
-    serde_json::to_writer(&mut *out, &config.model)?;
+fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
+    write(out, r#"{"model":"#);
+    serde_json::to_writer((&mut *out).writer(), &config.model)?;
     if !context.offer.is_empty() {
         let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
-        write(out, r#","tools":"#)?;
-        serde_json::to_writer(&mut *out, &tools)?;
+        write(out, r#","tools":"#);
+        serde_json::to_writer((&mut *out).writer(), &tools)?;
     }
-    write(out, r#","messages":["#)?;
-    if context.prefix.is_empty() {
-        return Ok(());
+    write(out, r#","messages":["#);
+    if !context.prefix.is_empty() {
+        write_words(out, Speaker::System, &context.prefix);
     }
-    write_words(out, Speaker::System, &context.prefix)
+    Ok(())
 }
 
 /// What follows the history: the tail, and the parameters.
@@ -70,7 +69,7 @@ fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Res
             out.push(b',');
         }
         let reminder = format!("<reminder>\n{}\n</reminder>", request.tail);
-        write_words(&mut out, Speaker::User, &reminder)?;
+        write_words(&mut out, Speaker::User, &reminder);
     }
     out.push(b']');
     let brace = out.len();
