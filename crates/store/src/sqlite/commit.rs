@@ -294,15 +294,20 @@ impl Committer {
         }
     }
 
-    /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is.
-    /// What can't be done now is done another time.
-    pub(super) fn keep_up(&mut self) {
-        if self.spool.end().offset >= self.long.min(IDLE_SPOOL) && self.lock.take(Patience::Wait).is_ok() {
+    /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is. In a
+    /// pause both are long sooner. What can't be done now is done another time.
+    pub(super) fn keep_up(&mut self, upkeep: Upkeep) {
+        let (spool, backlog) = match upkeep {
+            Upkeep::Nothing => return,
+            Upkeep::InAPause => (self.long.min(IDLE_SPOOL), IDLE_BACKLOG),
+            Upkeep::AtOnce => (self.long, FULL_BACKLOG),
+        };
+        if self.spool.end().offset >= spool && self.lock.take(Patience::Wait).is_ok() {
             // Where it can't, the spool grows on.
             let _ = self.see_to_files().and_then(|()| self.next_lap());
             self.lock.release();
         }
-        if self.backlog >= IDLE_BACKLOG {
+        if self.backlog >= backlog {
             self.checkpoint();
         }
     }

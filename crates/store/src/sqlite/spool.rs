@@ -27,10 +27,10 @@ const MAGIC: &[u8; 8] = b"WLSPOOL1";
 /// Where the slips begin.
 const START: u64 = 16;
 
-/// The longest batch, in bytes, that is put on the spool; and what is put there at once is not much longer.
+/// The longest batch, in bytes, that is put on the spool.
 pub(super) const LONGEST: usize = 256 * 1024;
 
-/// The length from which on the spool is stowed and begun anew at once.
+/// The length from which on the spool is stowed and begun anew at once; and what is put there at once is not much longer.
 pub(super) const LONG: u64 = 1024 * 1024;
 
 /// A place between slips.
@@ -79,7 +79,7 @@ impl Staged {
 
     /// Whether they are enough for one write.
     pub(super) fn is_long(&self) -> bool {
-        self.bytes.len() >= LONGEST
+        self.bytes.len() as u64 >= LONG
     }
 }
 

@@ -10,7 +10,7 @@ use windlass_vocab::{At, CancelAsked, EndReason, LeaseTaken, Record, SessionId, 
 
 use super::append::Append;
 use super::claims::Owned;
-use super::commit::Committer;
+use super::commit::{Committer, Upkeep};
 use super::job::{Job, Pending};
 use super::readers::{Readers, Sight};
 use super::stow::stowed;
@@ -58,11 +58,23 @@ fn committer(dir: &Path) -> Committer {
 }
 
 fn commit(committer: &mut Committer, sealed: Sealed) -> Result<(), StoreError> {
-    let (caller, mut answer) = oneshot::channel();
-    let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(Append(sealed), caller))];
+    commit_together(committer, vec![sealed])
+}
+
+/// In one group; gives the first error.
+fn commit_together(committer: &mut Committer, batches: Vec<Sealed>) -> Result<(), StoreError> {
+    let hand_in = |sealed| {
+        let (caller, answer) = oneshot::channel();
+        (Box::new(Pending::new(Append(sealed), caller)) as Box<dyn Job>, answer)
+    };
+    let (mut group, answers): (Vec<_>, Vec<_>) = batches.into_iter().map(hand_in).unzip();
     committer.commit(&mut group, Patience::Wait).unwrap();
     group.into_iter().for_each(Job::answer);
-    answer.try_recv().unwrap()
+    answers.into_iter().try_for_each(|mut answer| answer.try_recv().unwrap())
+}
+
+fn rows(committer: &Committer) -> u32 {
+    committer.connection().query_row("SELECT count(*) FROM batches", [], |row| row.get(0)).unwrap()
 }
 
 fn lap_on_disk(dir: &Path) -> u64 {
@@ -76,7 +88,7 @@ fn until_next_lap(dir: &Path, committer: &mut Committer, writer: &mut Writer) ->
         let sealed = writer.seal(plain()).unwrap();
         records += sealed.envelopes.len();
         commit(committer, sealed).unwrap();
-        committer.keep_up();
+        committer.keep_up(Upkeep::InAPause);
     }
     records
 }
@@ -92,9 +104,6 @@ async fn batches_wait_on_the_spool_and_are_stowed_many_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut committer = committer(dir.path());
     let mut writer = opened_session(&mut committer);
-    let rows = |committer: &Committer| -> u32 {
-        committer.connection().query_row("SELECT count(*) FROM batches", [], |row| row.get(0)).unwrap()
-    };
     for _ in 0..3 {
         commit(&mut committer, writer.seal(plain()).unwrap()).unwrap();
     }
@@ -105,6 +114,19 @@ async fn batches_wait_on_the_spool_and_are_stowed_many_at_a_time() {
     assert_eq!(u64::from(rows(&committer)), writer.head.seq.div_ceil(2));
     assert_eq!(stowed(committer.connection()).unwrap().lap, lap_on_disk(dir.path()));
     assert!(fs::metadata(dir.path().join("spool")).unwrap().len() < SHORT + 2_000, "it is used again");
+}
+
+#[tokio::test]
+async fn a_group_as_large_as_the_spool_may_be_long_takes_no_transaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut committer = committer(dir.path());
+    let mut writer = opened_session(&mut committer);
+    let long = || batch(vec![sample::call_finished(0, &"x".repeat(16_000), None)]);
+    let batches = (0..60).map(|_| writer.seal(long()).unwrap()).collect();
+    commit_together(&mut committer, batches).unwrap();
+    assert_eq!((rows(&committer), writer.head.seq), (1, 61));
+    committer.close();
+    assert_eq!(rows(&committer), 61);
 }
 
 #[tokio::test]

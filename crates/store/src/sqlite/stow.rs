@@ -86,6 +86,8 @@ impl Ends {
     fn follows(&mut self, db: &Db, batch: &Spooled<'_>) -> Result<bool, StoreError> {
         let end = match self.0.entry(batch.session) {
             Entry::Occupied(end) => end.into_mut(),
+            // Whoever knows how a session ends has seen all of it.
+            Entry::Vacant(vacant) if db.tails.know(batch.session) => vacant.insert(batch.first - 1),
             Entry::Vacant(vacant) => {
                 vacant.insert(append::head(&db.connection, batch.session).map_err(db.fault())?.seq)
             }

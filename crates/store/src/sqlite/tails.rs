@@ -55,6 +55,11 @@ impl Tails {
         tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
     }
 
+    /// Whether the end of a session is known.
+    pub(super) fn know(&self, session: SessionId) -> bool {
+        self.0.borrow().contains_key(&session)
+    }
+
     /// The row of a session whose last record has this number, where it is known.
     pub(super) fn row(&self, session: SessionId, seq: u64) -> Option<SessionFold> {
         let tails = self.0.borrow();

@@ -166,7 +166,7 @@ fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
     loop {
         let mut committer = shared.committer();
         if committer.upkeep() == Upkeep::AtOnce {
-            committer.keep_up();
+            committer.keep_up(Upkeep::AtOnce);
         }
         let (upkeep, written) = (committer.upkeep(), committer.written());
         drop(committer);
@@ -179,7 +179,7 @@ fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
             Err(RecvTimeoutError::Timeout) => {
                 let mut committer = shared.committer();
                 if committer.written() == written {
-                    committer.keep_up();
+                    committer.keep_up(Upkeep::InAPause);
                 }
             }
         }

@@ -10,7 +10,7 @@ use windlass_vocab::Envelope;
 
 use super::super::Folder;
 use super::super::claims::Owned;
-use super::super::commit::Committer;
+use super::super::commit::{Committer, Upkeep};
 use super::super::job::{Job, Pending};
 use super::super::readers::{Readers, Sight};
 use super::super::remove::Remove;
@@ -148,7 +148,7 @@ impl World {
     fn begin_unnamed(&mut self, process: usize) {
         let spool = self.dir.path().join("spool");
         let before = fs::read(&spool).unwrap();
-        self.process(process).keep_up();
+        self.process(process).keep_up(Upkeep::InAPause);
         let file = fs::File::options().write(true).open(&spool).unwrap();
         file.write_all_at(&before[..16], 0).unwrap();
     }
@@ -167,7 +167,7 @@ impl World {
             Deed::TakeOver(number, process) => self.take_over(number, process),
             Deed::GoOnOvertaken => self.go_on_overtaken(),
             Deed::Remove(number) => self.remove(number),
-            Deed::KeepUp(process) => self.process(process).keep_up(),
+            Deed::KeepUp(process) => self.process(process).keep_up(Upkeep::InAPause),
             Deed::Die(process) => self.processes[process] = None,
             Deed::DieBetweenLaps(process) => {
                 self.begin_unnamed(process);
