@@ -1,12 +1,12 @@
-//! `cargo xtask bench`: builds what is measured, optimised, and runs `windlass-bench`.
+//! `cargo xtask bench`: builds what is measured as it is released (the `dist` profile), and runs `windlass-bench`.
 
 use std::path::Path;
 
 use crate::cargo::{cargo, target_dir};
 
 const BUILD: &[&str] =
-    &["build", "--release", "--locked", "-p", "windlass-cli", "-p", "windlass-testkit", "-p", "windlass-bench"];
-const RUN: &[&str] = &["run", "--release", "--locked", "--quiet", "-p", "windlass-bench", "--"];
+    &["build", "--profile=dist", "--locked", "-p", "windlass-cli", "-p", "windlass-testkit", "-p", "windlass-bench"];
+const RUN: &[&str] = &["run", "--profile=dist", "--locked", "--quiet", "-p", "windlass-bench", "--"];
 
 /// The variable by which the counter of instructions finds its runner.
 const RUNNER: &str = "GUNGRAUN_RUNNER";
