@@ -30,7 +30,7 @@ const COMMANDS: &[Command] = &[
         alone(words).and_then(|()| picture::run(root))
     }),
     ("dist", "the release: built, checked for size, packed with its papers and a checksum [--target NAME]", dist::run),
-    ("bench", "the figures against their floors, built for release [--quick] [--only NAME]", bench::run),
+    ("bench", "the figures against their floors, built as released [--quick] [--only NAME]", bench::run),
 ];
 
 fn main() -> ExitCode {

@@ -5,11 +5,16 @@ use std::process::{Command, ExitCode};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
+use mimalloc::MiMalloc;
 use windlass::vocab::At;
 use windlass_bench::child;
 use windlass_bench::figures::{Effort, FIGURES, Setup};
 use windlass_bench::programs::Programs;
 use windlass_bench::table::HEAD;
+
+/// As the program has it; for the floors too.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

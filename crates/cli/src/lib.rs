@@ -31,11 +31,6 @@ mod tty;
 use std::process::ExitCode;
 
 use clap::Parser;
-use mimalloc::MiMalloc;
-
-/// Sessions are moved between threads and their batches freed by the writer's; it is made for that (0007).
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Keeps commands from reading the key out of this process: its environment and memory are closed to
 /// others of the same user (X1).

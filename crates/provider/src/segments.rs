@@ -31,7 +31,7 @@ impl Segments {
     ) -> serde_json::Result<Bytes> {
         let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
         let before = if fits { std::mem::take(self) } else { Self::default() };
-        // Until the new bytes are whole there are none: a failed write can't leave half a message.
+        // Until the new bytes are whole there are none: a prefix that can't be written leaves nothing.
         *self = Self::default();
         let mut written = BytesMut::from(before.stable);
         if !fits {

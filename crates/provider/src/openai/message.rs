@@ -72,7 +72,7 @@ pub(super) fn write(out: &mut impl BufMut, json: &str) {
 }
 
 /// Writes what stands before a string, and the string.
-fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
+pub(super) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
     write(out, before);
     json_text(text, |piece| out.put_slice(piece));
 }

@@ -9,7 +9,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
-use super::message::{Speaker, write, write_message, write_words};
+use super::message::{Speaker, write, write_message, write_string, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::{ModelRequest, Segments};
 
@@ -47,8 +47,7 @@ pub fn encode(
 }
 
 fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
-    write(out, r#"{"model":"#);
-    serde_json::to_writer((&mut *out).writer(), &config.model)?;
+    write_string(out, r#"{"model":"#, &config.model);
     if !context.offer.is_empty() {
         let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
         write(out, r#","tools":"#);

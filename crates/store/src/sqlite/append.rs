@@ -101,9 +101,11 @@ impl Work for Restore {
     }
 }
 
+/// The pages that find a batch.
+pub(super) const PAGES: usize = 2 * 4096;
+
 /// What a batch adds to the write-ahead log: its contents, and the pages that find it.
 fn bytes(sealed: &Sealed) -> usize {
-    const PAGES: usize = 2 * 4096;
     sealed.bytes.len() + sealed.blobs.iter().map(|(_, content)| content.len()).sum::<usize>() + PAGES
 }
 

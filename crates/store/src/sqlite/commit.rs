@@ -76,6 +76,8 @@ pub(super) struct Committer {
     presence: Presence,
     files: BlobFiles,
     durability: Durability,
+    /// Where the spool was stowed up to when it was opened; until the first transaction.
+    found: Option<Position>,
     /// The length from which on the spool is begun anew.
     long: u64,
     /// Bytes written since the write-ahead log was last moved into the database.
@@ -94,12 +96,13 @@ pub(super) struct Opened {
 }
 
 impl Committer {
-    pub(super) fn new(folder: &Folder, opened: Opened, options: &SqliteOptions) -> Result<Self, StoreError> {
+    pub(super) fn new(folder: &Folder, opened: Opened, options: SqliteOptions) -> Result<Self, StoreError> {
         let Opened { connection, spool, lock } = opened;
         Ok(Self {
             presence: presence(folder)?,
             folder: folder.clone(),
             db: Db { connection, tails: Tails::default(), path: folder.database() },
+            found: Some(spool.end()),
             spool,
             lock,
             files: BlobFiles::new(folder),
@@ -107,7 +110,7 @@ impl Committer {
             long: LONG,
             backlog: 0,
             #[cfg(debug_assertions)]
-            on_append: options.on_append.clone(),
+            on_append: options.on_append,
             #[cfg(debug_assertions)]
             appends: 0,
         })
@@ -165,17 +168,16 @@ impl Committer {
     fn catch_up(&mut self) -> Result<(), StoreError> {
         let Self { db, spool, .. } = self;
         let lap = spool.lap()?;
-        if lap != spool.end().lap {
-            db.tails.forget();
+        let mut overtaken = lap != spool.end().lap;
+        if overtaken {
             spool.go_to(lap);
         }
         // A batch of another's says nothing of ours: it knew the tail, so we did not.
-        let mut rung = false;
-        spool.catch_up(|slip| rung |= slip == Slip::Bell)?;
-        if rung {
+        spool.catch_up(|slip| overtaken |= slip == Slip::Bell)?;
+        if overtaken {
             db.tails.forget();
             let stowed = stowed(&db.connection).map_err(db.fault())?;
-            // Whoever ended the lap may have died before the next was begun.
+            // Whoever ended the lap may have died, or failed, before the next was begun.
             if stowed.lap > spool.end().lap {
                 spool.begin(stowed.lap)?;
             }
@@ -225,17 +227,24 @@ impl Committer {
     /// stored.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<Needs, StoreError> {
         by_transaction(group).for_each(|job| job.prepare(&self.files));
-        let needs = by_transaction(group).map(|job| job.needs()).max().unwrap_or(Needs::Tables);
+        let needs = by_transaction(group).map(|job| job.needs()).max().unwrap_or(Needs::Tables).max(self.left_over());
         self.in_transaction(needs, |committer| {
             by_transaction(group).try_for_each(|job| job.write(&committer.db))?;
             #[cfg(debug_assertions)]
             committer.announce(AppendPoint::Before, appends(group, Way::Transaction));
             Ok(())
         })?;
+        self.found = None;
         self.backlog += by_transaction(group).map(|job| job.bytes()).sum::<usize>();
         #[cfg(debug_assertions)]
         self.count(appends(group, Way::Transaction));
         Ok(needs)
+    }
+
+    /// What a process finds on the spool is stowed by its first transaction: loss of power may have left slips there
+    /// that follow nothing, and must not follow what is written now.
+    fn left_over(&self) -> Needs {
+        if self.found.is_some_and(|found| found != self.spool.end()) { Needs::Journal } else { Needs::Tables }
     }
 
     /// A transaction of `work` on a database that has what it needs. On error nothing of it is stored, as far as is
@@ -285,29 +294,36 @@ impl Committer {
 
     /// What is to be looked after now.
     pub(super) fn upkeep(&self) -> Upkeep {
-        if self.backlog >= FULL_BACKLOG || self.spool.end().offset >= self.long {
-            Upkeep::AtOnce
-        } else if self.backlog >= IDLE_BACKLOG || self.spool.end().offset >= IDLE_SPOOL {
-            Upkeep::InAPause
-        } else {
-            Upkeep::Nothing
+        let due = |upkeep: &Upkeep| self.is_spool_long(*upkeep) || self.is_log_long(*upkeep);
+        [Upkeep::AtOnce, Upkeep::InAPause].into_iter().find(due).unwrap_or(Upkeep::Nothing)
+    }
+
+    fn is_spool_long(&self, upkeep: Upkeep) -> bool {
+        let length = self.spool.end().offset;
+        match upkeep {
+            Upkeep::Nothing => false,
+            Upkeep::InAPause => length >= self.long.min(IDLE_SPOOL),
+            Upkeep::AtOnce => length >= self.long,
         }
     }
 
-    /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is. In a
-    /// pause both are long sooner. What can't be done now is done another time.
+    fn is_log_long(&self, upkeep: Upkeep) -> bool {
+        match upkeep {
+            Upkeep::Nothing => false,
+            Upkeep::InAPause => self.backlog >= IDLE_BACKLOG,
+            Upkeep::AtOnce => self.backlog >= FULL_BACKLOG,
+        }
+    }
+
+    /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is. What
+    /// can't be done now is done another time.
     pub(super) fn keep_up(&mut self, upkeep: Upkeep) {
-        let (spool, backlog) = match upkeep {
-            Upkeep::Nothing => return,
-            Upkeep::InAPause => (self.long.min(IDLE_SPOOL), IDLE_BACKLOG),
-            Upkeep::AtOnce => (self.long, FULL_BACKLOG),
-        };
-        if self.spool.end().offset >= spool && self.lock.take(Patience::Wait).is_ok() {
+        if self.is_spool_long(upkeep) && self.lock.take(Patience::Wait).is_ok() {
             // Where it can't, the spool grows on.
             let _ = self.see_to_files().and_then(|()| self.next_lap());
             self.lock.release();
         }
-        if self.backlog >= backlog {
+        if self.is_log_long(upkeep) {
             self.checkpoint();
         }
     }

@@ -11,7 +11,7 @@
 //! windlass.db   batches, session rows, inbox, contents up to 8 MiB
 //! spool         batches that are not in the database yet
 //! write.lock    whoever holds it may write
-//! claims        a range of it for each session, locked by its owner
+//! claims        a range of it for each session, locked by its owner (elsewhere than on Linux: files in locks/)
 //! blobs/        contents above 8 MiB
 //! ```
 
@@ -125,6 +125,10 @@ impl Folder {
         self.0.join("claims")
     }
 
+    fn locks(&self) -> PathBuf {
+        self.0.join("locks")
+    }
+
     fn blobs(&self) -> PathBuf {
         self.0.join("blobs")
     }
@@ -133,7 +137,6 @@ impl Folder {
 /// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    folder: Folder,
     claims: claims::Claims,
     readers: readers::Readers,
     writer: writer::Writing,
@@ -145,11 +148,10 @@ impl SqliteStore {
         let folder = Folder(dir.to_owned());
         let opened = schema::open(&folder, options.durability)?;
         let owned = claims::Owned::default();
-        let writer = writer::Writing::start(&folder, opened, &options, owned.clone())?;
+        let writer = writer::Writing::start(&folder, opened, options, owned.clone())?;
         Ok(Self {
             readers: readers::Readers::new(&folder, owned.clone()),
-            claims: claims::Claims::open(&folder, owned)?,
-            folder,
+            claims: claims::Claims::open(folder, owned)?,
             writer,
         })
     }
@@ -211,7 +213,7 @@ impl SessionLog for SqliteStore {
 
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        Box::pin(async move { self.claims.claim(&self.folder, session) })
+        Box::pin(async move { self.claims.claim(session) })
     }
 }
 

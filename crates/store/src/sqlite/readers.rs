@@ -61,42 +61,28 @@ impl Readers {
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
-    /// Runs `read` against one moment of what it sees.
+    /// Runs `read` against one moment of what it sees, where blocking is allowed.
     pub(super) fn with<'a, T: Send + 'static>(
         &self,
         sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let shared = Arc::clone(&self.shared);
-        self.off_thread(move || shared.read(sight, read))
+        let (shared, crew) = (Arc::clone(&self.shared), Arc::clone(&self.crew));
+        Box::pin(async move { crew.run(move || shared.read(sight, read)).await.unwrap_or(Err(StoreError::Closed)) })
     }
 
-    /// The same, for what takes microseconds.
+    /// The same, for what takes microseconds. In a process with one session that keeps nobody waiting, and costs less
+    /// than handing it to a thread and being woken by it.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
         sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
+        if self.owned.count() > 1 {
+            return self.with(sight, read);
+        }
         let shared = Arc::clone(&self.shared);
-        self.in_passing(move || shared.read(sight, read))
-    }
-
-    /// Runs what takes microseconds. In a process with one session that keeps nobody waiting, and costs less than
-    /// handing it to a thread and being woken by it.
-    pub(super) fn in_passing<'a, T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-    ) -> BoxFuture<'a, Result<T, StoreError>> {
-        if self.owned.count() > 1 { self.off_thread(work) } else { Box::pin(async move { work() }) }
-    }
-
-    /// Runs what blocks where blocking is allowed.
-    pub(super) fn off_thread<'a, T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-    ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let crew = Arc::clone(&self.crew);
-        Box::pin(async move { crew.run(work).await.unwrap_or(Err(StoreError::Closed)) })
+        Box::pin(async move { shared.read(sight, read) })
     }
 }
 

@@ -30,7 +30,7 @@ const START: u64 = 16;
 /// The longest batch, in bytes, that is put on the spool.
 pub(super) const LONGEST: usize = 256 * 1024;
 
-/// The length from which on the spool is stowed and begun anew at once; and what is put there at once is not much longer.
+/// The length from which on the spool is stowed and begun anew at once.
 pub(super) const LONG: u64 = 1024 * 1024;
 
 /// A place between slips.
@@ -77,7 +77,7 @@ impl Staged {
         self.bytes.is_empty()
     }
 
-    /// Whether they are enough for one write.
+    /// Whether they are enough for one write: a spool of their own.
     pub(super) fn is_long(&self) -> bool {
         self.bytes.len() as u64 >= LONG
     }

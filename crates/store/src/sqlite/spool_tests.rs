@@ -52,7 +52,7 @@ fn committer(dir: &Path) -> Committer {
     let folder = Folder(dir.to_owned());
     let opened = schema::open(&folder, Durability::Normal).unwrap();
     let options = SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() };
-    let mut committer = Committer::new(&folder, opened, &options).unwrap();
+    let mut committer = Committer::new(&folder, opened, options).unwrap();
     committer.lap_from(SHORT);
     committer
 }
@@ -265,6 +265,32 @@ async fn what_the_database_lost_with_the_power_takes_its_slips_along() {
     store.append(successor.seal(message(1)).unwrap()).await.unwrap();
     store.append(successor.seal(plain()).unwrap()).await.unwrap();
     assert_eq!(verify(&store, session(1)).await.unwrap().records, successor.head.seq);
+}
+
+#[tokio::test]
+async fn slips_that_follow_nothing_do_not_follow_a_session_that_begins_again() {
+    // proves J9: records that were answered with Ok are kept before any that the power left behind
+    let dir = tempfile::tempdir().unwrap();
+    let mut committer = committer(dir.path());
+    let database = fs::read(dir.path().join("windlass.db")).unwrap();
+    let mut lost = opened_session(&mut committer);
+    for _ in 0..2 {
+        commit(&mut committer, lost.seal(plain()).unwrap()).unwrap();
+    }
+    // The first slip would follow where it ends, or does not.
+    for batches in [vec![], vec![plain()]] {
+        let kept = tempfile::tempdir().unwrap();
+        fs::write(kept.path().join("windlass.db"), &database).unwrap();
+        fs::copy(dir.path().join("spool"), kept.path().join("spool")).unwrap();
+        let open = || SqliteStore::open(kept.path(), SqliteOptions::default()).unwrap();
+        let (store, mut again) = (open(), Writer::new(session(1), Head::default(), 9));
+        for batch in [vec![batch(vec![sample::opened("ada", "notes")])], batches].concat() {
+            store.append(again.seal(batch).unwrap()).await.unwrap();
+        }
+        assert_eq!(store.head(session(1)).await.unwrap(), again.head);
+        drop(store);
+        assert_eq!(verify(&open(), session(1)).await.unwrap().records, again.head.seq);
+    }
 }
 
 #[tokio::test]

@@ -29,18 +29,21 @@ pub(super) fn note(db: &Db, position: Position) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes over the slips that are not stowed yet; within a transaction, caught up. Gives how many bytes they are.
+/// Takes over the slips that are not stowed yet; within a transaction, caught up. Gives about how many bytes that
+/// adds to the write-ahead log.
 pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
     let stowed = stowed(&db.connection).map_err(db.fault())?;
     let bytes = spool.slips_behind(stowed)?;
     let mut slips = Slips::new(&bytes, stowed.check);
     let mut ends = Ends::default();
+    let mut written = 0;
     let mut rows: HashMap<SessionId, Vec<Spooled<'_>>> = HashMap::new();
     for slip in &mut slips {
         match slip {
             Slip::Batch(batch) => {
                 if ends.follows(db, &batch)? {
                     append::insert(db, &batch).map_err(db.fault())?;
+                    written += batch.bytes.len() + append::PAGES;
                     if batch.reach == Reach::Row {
                         rows.entry(batch.session).or_default().push(batch);
                     }
@@ -59,7 +62,7 @@ pub(super) fn stow(db: &Db, spool: &Spool) -> Result<usize, StoreError> {
     if !ends.0.is_empty() {
         note(db, spool.end())?;
     }
-    Ok(bytes.len())
+    Ok(written)
 }
 
 /// Carries on the row of a session that ends with the record `end`, by the batches that change it. Where this
@@ -86,7 +89,7 @@ impl Ends {
     fn follows(&mut self, db: &Db, batch: &Spooled<'_>) -> Result<bool, StoreError> {
         let end = match self.0.entry(batch.session) {
             Entry::Occupied(end) => end.into_mut(),
-            // Whoever knows how a session ends has seen all of it.
+            // Whoever knows how a session ends wrote or looked at its end when nothing was left over on the spool.
             Entry::Vacant(vacant) if db.tails.know(batch.session) => vacant.insert(batch.first - 1),
             Entry::Vacant(vacant) => {
                 vacant.insert(append::head(&db.connection, batch.session).map_err(db.fault())?.seq)

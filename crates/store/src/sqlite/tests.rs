@@ -42,7 +42,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder(dir.path().to_owned());
         let opened = schema::open(&folder, Durability::Normal).unwrap();
-        Self { committer: Committer::new(&folder, opened, &options(Durability::Normal)).unwrap(), _dir: dir }
+        Self { committer: Committer::new(&folder, opened, options(Durability::Normal)).unwrap(), _dir: dir }
     }
 
     /// Lets the database grow by this many pages and no more, as a disk that is nearly full would.

@@ -61,13 +61,13 @@ impl Writing {
     pub(super) fn start(
         folder: &Folder,
         opened: Opened,
-        options: &SqliteOptions,
+        options: SqliteOptions,
         owned: Owned,
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared {
+            durability: options.durability,
             committer: Mutex::new(Committer::new(folder, opened, options)?),
             queued: AtomicUsize::new(0),
-            durability: options.durability,
             owned,
         });
         let (jobs, errands) = mpsc::channel();
@@ -165,9 +165,7 @@ impl Errand {
 fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
     loop {
         let mut committer = shared.committer();
-        if committer.upkeep() == Upkeep::AtOnce {
-            committer.keep_up(Upkeep::AtOnce);
-        }
+        committer.keep_up(Upkeep::AtOnce);
         let (upkeep, written) = (committer.upkeep(), committer.written());
         drop(committer);
         if upkeep == Upkeep::Nothing {

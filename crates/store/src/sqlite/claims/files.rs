@@ -1,8 +1,8 @@
-//! Sessions as files of the folder `claims`, each locked by its holder, whose process id it holds. They are never removed:
-//! whoever locks a file must be sure that everybody else finds the same one.
+//! Sessions as files of the folder `locks`, each locked by its holder, whose process id it holds. They are never
+//! removed: whoever locks a file must be sure that everybody else finds the same one.
 
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,9 +20,13 @@ pub(super) struct Locks {
 }
 
 impl Locks {
+    pub(super) fn path(folder: &Folder) -> PathBuf {
+        folder.locks()
+    }
+
     pub(super) fn open(folder: &Folder) -> io::Result<Self> {
-        private::make_folder(&folder.claims())?;
-        Ok(Self { folder: folder.claims(), files: Mutex::default() })
+        private::make_folder(&folder.locks())?;
+        Ok(Self { folder: folder.locks(), files: Mutex::default() })
     }
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
@@ -37,14 +41,6 @@ impl Locks {
         // Unlocked by hand: a child process that was just forked may hold a copy of it.
         if let Some(file) = self.files().remove(&session) {
             let _ = file.unlock();
-        }
-    }
-
-    pub(super) fn were_taken(folder: &Folder) -> io::Result<bool> {
-        match fs::read_dir(folder.claims()) {
-            Ok(mut entries) => Ok(entries.next().is_some()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
         }
     }
 

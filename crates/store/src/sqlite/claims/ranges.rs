@@ -3,7 +3,7 @@
 //!
 //! A range begins where its session says and is as long as its holder's process id, which is how others learn it.
 //! ```text
-//! 0 | 41 bits of the session's id | 22 bits for the length |
+//! 0 | 41 bits of a hash of the session's id | 22 bits for the length |
 //! ```
 //! Ranges are too far apart to touch: the system would make one of two that do.
 
@@ -30,79 +30,93 @@ const SESSION_BITS: u32 = 41;
 /// What the file holds once a session was claimed.
 const SENTENCE: &str = "Sessions are claimed by locks on ranges of this file.\n";
 
-/// The file and the ranges this store has locked. An open file's locks do not keep itself out.
+/// The file and the ranges this store has locked.
 #[derive(Debug)]
 pub(super) struct Locks {
-    path: PathBuf,
+    folder: Folder,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
     file: File,
-    place: (u64, u64),
-    starts: Mutex<HashSet<i64>>,
+    /// Where the ranges begin. An open file's locks do not keep itself out.
+    starts: HashSet<i64>,
 }
 
 impl Locks {
+    pub(super) fn path(folder: &Folder) -> PathBuf {
+        folder.claims()
+    }
+
     pub(super) fn open(folder: &Folder) -> io::Result<Self> {
-        let path = folder.claims();
-        let file = private::lock_file(&path)?;
-        Ok(Self { place: place(&file.metadata()?), path, file, starts: Mutex::default() })
+        let held = Held { file: private::lock_file(&folder.claims())?, starts: HashSet::new() };
+        Ok(Self { folder: folder.clone(), held: Mutex::new(held) })
     }
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
-        let (start, own) = (start(session), std::process::id());
-        let mut starts = self.starts();
-        if starts.contains(&start) {
-            return Err(Refused::Held(Some(own)));
+        let mut held = self.held();
+        held.look_for_file(&self.folder).map_err(Refused::Failed)?;
+        held.lock(start(session))
+    }
+
+    pub(super) fn free(&self, session: SessionId) {
+        self.held().unlock(start(session));
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Has the file tell that a session was claimed. One that was removed keeps nobody out: it is made again where
+    /// everybody will come to it, beside the database.
+    fn look_for_file(&mut self, folder: &Folder) -> io::Result<()> {
+        let (own, found) = (self.file.metadata()?, fs::metadata(folder.claims()));
+        if !found.is_ok_and(|found| place(&found) == place(&own)) {
+            fs::metadata(folder.database())?;
+            self.file = private::lock_file(&folder.claims())?;
+            // Somebody else may have claimed what we had; whoever writes without a claim is fenced.
+            for start in &self.starts {
+                let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, *start, own_length())));
+            }
         }
-        self.mark().map_err(Refused::Failed)?;
-        let ours = range(F_WRLCK, start, i64::from(own));
-        while let Err(error) = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&ours)) {
+        if self.file.metadata()?.size() == 0 { self.file.write_all(SENTENCE.as_bytes()) } else { Ok(()) }
+    }
+
+    fn lock(&mut self, start: i64) -> Result<(), Refused> {
+        if self.starts.contains(&start) {
+            return Err(Refused::Held(Some(std::process::id())));
+        }
+        let wanted = range(F_WRLCK, start, own_length());
+        while let Err(error) = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&wanted)) {
             if !matches!(error, Errno::EAGAIN | Errno::EACCES) {
                 return Err(Refused::Failed(error.into()));
             }
-            if let Some(process) = self.holder(ours)? {
-                return Err(Refused::Held(u32::try_from(process).ok()));
+            if let Some(length) = self.in_the_way(wanted)? {
+                // Without a length it is no claim of ours but a lock on the whole file.
+                return Err(Refused::Held(u32::try_from(length).ok().filter(|process| *process > 0)));
             }
         }
-        starts.insert(start);
+        self.starts.insert(start);
         Ok(())
     }
 
     /// How long the range is that is in the way of `wanted`; none when it is free by now.
-    fn holder(&self, mut wanted: flock) -> Result<Option<i64>, Refused> {
+    fn in_the_way(&self, mut wanted: flock) -> Result<Option<i64>, Refused> {
         fcntl(&self.file, FcntlArg::F_OFD_GETLK(&mut wanted)).map_err(|error| Refused::Failed(error.into()))?;
         Ok((c_int::from(wanted.l_type) != F_UNLCK).then_some(wanted.l_len))
     }
 
-    pub(super) fn free(&self, session: SessionId) {
-        let start = start(session);
-        let mut starts = self.starts();
+    fn unlock(&mut self, start: i64) {
         // It is freed with the file at the latest.
-        let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_UNLCK, start, 1 << LENGTH_BITS)));
-        starts.remove(&start);
-    }
-
-    /// Has the file tell that a session was claimed. One that is not there any more keeps nobody out.
-    fn mark(&self) -> io::Result<()> {
-        let found = fs::metadata(&self.path)?;
-        if place(&found) != self.place {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        if found.size() == 0 { (&self.file).write_all(SENTENCE.as_bytes()) } else { Ok(()) }
-    }
-
-    pub(super) fn were_taken(folder: &Folder) -> io::Result<bool> {
-        match fs::metadata(folder.claims()) {
-            Ok(file) => Ok(file.size() > 0),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn starts(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
+        let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_UNLCK, start, own_length())));
+        self.starts.remove(&start);
     }
 }
 
-/// Where the range of `session` begins. Two sessions in use share a place once in two million million times; the
+/// Where the range of `session` begins. Two sessions in use share a beginning once in two million million times; the
 /// second is then called busy.
 fn start(session: SessionId) -> i64 {
     let digest = blake3::hash(session.0.as_bytes());
@@ -110,6 +124,49 @@ fn start(session: SessionId) -> i64 {
     (i64::from_le_bytes(*head) & ((1 << SESSION_BITS) - 1)) << LENGTH_BITS
 }
 
+fn own_length() -> i64 {
+    i64::from(std::process::id())
+}
+
 fn range(kind: c_int, start: i64, length: i64) -> flock {
     flock { l_type: kind as i16, l_whence: SEEK_SET as i16, l_start: start, l_len: length, l_pid: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with a database, and two who claim sessions in it.
+    fn two() -> (tempfile::TempDir, Locks, Locks) {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder(dir.path().to_owned());
+        fs::write(folder.database(), "").unwrap();
+        let open = || Locks::open(&folder).unwrap();
+        let (one, other) = (open(), open());
+        (dir, one, other)
+    }
+
+    #[test]
+    fn ranges_beside_each_other_are_taken_and_freed_alone() {
+        let (_dir, one, other) = two();
+        let last = (1 << SESSION_BITS) - 1;
+        let ranges = [0, 1, 2, last - 1, last].map(|place| place << LENGTH_BITS);
+        assert!(ranges.iter().all(|start| one.held().lock(*start).is_ok()));
+        one.held().unlock(ranges[1]);
+        let free: Vec<bool> = ranges.iter().map(|start| other.held().lock(*start).is_ok()).collect();
+        assert_eq!(free, [false, true, false, false, false]);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_is_made_again_with_all_claims() {
+        let (dir, one, other) = two();
+        let session = |number| SessionId(uuid::Uuid::from_u128(number));
+        assert!(one.take(session(1)).is_ok());
+        fs::remove_file(dir.path().join("claims")).unwrap();
+        assert!(one.take(session(2)).is_ok());
+        assert!(matches!(other.take(session(1)), Err(Refused::Held(Some(_)))));
+        assert!(matches!(other.take(session(2)), Err(Refused::Held(Some(_)))));
+        one.free(session(1));
+        assert!(other.take(session(1)).is_ok());
+    }
 }
