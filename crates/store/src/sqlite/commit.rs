@@ -18,7 +18,7 @@ use super::fault::meaning;
 use super::job::{Job, Needs, Way};
 use super::presence::Presence;
 use super::slip::Slip;
-use super::spool::{LONG, Position, Spool};
+use super::spool::{self, LONG, Position, Spool};
 use super::stow::{note, stow, stowed};
 use super::tails::Tails;
 use super::write_lock::{Patience, WriteLock};
@@ -347,9 +347,15 @@ impl Committer {
     pub(super) fn close(&mut self) {
         if self.lock.take(Patience::No).is_ok() {
             // What stays on the spool is found there.
-            let _ = self.stow_the_rest();
+            let _ = self.stow_the_rest().and_then(|()| self.replace_spool());
             self.lock.release();
         }
+    }
+
+    /// A spool that was removed, alone, is missing no more when all of it is stowed.
+    fn replace_spool(&self) -> Result<(), StoreError> {
+        let removed = !self.folder.spool().exists() && self.folder.database().exists();
+        if removed { spool::make(&self.folder, self.spool.end().lap) } else { Ok(()) }
     }
 
     /// Has the spool begun anew from this length on.

@@ -126,7 +126,12 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
     }
     match inspect(&connection, &path)? {
         Found::Ours => {}
-        Found::WithoutSpool => connection.execute_batch(&with_spool()).map_err(fault)?,
+        Found::WithoutSpool => {
+            spool::make(folder, spool::FIRST_LAP)?;
+            let synced = File::open(&folder.0).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| StoreError::of_io(&folder.0, &error))?;
+            connection.execute_batch(&with_spool()).map_err(fault)?;
+        }
         Found::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
@@ -203,10 +208,11 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
 /// Makes the database, unless there must have been one.
 fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     let path = folder.database();
-    if claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))? {
+    let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
+    if claimed || spool::was_used(folder) {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
-    spool::make(folder)?;
+    spool::make(folder, spool::FIRST_LAP)?;
     create(&path)
 }
 

@@ -13,7 +13,7 @@
 //! "WLSPOOL1" | lap 8 | slips of this lap | what earlier laps left
 //! ```
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -83,11 +83,17 @@ impl Staged {
     }
 }
 
-/// Makes the spool of a database that is about to be made, whose first commit syncs the folder for both.
-pub(super) fn make(folder: &Folder) -> Result<(), StoreError> {
+/// Makes the spool of a database that stands at this lap, empty. It is there for certain once the folder is synced, as
+/// the first commit of a new database does.
+pub(super) fn make(folder: &Folder, lap: u64) -> Result<(), StoreError> {
     let path = folder.spool();
     let made = private::file().create(true).truncate(true).open(&path);
-    made.and_then(|file| name(&file, FIRST_LAP)).map_err(|error| StoreError::of_io(&path, &error))
+    made.and_then(|file| name(&file, lap)).map_err(|error| StoreError::of_io(&path, &error))
+}
+
+/// Whether slips were ever written on the spool.
+pub(super) fn was_used(folder: &Folder) -> bool {
+    fs::metadata(folder.spool()).is_ok_and(|found| found.len() > START)
 }
 
 /// The lap of a new spool.
@@ -109,18 +115,24 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Opens the spool, which is stowed up to `stowed`; makes it where there is none. Under the write lock.
+    /// Opens the spool, which is stowed up to `stowed`. Under the write lock.
     pub(super) fn open(folder: &Folder, stowed: Position) -> Result<Self, StoreError> {
         let path = folder.spool();
-        let fault = |error: io::Error| StoreError::of_io(&path, &error);
-        let file = private::lock_file(&path).map_err(fault)?;
+        let fault = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Damaged {
+                what: format!(
+                    "{} is missing, and with it what was not in the database yet (an empty file in its place lets you \
+                     go on without it)",
+                    path.display()
+                ),
+            },
+            _ => StoreError::of_io(&path, &error),
+        };
+        let file = private::file().read(true).open(&path).map_err(fault)?;
         let spool = Self { end: stowed, file, path: path.clone() };
         match lap_of(&spool.file).map_err(fault)? {
-            // A database of the first version, or the spool is lost.
-            Lap::Unwritten => {
-                spool.name(stowed.lap)?;
-                File::open(&folder.0).and_then(|folder| folder.sync_all()).map_err(fault)?;
-            }
+            // It never reached the disk, or was emptied by hand.
+            Lap::Unwritten => spool.name(stowed.lap)?,
             Lap::Number(lap) if lap < stowed.lap => spool.name(stowed.lap)?,
             Lap::Number(lap) if lap == stowed.lap => {}
             Lap::Number(_) => {

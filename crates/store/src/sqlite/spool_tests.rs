@@ -180,7 +180,7 @@ async fn a_spool_from_another_time_is_told() {
     fs::write(dir.path().join("spool"), "Dear diary").unwrap();
     let error = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap_err();
     assert_eq!(error, StoreError::Foreign { path: dir.path().join("spool") });
-    fs::remove_file(dir.path().join("spool")).unwrap();
+    fs::write(dir.path().join("spool"), "").unwrap();
     assert_eq!(SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap().head(session(1)).await.unwrap().seq, 1);
 }
 
@@ -306,7 +306,7 @@ async fn a_spool_that_was_removed_takes_nothing_more() {
     assert_eq!(commit(&mut committer, writer.seal(plain()).unwrap()), Err(gone.clone()));
     let readers = Readers::new(&Folder(dir.path().to_owned()), Owned::default());
     assert_eq!(readers.with(Sight::Spool, |reading| reading.head(session(1))).await, Err(gone));
-    // What was answered with Ok is saved on the way out.
+    // What was answered with Ok is saved on the way out, and nothing is missing then.
     committer.close();
     drop(committer);
     let found = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap().head(session(1)).await.unwrap();

@@ -27,6 +27,9 @@ use crate::sqlite::{Folder, private};
 const LENGTH_BITS: u32 = 22;
 const SESSION_BITS: u32 = 41;
 
+/// How often a range is tried that is said to be locked while nobody has it.
+const TRIES: usize = 100;
+
 /// What the file holds once a session was claimed.
 const SENTENCE: &str = "Sessions are claimed by locks on ranges of this file.\n";
 
@@ -90,17 +93,21 @@ impl Held {
             return Err(Refused::Held(Some(std::process::id())));
         }
         let wanted = range(F_WRLCK, start, own_length());
-        while let Err(error) = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&wanted)) {
-            if !matches!(error, Errno::EAGAIN | Errno::EACCES) {
-                return Err(Refused::Failed(error.into()));
+        for _ in 0..TRIES {
+            match fcntl(&self.file, FcntlArg::F_OFD_SETLK(&wanted)) {
+                Ok(_) => {
+                    self.starts.insert(start);
+                    return Ok(());
+                }
+                Err(Errno::EAGAIN | Errno::EACCES) => {}
+                Err(error) => return Err(Refused::Failed(error.into())),
             }
             if let Some(length) = self.in_the_way(wanted)? {
                 // Without a length it is no claim of ours but a lock on the whole file.
                 return Err(Refused::Held(u32::try_from(length).ok().filter(|process| *process > 0)));
             }
         }
-        self.starts.insert(start);
-        Ok(())
+        Err(Refused::Held(None))
     }
 
     /// How long the range is that is in the way of `wanted`; none when it is free by now.
