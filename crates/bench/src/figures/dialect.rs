@@ -13,8 +13,8 @@ use crate::table::{Line, Mark};
 
 const LEAST: f64 = 100.0;
 /// Both so large that an allocator asks the system for them each time, and neither fits a cache.
-const SMALL: usize = 40 << 20;
-const LARGE: usize = 160 << 20;
+const SMALL: usize = 160 << 20;
+const LARGE: usize = 640 << 20;
 /// Four times the text may take so many times as long; a quadratic reader would take 16 times.
 const GROWTH: f64 = 6.0;
 
@@ -30,7 +30,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
             mark: if rate >= LEAST { Mark::Met } else { Mark::Missed },
         });
         let growth = large.as_secs_f64() / timed(setup, &repeated(unit, SMALL))?.as_secs_f64();
-        lines.push(Line::at_most(&format!("{name}: 160 MB in times of 40 MB"), GROWTH, growth, "×"));
+        lines.push(Line::at_most(&format!("{name}: 640 MB in times of 160 MB"), GROWTH, growth, "×"));
     }
     Ok(lines)
 }
