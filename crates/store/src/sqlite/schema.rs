@@ -88,11 +88,9 @@ fn with_spool() -> String {
     let start = Position::start_of(spool::FIRST_LAP);
     let mark: String = start.check.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
-        "BEGIN IMMEDIATE;
-         CREATE TABLE spool (lap INTEGER NOT NULL, stowed INTEGER NOT NULL, mark BLOB NOT NULL);
+        "CREATE TABLE spool (lap INTEGER NOT NULL, stowed INTEGER NOT NULL, mark BLOB NOT NULL);
          INSERT INTO spool VALUES ({}, {}, x'{mark}');
-         PRAGMA user_version = {SCHEMA_VERSION};
-         COMMIT;",
+         PRAGMA user_version = {SCHEMA_VERSION};",
         start.lap, start.offset
     )
 }
@@ -130,7 +128,7 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
             spool::make(folder, spool::FIRST_LAP)?;
             let synced = File::open(&folder.0).and_then(|folder| folder.sync_all());
             synced.map_err(|error| StoreError::of_io(&folder.0, &error))?;
-            connection.execute_batch(&with_spool()).map_err(fault)?;
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {} COMMIT;", with_spool())).map_err(fault)?;
         }
         Found::Nothing => {
             drop(connection);
@@ -231,8 +229,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
     private::file().create_new(true).open(&unfinished).map_err(io_fault)?;
     let connection = connect(&unfinished, OpenFlags::empty())?;
     let made = connection.execute_batch(&format!(
-        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; {TABLES} \
-         PRAGMA application_id = {APPLICATION_ID}; COMMIT; {}",
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
+         {TABLES} PRAGMA application_id = {APPLICATION_ID}; {} COMMIT;",
         with_spool()
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
