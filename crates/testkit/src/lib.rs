@@ -22,6 +22,9 @@ mod plan;
 mod position;
 mod script;
 mod server;
+mod skip;
+#[cfg(target_os = "linux")]
+mod small_disk;
 mod stage;
 mod tools;
 mod wire;
@@ -32,4 +35,7 @@ pub use model::{Heard, ScriptedModel};
 pub use packages::{Packages, node};
 pub use script::{After, Counting, Inspection, Pace, Scene, Script, ScriptedCall, Step, Tokens, Tools, When, Writes};
 pub use server::{ModelServer, RecordedRequest, ServerOptions};
+pub use skip::skip;
+#[cfg(target_os = "linux")]
+pub use small_disk::small_disk;
 pub use tools::{Behaviour, CountingTool, SERVER, counts, executions};

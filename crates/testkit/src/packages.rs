@@ -25,9 +25,7 @@ impl Packages {
             return Some(folder);
         }
         let reason = format!("{} is not there: `cargo xtask packages` installs it", folder.display());
-        let strict = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        assert!(!strict, "a skip counts as a failure where CI=true: {reason}");
-        println!("skipped: {reason}");
+        crate::skip(&reason);
         None
     }
 }

@@ -8,6 +8,7 @@ mod glossary;
 mod leftovers;
 mod links;
 mod places;
+mod programs;
 mod proofs;
 mod purity;
 
@@ -28,6 +29,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests name rules that exist", problems: proofs::problems },
     Check { rule: "nothing is left for later", problems: leftovers::problems },
     Check { rule: "no file knows the machine it was written on", problems: places::problems },
+    Check { rule: "a crate's tests are one program", problems: programs::problems },
     Check { rule: "decisions are numbered and indexed", problems: decisions::problems },
     Check { rule: "links between pages lead somewhere", problems: links::problems },
     Check { rule: "the glossary knows every record and preset", problems: glossary::problems },

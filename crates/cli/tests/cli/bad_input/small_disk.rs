@@ -1,0 +1,90 @@
+//! A disk that is really full, and one that is really read-only.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+use windlass::store::{SqliteOptions, SqliteStore};
+use windlass_testkit::{Script, Step, small_disk};
+
+use crate::support::{Bench, Ran, ran};
+
+fn run_on(bench: &Bench, data: &Path, arguments: &[&str]) -> Ran {
+    ran(bench.command_on(data, arguments).spawn().expect("the binary starts"))
+}
+
+/// Writes until nothing more fits, then frees `room`.
+fn fill(ballast: &Path, room: u64) {
+    use std::io::Write as _;
+    let mut file = fs::File::create(ballast).expect("a file");
+    while file.write_all(&[0; 4096]).is_ok() {}
+    let length = file.metadata().expect("a length").len();
+    file.set_len(length.saturating_sub(room)).expect("shorter");
+}
+
+// proves J9: what did not fit is not half there, and the same line goes on once there is room
+#[test]
+fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
+    let Some(mount) = small_disk(8, module_path!(), "a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room")
+    else {
+        return;
+    };
+    let (data, ballast) = (mount.join("data"), mount.join("ballast"));
+    let bench = Bench::new(Script::of([
+        Step { text: "heave ".repeat(200_000), ..Step::call("write_file", json!({"path": "a", "content": "x"})) },
+        Step::say("Done."),
+        Step::say("Again."),
+    ]));
+    let line = ["run", "go", "--session", "s", "--message-id", "m"];
+    // Room to begin, not for the reply; then for nothing at all.
+    assert_eq!(run_on(&bench, &data, &["sessions", "list"]).code, 0);
+    fill(&ballast, 500_000);
+    for room in ["some", "none"] {
+        let full = run_on(&bench, &data, &line);
+        assert_eq!((full.code, full.stdout.as_str()), (5, ""), "{room}: {}", full.stderr);
+        assert!(full.stderr.contains("the disk is full") && full.stderr.contains("free some space"), "{}", full.stderr);
+        assert_eq!(bench.read("a"), None, "{room}: what is not written down is not done");
+        fill(&ballast, 0);
+    }
+    // Whoever has the data folder open keeps room for what SQLite needs to read it.
+    fs::remove_file(&ballast).expect("removed");
+    let held = SqliteStore::open(&data, SqliteOptions::default()).expect("opened");
+    fill(&ballast, 0);
+    let copy = mount.join("copy.jsonl");
+    let export = ["sessions", "export", "s", "-o", copy.to_str().expect("a path")];
+    let exported = run_on(&bench, &data, &export);
+    assert!(exported.code != 0 && exported.stderr.contains("copy.jsonl"), "{}", exported.stderr);
+    assert!(!copy.exists(), "half a copy is none");
+    drop(held);
+    fs::remove_file(&ballast).expect("removed");
+    let ran = run_on(&bench, &data, &line);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
+    let verified = run_on(&bench, &data, &["sessions", "verify"]);
+    assert!(verified.code == 0 && verified.stdout.starts_with("s: whole"), "{}{}", verified.stdout, verified.stderr);
+    let next = run_on(&bench, &data, &["run", "once more", "--session", "s"]);
+    assert_eq!((next.code, next.stdout.as_str()), (0, "Again.\n"), "{}", next.stderr);
+    assert_eq!(bench.last_request("user"), ["go", "once more"]);
+    assert_eq!(bench.server.refused(), Vec::<String>::new());
+}
+
+// proves J9
+#[test]
+fn a_data_folder_that_can_not_be_written_is_said_to_be_so() {
+    let Some(mount) = small_disk(8, module_path!(), "a_data_folder_that_can_not_be_written_is_said_to_be_so") else {
+        return;
+    };
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let used = mount.join("used");
+    assert_eq!(run_on(&bench, &used, &["run", "go"]).code, 0);
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status().expect("mount");
+    assert!(remounted.success());
+    for data in [used, mount.join("new")] {
+        for line in [["run", "go"], ["sessions", "list"]] {
+            let ran = run_on(&bench, &data, &line);
+            assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{line:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains("--data-dir"), "{line:?}: {}", ran.stderr);
+        }
+    }
+    assert_eq!(bench.server.count(), 1);
+}

@@ -1,0 +1,18 @@
+//! The contract for scripts, on the real binary: what goes in, what comes out, what a repeated line
+//! does, the exit codes, the settings, the permissions, the secrets.
+
+mod exit_codes;
+mod forking;
+mod looking;
+mod newer;
+mod permissions;
+mod repeating;
+mod replaying;
+mod secrets;
+mod servers;
+mod sessions;
+mod settings;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod undoing;
+mod words;

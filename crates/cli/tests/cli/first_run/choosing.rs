@@ -1,0 +1,62 @@
+//! A key, else a server on this machine, else a sentence.
+
+use super::{bench, fresh, run};
+use crate::support::Ran;
+
+#[test]
+fn a_server_that_runs_here_is_found_and_used_and_said() {
+    let bench = bench();
+    let mut command = fresh(&bench, &["run", "hello", "--session", "s"]);
+    command.env("WINDLASS_TEST_OLLAMA", bench.server.base_url());
+    let ran = run(command);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" of Ollama on this machine is used (choose with --model)"), "{}", ran.stderr);
+    bench.assert_whole("found");
+}
+
+#[test]
+fn nothing_is_looked_for_when_server_and_model_are_named() {
+    let bench = bench();
+    let ran = bench.run(&["run", "hello"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(bench.server.requests().iter().all(|request| request.path.ends_with("/chat/completions")));
+}
+
+#[test]
+fn the_model_a_session_was_begun_with_is_nearer_than_one_that_is_found() {
+    let bench = bench();
+    assert_eq!(bench.run(&["run", "hello", "--session", "s", "--model", "mine"]).code, 0);
+    let mut command = bench.command(&["run", "again", "--session", "s"]);
+    command.env_remove("OPENAI_MODEL");
+    assert_eq!(run(command).code, 0);
+    assert_eq!(bench.server.requests().last().expect("a request").body["model"], "mine");
+}
+
+// proves X1: a key of another provider is not sent, and not shown
+#[test]
+fn a_key_for_the_wrong_provider_is_refused_before_it_is_sent() {
+    let bench = bench();
+    let mut command = fresh(&bench, &["run", "hello"]);
+    command.env("OPENAI_API_KEY", "sk-ant-api03-very-secret");
+    let Ran { code, stdout, stderr } = run(command);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    assert!(stderr.contains("this is a key for Anthropic") && !stderr.contains("very-secret"), "{stderr}");
+}
+
+#[test]
+fn the_demo_model_can_be_asked_for_by_name_and_answers_honestly() {
+    let bench = bench();
+    for session in ["a", "b"] {
+        let ran = run(fresh(&bench, &["run", "What is the weather?", "--model", "demo", "--session", session]));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(
+            ran.stdout.starts_with("demo model, scripted: ") && ran.stdout.contains("can't answer"),
+            "{}",
+            ran.stdout
+        );
+    }
+    // Who has connected a real one since is answered by that.
+    let ran = bench.run(&["run", "And now?", "--session", "a"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    bench.assert_whole("demo, then a real model");
+}

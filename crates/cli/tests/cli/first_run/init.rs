@@ -1,0 +1,57 @@
+//! Init writes a file that works, once.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{bench, fresh, run};
+
+#[test]
+fn what_is_found_is_written_and_the_next_run_uses_it() {
+    let bench = bench();
+    let mut command = fresh(&bench, &["init", "--yes"]);
+    command.env("WINDLASS_TEST_OLLAMA", bench.server.base_url());
+    let ran = run(command);
+    let path = bench.workspace().join("windlass.toml");
+    assert_eq!((ran.code, ran.stdout.trim()), (0, path.display().to_string().as_str()), "{}", ran.stderr);
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert!(text.contains(&format!("base_url = \"{}\"", bench.server.base_url())), "{text}");
+    let ran = run(fresh(&bench, &["run", "hello"]));
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "Aye.\n", ""));
+}
+
+#[test]
+fn a_file_that_is_there_is_never_overwritten() {
+    let bench = bench();
+    let path = bench.workspace().join("windlass.toml");
+    std::fs::write(&path, "model = 'mine'\n").expect("written");
+    let ran = run(fresh(&bench, &["init", "--yes"]));
+    assert!(ran.code == 2 && ran.stderr.contains("is there already and is left as it is"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), Some("model = 'mine'\n"));
+    // Nor a link that leads nowhere.
+    std::fs::remove_file(&path).expect("removed");
+    std::os::unix::fs::symlink("nowhere", &path).expect("a link");
+    assert_eq!(run(fresh(&bench, &["init", "--yes"])).code, 2);
+    assert!(!bench.workspace().join("nowhere").exists());
+}
+
+// proves X1: the key is not written down
+#[test]
+fn ones_own_file_holds_no_key_and_is_for_nobody_else_to_read() {
+    let bench = bench();
+    let mut command = fresh(&bench, &["init", "--yes", "--user", "--preset", "operator"]);
+    command.env("OPENAI_API_KEY", "sk-very-secret-key");
+    let ran = run(command);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let path = bench.dir.path().join(".config/windlass/windlass.toml");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert!(!text.contains("very-secret") && text.contains("preset = \"operator\""), "{text}");
+    assert_eq!(path.metadata().expect("a file").permissions().mode() & 0o777, 0o600);
+    assert!(!bench.workspace().join("windlass.toml").exists());
+}
+
+#[test]
+fn without_anybody_to_ask_it_says_how_to_go_on() {
+    let bench = bench();
+    let ran = run(fresh(&bench, &["init"]));
+    assert!(ran.code == 2 && ran.stderr.contains("--yes"), "{}", ran.stderr);
+    assert!(!bench.workspace().join("windlass.toml").exists());
+}

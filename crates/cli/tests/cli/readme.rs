@@ -1,0 +1,117 @@
+//! The README's commands, run as they are written, each in the order of the page. Only `cargo` is stood in
+//! for: what it would build is the binary at hand, and what it would check is this very run.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{Bench, Ran, ran};
+use windlass_testkit::{After, Scene, Script, Step};
+
+const README: &str = include_str!("../../../../README.md");
+
+const CARGO: &str = "#!/bin/sh
+case \"$*\" in
+    'run --release') exec windlass ;;
+    'xtask test' | 'install --path crates/cli') ;;
+    *) echo \"the README says cargo $*, which nobody can run here\" >&2; exit 1 ;;
+esac
+";
+
+/// The lines of the page's blocks in one language.
+fn lines(language: &str) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in README.lines() {
+        match line.strip_prefix("```") {
+            Some(begins) => inside = begins == language,
+            None if inside => found.push(line),
+            None => {}
+        }
+    }
+    found
+}
+
+fn bench() -> Bench {
+    let always = Scene { steps: vec![Step::say("Aye.")], then: After::RepeatLast, ..Scene::default() };
+    let bench = Bench::new(Script::default().scene(always));
+    let bin = bench.dir.path().join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    symlink(env!("CARGO_BIN_EXE_windlass"), bin.join("windlass")).expect("a link");
+    fs::write(bin.join("cargo"), CARGO).expect("written");
+    fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).expect("a program");
+    // Something for `git diff` to say.
+    let note = bench.workspace().join("note.txt");
+    fs::write(&note, "one\n").expect("written");
+    let commit = "git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -qm one";
+    assert_eq!(shell(&bench, commit, "").code, 0);
+    fs::write(&note, "two\n").expect("written");
+    bench
+}
+
+/// A line as a person would type it who has a model, with `input` for what it reads.
+fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
+    let said = bench.dir.path().join("input");
+    fs::write(&said, input).expect("written");
+    let path = std::env::var("PATH").expect("a path");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", line])
+        .current_dir(bench.workspace())
+        .env_clear()
+        .env("PATH", format!("{}:{path}", bench.dir.path().join("bin").display()))
+        .env("HOME", bench.dir.path())
+        .env("TMPDIR", bench.dir.path())
+        .env("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")
+        .stdin(fs::File::open(said).expect("opened"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // The first command of all is for those who have none.
+    if !line.starts_with("cargo run") {
+        command.env("OPENAI_BASE_URL", bench.server.base_url()).env("OPENAI_MODEL", "scripted");
+    }
+    ran(command.spawn().expect("a shell"))
+}
+
+#[test]
+fn every_command_of_the_readme_works_as_written() {
+    // proves W2, J3, J8
+    let bench = bench();
+    let commands = lines("sh");
+    assert!(commands.len() > 15, "{commands:?}");
+    for line in commands {
+        let input = if line.starts_with("cargo run") { "" } else { "Hello.\n" };
+        let ran = shell(&bench, line, input);
+        assert_eq!(ran.code, 0, "{line}\n{}\n{}", ran.stdout, ran.stderr);
+        let expected = match line {
+            "cargo run --release" | "windlass resume shots" => "7 of 7 screenshots",
+            "windlass replay shots --check" => "the same",
+            _ if line.contains("windlass run ") => "Aye.",
+            _ => "",
+        };
+        assert!(ran.stdout.contains(expected), "{line}\n{}\n{}", ran.stdout, ran.stderr);
+    }
+    assert_renamed_once(bench.dir.path());
+}
+
+/// Every demo's pictures, also those of the one that was killed, were renamed and are there once.
+fn assert_renamed_once(parent: &Path) {
+    let folders = fs::read_dir(parent).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let demos: Vec<_> = folders.filter(|folder| folder.to_string_lossy().contains("windlass-demo-")).collect();
+    assert_eq!(demos.len(), 2, "{demos:?}");
+    for demo in demos {
+        let names = fs::read_dir(demo).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let pictures: Vec<_> = names.filter(|name| name.to_string_lossy().ends_with(".png")).collect();
+        assert_eq!(pictures.len(), 7, "{pictures:?}");
+        assert!(pictures.iter().all(|name| !name.to_string_lossy().starts_with("shot-")), "{pictures:?}");
+    }
+}
+
+#[test]
+fn the_settings_of_the_readme_are_understood() {
+    let bench = bench();
+    fs::write(bench.workspace().join("windlass.toml"), lines("toml").join("\n")).expect("written");
+    let ran = shell(&bench, "windlass run 'Hello.'", "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+}

@@ -1,0 +1,107 @@
+//! However a client or the server goes, nothing is lost and nothing is left running.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use windlass_testkit::{FaultKind, Script, Step};
+
+use super::client::{Client, text};
+use crate::support::Bench;
+
+const SLEEPS: [&str; 2] = ["--allow", "run_command(*)"];
+
+fn sleeping() -> Bench {
+    Bench::new(Script::of([
+        Step::call("run_command", json!({"command": "touch begun; sleep 300"})),
+        Step::say("Woken."),
+    ]))
+}
+
+fn open(bench: &Bench, key: &str) -> bool {
+    bench.records(key, "RunStarted") > bench.records(key, "RunEnded")
+}
+
+// proves P5, T7: a client that hangs up stops nothing for good, and leaves nothing running
+#[test]
+fn a_client_that_hangs_up_leaves_an_open_run_and_no_process() {
+    let bench = sleeping();
+    let mut client = Client::shaken(&bench, &SLEEPS, json!({}));
+    client.send_call("ask", json!({"prompt": "sleep", "session": "s"}));
+    bench.wait_for_file("begun", &mut client.child);
+    let begun = Instant::now();
+    assert_eq!(client.hang_up().0, Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(4), "it took {:?}", begun.elapsed());
+    bench.assert_nothing_survives("hung up");
+    assert!(open(&bench, "s"));
+    assert_eq!(bench.records("s", "CancelAsked"), 0);
+    let mut another = Client::shaken(&bench, &SLEEPS, json!({}));
+    let result = another.call("resume", json!({"session": "s"}));
+    assert_eq!(text(&result), "Woken.", "{result}");
+    bench.assert_whole("hung up");
+}
+
+// proves P5: SIGTERM is the end of the line too
+#[test]
+fn a_terminated_server_closes_its_sessions() {
+    let bench = sleeping();
+    let mut client = Client::shaken(&bench, &SLEEPS, json!({}));
+    client.send_call("ask", json!({"prompt": "sleep", "session": "s"}));
+    bench.wait_for_file("begun", &mut client.child);
+    let sent = Command::new("kill").args(["-TERM", &client.child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    assert_eq!(client.child.wait().expect("it ends").code(), Some(0));
+    bench.assert_nothing_survives("terminated");
+    assert!(open(&bench, "s"));
+    bench.assert_whole("terminated");
+}
+
+// proves P5, J3: killed in mid-call, a new process goes on, by resume and by the same message
+#[test]
+fn a_killed_server_is_followed_by_one_that_goes_on() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    for by in ["resume", "ask"] {
+        let bench = Bench::new(Script::of([
+            Step::call("write_file", json!({"path": "a", "content": "x"})),
+            Step::say("Written.").fault(wait.clone().times(1)),
+        ]));
+        let ask = json!({"prompt": "write it", "session": "s", "message_id": "m"});
+        let mut client = Client::shaken(&bench, &[], json!({}));
+        client.send_call("ask", ask.clone());
+        bench.wait_for_requests(2, &mut client.child);
+        client.kill();
+        bench.assert_nothing_survives("killed");
+        let mut another = Client::shaken(&bench, &[], json!({}));
+        let arguments = if by == "ask" { ask } else { json!({"session": "s"}) };
+        let id = another.send_call(by, arguments);
+        let result = another.result(id);
+        assert_eq!((text(&result).as_str(), &result["structuredContent"]["run"]), ("Written.", &json!(1)), "{by}");
+        assert!(another.progress(id).contains(&"going on with an unfinished run".to_owned()), "{by}");
+        let counts = ["MessageAccepted", "CallFinished", "RunEnded"].map(|kind| bench.records("s", kind));
+        assert_eq!(counts, [1, 1, 1], "{by}: what was done is not done again");
+        bench.assert_whole(by);
+    }
+}
+
+// proves P5: a run that another process left can be stopped without being gone on with
+#[test]
+fn a_run_that_was_cut_short_can_be_stopped() {
+    let bench = sleeping();
+    let mut client = Client::shaken(&bench, &SLEEPS, json!({}));
+    client.send_call("ask", json!({"prompt": "sleep", "session": "s"}));
+    bench.wait_for_file("begun", &mut client.child);
+    client.kill();
+    let mut another = Client::shaken(&bench, &SLEEPS, json!({}));
+    let stopped = another.call("stop", json!({"session": "s"}));
+    assert_eq!(stopped["structuredContent"]["stopped"], 1, "{stopped}");
+    assert!(!open(&bench, "s"));
+    assert_eq!((bench.server.count(), another.hang_up()), (1, (Some(0), Vec::<Value>::new())));
+}
+
+// proves P5: whoever never spoke is not waited for
+#[test]
+fn a_line_that_ends_before_a_word_ends_quietly() {
+    let bench = sleeping();
+    let ran = bench.run(&["mcp-serve"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}

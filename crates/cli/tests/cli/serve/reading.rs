@@ -1,0 +1,67 @@
+//! Sessions for readers: as tools and as resources.
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Script, Step};
+
+use super::client::{Client, text};
+use crate::support::Bench;
+
+// proves P5: what was said and done can be read, in pages, also while a run goes on
+#[test]
+fn a_session_can_be_listed_and_read() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(Script::of([
+        Step::call("write_file", json!({"path": "a", "content": "x"})),
+        Step::say("Written.").fault(wait.times(1)),
+    ]));
+    let mut client = Client::shaken(&bench, &[], json!({}));
+    let empty = client.call("list_sessions", json!({}));
+    assert_eq!((&empty["structuredContent"]["sessions"], &empty["isError"]), (&json!([]), &json!(false)));
+    client.send_call("ask", json!({"prompt": "write it", "session": "a b"}));
+    bench.wait_for_requests(2, &mut client.child);
+
+    let listed = client.call("list_sessions", json!({}));
+    let session = &listed["structuredContent"]["sessions"][0];
+    assert_eq!(
+        (&session["session"], &session["status"], &session["last_prompt"]),
+        (&json!("a b"), &json!("tool_loop"), &json!("write it"))
+    );
+    let page = client.call("read_session", json!({"session": "a b", "limit": 1}));
+    let data = &page["structuredContent"];
+    assert_eq!((&data["entries"][0]["who"], &data["entries"][0]["text"]), (&json!("person"), &json!("write it")));
+    let rest = client.call("read_session", json!({"session": "a b", "after": data["next"]}));
+    assert_eq!(rest["structuredContent"]["next"], json!(null));
+    let (said, entries) = (text(&rest), rest["structuredContent"]["entries"].as_array().expect("entries").clone());
+    assert!(said.contains("write_file(content=x, path=a)") && said.contains("tool: result of"), "{said}");
+    assert!(entries.iter().all(|entry| entry["text"] != "write it"), "{said}");
+
+    let resources = client.request("resources/list", json!({}));
+    let uri = &resources["result"]["resources"][0]["uri"];
+    assert_eq!(uri, "windlass://session/a%20b");
+    let read = client.request("resources/read", json!({"uri": uri}));
+    assert!(read["result"]["contents"][0]["text"].as_str().expect("text").contains("person: write it"), "{read}");
+    let templates = client.request("resources/templates/list", json!({}));
+    assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "windlass://session/{key}");
+}
+
+// proves P5: many sessions come in pages
+#[test]
+fn resources_come_in_pages() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let mut client = Client::shaken(&bench, &[], json!({}));
+    let ids: Vec<u64> = (0..101)
+        .map(|n| {
+            client.send("tools/call", json!({"name": "ask", "arguments": {"prompt": "go", "session": format!("s{n}")}}))
+        })
+        .collect();
+    for _ in &ids {
+        assert_eq!(client.next()["result"]["isError"], false);
+    }
+    let first = client.request("resources/list", json!({}));
+    assert_eq!(first["result"]["resources"].as_array().map(Vec::len), Some(100));
+    let second = client.request("resources/list", json!({"cursor": first["result"]["nextCursor"]}));
+    assert_eq!(second["result"]["resources"].as_array().map(Vec::len), Some(1));
+    assert_eq!(second["result"].get("nextCursor"), None);
+    let listed = client.call("list_sessions", json!({"limit": 3}));
+    assert!(text(&listed).contains("(98 more; give a larger limit)"), "{listed}");
+}

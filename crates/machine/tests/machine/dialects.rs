@@ -1,0 +1,138 @@
+//! Calls written as text (T4): falling back where a server takes no tools, and calls that can't be read.
+
+use crate::support::{Move, World, policy};
+use windlass_machine::{Effect, Fact, Replayed, replay};
+use windlass_vocab::{
+    ContextPinned, Dialect, EndReason, Failure, FailureClass, NextAttempt, Nudge, NudgeCause, Part, PinnedContext,
+    Policy, Record, StopReason, Usage,
+};
+
+fn world(policy: Policy) -> World {
+    World::with_policy(policy, vec![Move::Text("done")])
+}
+
+/// Begins a run and goes on until the model is called.
+fn begun(world: &mut World) -> windlass_machine::AttemptKey {
+    world.say("go");
+    loop {
+        match &world.owed()[..] {
+            [Effect::CallModel { key, .. }, ..] => return *key,
+            [effect, ..] => {
+                let fact = world.perform(&effect.clone());
+                world.put(fact);
+            }
+            [] => panic!("nothing is owed"),
+        }
+    }
+}
+
+fn refuse_tools(world: &mut World, attempt: windlass_machine::AttemptKey) -> Vec<Record> {
+    let failure = Failure { no_tools: true, ..Failure::new(FailureClass::BadRequest, "does not support tools") };
+    world.put(Fact::Failed { attempt, failure, usage: None })
+}
+
+fn malformed(attempt: windlass_machine::AttemptKey) -> Fact {
+    Fact::Replied {
+        attempt,
+        parts: vec![Part::Text { text: "<tool>".into() }],
+        stop: StopReason::Stop,
+        usage: Usage::default(),
+        calls: vec![],
+        misfit: None,
+        malformed: Some("Write it again.".into()),
+    }
+}
+
+// proves T4
+#[test]
+fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
+    for (name, dialect) in [("default", Dialect::ToolBlock), ("local-model", Dialect::Bracket)] {
+        let mut world = world(policy(name));
+        let key = begun(&mut world);
+        assert_eq!(world.state.control.dialect(), None, "{name}");
+        let batch = refuse_tools(&mut world, key);
+        let next = NextAttempt::Dialect { dialect };
+        assert!(matches!(&batch[..], [Record::AttemptFailed(failed)] if failed.next == next), "{batch:?}");
+        assert_eq!(world.state.control.dialect(), Some(dialect));
+        for crashed in [false, true] {
+            if crashed {
+                world.crash();
+            }
+            assert!(matches!(world.owed()[..], [Effect::Pin(_)]), "the context comes first");
+        }
+        let context = PinnedContext { prefix: "As text.".into(), dialect: Some(dialect), ..PinnedContext::default() };
+        let batch = world.put(Fact::Pinned(context.clone()));
+        assert_eq!(batch, [Record::from(ContextPinned { context: Some(context) })]);
+        assert!(matches!(&world.owed()[..], [Effect::CallModel { key: again, .. }] if again.attempt == 2));
+        assert_eq!(world.finish().reason, EndReason::Completed);
+        assert!(matches!(replay(world.state.session, &world.envelopes()), Replayed::Same { .. }));
+        // And the session's next run begins with it.
+        world.say("more");
+        assert_eq!(world.state.control.dialect(), Some(dialect));
+    }
+}
+
+// proves T4
+#[test]
+fn a_policy_that_knows_no_other_way_fails_with_what_to_do() {
+    for dialects in [vec![Dialect::Native], vec![Dialect::ToolBlock]] {
+        let mut world = world(Policy { dialects: dialects.clone(), ..policy("default") });
+        let key = begun(&mut world);
+        let batch = refuse_tools(&mut world, key);
+        let ends = matches!(&batch[..], [Record::AttemptFailed(_), Record::RunEnded(ended)] if ended.reason == EndReason::Failed);
+        // Where calls are text already, no server can complain of tools; the world here pins none.
+        assert!(ends || dialects == [Dialect::ToolBlock], "{batch:?}");
+    }
+}
+
+// proves T4
+#[test]
+fn the_first_textual_dialect_of_a_row_without_native_is_pinned() {
+    for (dialects, want) in [
+        (vec![Dialect::ToolBlock], Some(Dialect::ToolBlock)),
+        (vec![Dialect::Lines, Dialect::Bracket], Some(Dialect::Lines)),
+        (vec![Dialect::Probe, Dialect::BareJson], Some(Dialect::BareJson)),
+        (vec![Dialect::Native, Dialect::ToolBlock], None),
+        (vec![Dialect::Probe], None),
+        (vec![], None),
+    ] {
+        let mut world = world(Policy { dialects: dialects.clone(), ..policy("default") });
+        world.say("go");
+        assert_eq!(world.state.control.dialect(), want, "{dialects:?}");
+    }
+}
+
+// proves T4, L6
+#[test]
+fn a_call_that_can_not_be_read_counts_as_none_and_goes_back_to_the_model() {
+    for name in ["default", "task"] {
+        let mut world = world(policy(name));
+        let key = begun(&mut world);
+        let batch = world.put(malformed(key));
+        let [Record::ModelReplied(_), Record::Nudged(nudged), Record::TurnStarted(_)] = &batch[..] else {
+            panic!("{name}: {batch:?}")
+        };
+        assert_eq!((nudged.why, nudged.text.as_str()), (NudgeCause::Reply(Nudge::NoToolCall), "Write it again."));
+        assert!(matches!(replay(world.state.session, &world.envelopes()), Replayed::Same { .. }));
+    }
+}
+
+// proves T4, S2
+#[test]
+fn calls_that_can_never_be_read_end_in_a_summary_without_tools() {
+    let mut world = world(policy("default"));
+    let mut key = begun(&mut world);
+    let mut replies = 0;
+    loop {
+        world.put(malformed(key));
+        replies += 1;
+        match world.owed()[..] {
+            [Effect::CallModel { mode: windlass_vocab::TurnMode::WrapUp, .. }] => break,
+            [Effect::CallModel { key: next, .. }] => key = next,
+            ref other => panic!("{other:?}"),
+        }
+        assert!(replies < 20, "it is bounded");
+    }
+    assert_eq!(replies, 6);
+    assert_eq!(world.finish().reason, EndReason::Unfinished);
+}

@@ -1,0 +1,12 @@
+//! The machine from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod dialects;
+mod forks;
+mod output;
+mod pauses;
+mod properties;
+mod support;
+mod turns;
+mod undo;

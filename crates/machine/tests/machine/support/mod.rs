@@ -1,0 +1,436 @@
+//! A world without time or wires: it answers the machine's effects from a script that depends only
+//! on where the conversation stands, writes every batch to a journal, and can crash anywhere.
+
+use std::collections::BTreeMap;
+
+use windlass_machine::{
+    Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
+};
+use windlass_vocab::{
+    Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, Change, Coverage, EffectClass, Ending, Envelope,
+    Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, OutputSpec,
+    Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded, SessionId,
+    SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
+};
+
+/// What the model does in one turn.
+#[derive(Clone, Debug)]
+pub(crate) enum Move {
+    Text(&'static str),
+    Empty,
+    /// Words that are found not to be the output that was asked for.
+    Misfit(&'static str),
+    CutOff(&'static str),
+    Filtered,
+    Calls(Vec<Ask>),
+    /// Fails so many times with this class, then does the rest.
+    Fails(u32, FailureClass, Box<Move>),
+    /// The stream dies after its first token, then the rest.
+    Dies(Box<Move>),
+}
+
+/// A call the model asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) tool: &'static str,
+    pub(crate) effect: EffectClass,
+    pub(crate) outcome: OutcomeKind,
+    pub(crate) verdict: Verdict,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) repeatable: bool,
+    pub(crate) arguments: String,
+}
+
+pub(crate) fn call(tool: &'static str, effect: EffectClass) -> Ask {
+    Ask {
+        tool,
+        effect,
+        outcome: OutcomeKind::Ok,
+        verdict: Verdict::Allow,
+        ending: None,
+        repeatable: false,
+        arguments: "{}".to_owned(),
+    }
+}
+
+impl Ask {
+    pub(crate) fn with(mut self, arguments: &str) -> Self {
+        self.arguments = arguments.to_owned();
+        self
+    }
+    pub(crate) fn coming_out(mut self, outcome: OutcomeKind) -> Self {
+        self.outcome = outcome;
+        self
+    }
+    pub(crate) fn judged(mut self, verdict: Verdict) -> Self {
+        self.verdict = verdict;
+        self
+    }
+    pub(crate) fn ending(mut self, ending: Ending) -> Self {
+        self.ending = Some(ending);
+        self
+    }
+    pub(crate) fn repeatable(mut self) -> Self {
+        self.repeatable = true;
+        self
+    }
+}
+
+/// The tool whose calls keep files.
+pub(crate) const KEEPS: &str = "t1";
+
+/// The moves of a run, one per turn; the last is repeated for ever.
+pub(crate) type Script = Vec<Move>;
+
+pub(crate) struct World {
+    pub(crate) state: State,
+    pub(crate) journal: Vec<Vec<Record>>,
+    /// When each batch was decided.
+    times: Vec<At>,
+    pub(crate) now: At,
+    pub(crate) script: Script,
+    pub(crate) terms: Terms,
+    pub(crate) offer: usize,
+    /// How often each call's effect took place.
+    pub(crate) executed: BTreeMap<String, u32>,
+    epoch: u64,
+    messages: u32,
+}
+
+pub(crate) fn policy(name: &str) -> Policy {
+    preset(name).expect("a preset")
+}
+
+impl World {
+    pub(crate) fn new(preset: &str, script: Script) -> Self {
+        Self::with_policy(policy(preset), script)
+    }
+
+    pub(crate) fn with_policy(policy: Policy, script: Script) -> Self {
+        let session: SessionId = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
+        let terms = Terms {
+            policy,
+            agent: "test".to_owned(),
+            chain: vec!["first".into(), "second".into()],
+            deadline: None,
+            attendance: Attendance::Unattended,
+            output: None,
+        };
+        let mut world = Self {
+            state: State::new(session),
+            journal: Vec::new(),
+            times: Vec::new(),
+            now: At(1_000),
+            script,
+            terms,
+            offer: 3,
+            executed: BTreeMap::new(),
+            epoch: 1,
+            messages: 0,
+        };
+        let opened = SessionOpened {
+            owner: "me".into(),
+            key: "k".into(),
+            workspace: None,
+            parent: None,
+            version: String::new(),
+            forked_from: Vec::new(),
+        };
+        world.put(Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
+        world
+    }
+
+    /// Its runs must end with an output.
+    pub(crate) fn typed(mut self) -> Self {
+        let schema = Json::parse(r#"{"type":"object"}"#).expect("JSON");
+        self.terms.output = Some(OutputSpec { name: "thing".into(), schema });
+        self
+    }
+
+    pub(crate) fn attended(mut self) -> Self {
+        self.terms.attendance = Attendance::Attended;
+        self
+    }
+
+    /// Decides and journals; checks on the way that the batch can be decided again from the journal.
+    pub(crate) fn put(&mut self, fact: Fact) -> Vec<Record> {
+        self.now = self.now.plus_ms(10);
+        let batch = decide(&self.state, Input { at: self.now, fact });
+        if batch.is_empty() {
+            return batch;
+        }
+        let again = decide_again(&self.state, self.now, &batch);
+        assert_eq!(again, batch, "a recorded batch is decided the same way again");
+        for record in &batch {
+            apply(&mut self.state, record);
+        }
+        self.journal.push(batch.clone());
+        self.times.push(self.now);
+        self.check();
+        batch
+    }
+
+    /// What must hold at every moment.
+    fn check(&self) {
+        let history = &self.state.book.history;
+        assert!(matches!(legal(history), std::borrow::Cow::Borrowed(_)), "an illegal history: {history:#?}");
+    }
+
+    pub(crate) fn fold(&self) -> State {
+        State::fold(self.state.session, self.journal.iter().flatten())
+    }
+
+    /// Everything in memory is lost; another process takes the session up.
+    pub(crate) fn crash(&mut self) {
+        assert_eq!(self.fold(), self.state, "the fold of the journal is the live state");
+        self.state = self.fold();
+        self.epoch += 1;
+        self.put(Fact::LeaseTaken(LeaseTaken { epoch: self.epoch, holder: "there".into() }));
+        self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None });
+    }
+
+    /// Another session that begins with the first `batches` of this one and goes its own way.
+    pub(crate) fn forked_after(&self, batches: usize) -> Self {
+        let mut session = self.state.session;
+        let mut journal = self.journal[..batches].to_vec();
+        let seq = journal.iter().map(Vec::len).sum::<usize>() as u64;
+        if let Some(Record::SessionOpened(opened)) = journal[0].first_mut() {
+            opened.forked_from.iter_mut().for_each(|origin| origin.seq = origin.seq.min(seq));
+            opened.forked_from.push(Origin { session, seq });
+            let text = format!("01890000-0000-7000-8000-00000000000{}", opened.forked_from.len());
+            session = text.parse().expect("an id");
+        }
+        let mut fork = Self {
+            state: State::fold(session, journal.iter().flatten()),
+            journal,
+            times: self.times[..batches].to_vec(),
+            now: self.now,
+            script: self.script.clone(),
+            terms: self.terms.clone(),
+            offer: self.offer,
+            executed: BTreeMap::new(),
+            epoch: self.epoch,
+            messages: self.messages,
+        };
+        fork.put(Fact::Forked);
+        fork
+    }
+
+    /// The journal as a store would give it.
+    pub(crate) fn envelopes(&self) -> Vec<Envelope> {
+        let mut envelopes = Vec::new();
+        for (batch, at) in self.journal.iter().zip(&self.times) {
+            let count = u32::try_from(batch.len()).expect("a batch");
+            envelopes.extend(batch.iter().zip(0..).map(|(record, index)| Envelope {
+                v: 1,
+                id: "r".into(),
+                session: self.state.session,
+                seq: 0,
+                batch: BatchPosition(index, count),
+                prev: Hash::default(),
+                epoch: 1,
+                run: None,
+                turn: None,
+                at: *at,
+                record: record.clone(),
+            }));
+        }
+        (1..).zip(&mut envelopes).for_each(|(seq, envelope)| envelope.seq = seq);
+        envelopes
+    }
+
+    pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {
+        self.messages += 1;
+        let message_id = format!("m{}", self.messages).into();
+        let terms = Box::new(self.terms.clone());
+        self.put(Fact::Message { message_id, text: text.to_owned(), terms })
+    }
+
+    /// What is owed, waiting for messages aside.
+    pub(crate) fn owed(&self) -> Vec<Effect> {
+        outstanding(&self.state).into_iter().filter(|effect| *effect != Effect::Receive).collect()
+    }
+
+    /// Carries one effect out and says what came of it. The effect has taken place when this returns,
+    /// whether or not the fact is ever put.
+    pub(crate) fn perform(&mut self, effect: &Effect) -> Fact {
+        match effect {
+            Effect::Receive => panic!("nothing to receive"),
+            Effect::Pin(_) => {
+                Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs(), dialect: None })
+            }
+            Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
+            Effect::HandBack(key) => {
+                let usage = Usage { output: 2, estimated: true, ..Usage::default() };
+                Fact::HandedBack { attempt: *key, text: "so far".into(), usage }
+            }
+            Effect::RunCall { request, .. } => self.run_call(request),
+            Effect::VerifyCall { request, .. } => {
+                let done = self.executed.contains_key(&request.effect_id.0);
+                let verified = if done { Verified::Done(self.result(request)) } else { Verified::NotDone };
+                Fact::CallVerified { call: request.call, verified }
+            }
+            Effect::TakeSnapshot { request, .. } => {
+                assert!(!self.executed.contains_key(&request.effect_id.0), "it ran before its files were kept");
+                Fact::Snapshot(SnapshotTaken {
+                    call: request.call,
+                    coverage: Coverage::Full,
+                    since: None,
+                    files: BTreeMap::from([("f".into(), FileState::Absent)]),
+                })
+            }
+            Effect::Restore(started) => Fact::Restored { undo: started.undo, left_alone: BTreeMap::new() },
+            Effect::Ask(asked) => Fact::Answered {
+                question: asked.question,
+                answer: Answer { option: favourite(asked), arguments: None },
+                by: AnsweredBy::Person,
+            },
+        }
+    }
+
+    fn specs(&self) -> Vec<ToolSpec> {
+        let spec = |index: usize| ToolSpec {
+            name: ToolName(format!("scripted.t{index}")),
+            wire_name: format!("scripted__t{index}"),
+            description: "A tool.".into(),
+            schema: Json::empty_object(),
+            effect: EffectClass::ReadOnly,
+            ending: None,
+            repeatable: false,
+            tags: std::collections::BTreeSet::new(),
+        };
+        (0..self.offer).map(spec).collect()
+    }
+
+    fn model(&self, key: windlass_machine::AttemptKey, mode: TurnMode) -> Fact {
+        let replied = |parts: Vec<Part>, stop: StopReason, calls: Vec<PreparedCall>| Fact::Replied {
+            attempt: key,
+            parts,
+            stop,
+            usage: Usage { input: 10, output: 5, calls: 1, ..Usage::default() },
+            calls,
+            misfit: None,
+            malformed: None,
+        };
+        let failed = |class: FailureClass, first_byte: bool| Fact::Failed {
+            attempt: key,
+            failure: Failure { first_byte, ..Failure::new(class, "it failed") },
+            usage: None,
+        };
+        if mode == TurnMode::WrapUp {
+            return replied(vec![Part::Text { text: "This is done, that is not.".into() }], StopReason::Stop, vec![]);
+        }
+        let turn = key.turn.0 as usize - 1;
+        let mut step = self.script.get(turn).or_else(|| self.script.last()).expect("a script").clone();
+        let mut earlier = 0;
+        loop {
+            step = match step {
+                Move::Fails(times, class, rest) => {
+                    if key.attempt <= earlier + times {
+                        return failed(class, false);
+                    }
+                    earlier += times;
+                    *rest
+                }
+                Move::Dies(rest) => {
+                    if key.attempt <= earlier + 1 {
+                        return failed(FailureClass::Transient, true);
+                    }
+                    earlier += 1;
+                    *rest
+                }
+                Move::Text(text) => return replied(vec![Part::Text { text: text.into() }], StopReason::Stop, vec![]),
+                Move::Misfit(text) => {
+                    let mut fact = replied(vec![Part::Text { text: text.into() }], StopReason::Stop, vec![]);
+                    if let Fact::Replied { misfit, .. } = &mut fact {
+                        *misfit = Some("It does not fit.".into());
+                    }
+                    return fact;
+                }
+                Move::Empty => return replied(vec![], StopReason::Stop, vec![]),
+                Move::CutOff(text) => {
+                    return replied(vec![Part::Text { text: text.into() }], StopReason::Length, vec![]);
+                }
+                Move::Filtered => {
+                    return replied(vec![Part::Text { text: "I can't".into() }], StopReason::Filtered, vec![]);
+                }
+                Move::Calls(asks) => {
+                    let parts = (0u32..).zip(&asks).map(|(index, _)| Part::Call { index }).collect();
+                    return replied(parts, StopReason::Calls, asks.iter().map(prepared).collect());
+                }
+            };
+        }
+    }
+
+    fn run_call(&mut self, request: &CallRequested) -> Fact {
+        *self.executed.entry(request.effect_id.0.clone()).or_default() += 1;
+        Fact::CallDone { call: request.call, finished: self.result(request) }
+    }
+
+    /// The scripted outcome stands in the call's own raw text, so that it survives a crash.
+    fn result(&self, request: &CallRequested) -> Finished {
+        let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
+        let text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
+        let left = FileState::Link { target: request.call.to_string(), inode: None };
+        let files = (!request.snapshot.is_none()).then(|| FilesChanged {
+            call: request.call,
+            changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
+            unseen: None,
+        });
+        Finished { outcome, text, cut: None, took_ms: 1, structured: None, plan: None, files }
+    }
+
+    /// Performs what is owed, in order, until the run is over or only a person can go on.
+    pub(crate) fn finish(&mut self) -> RunEnded {
+        for _ in 0..2_000 {
+            if self.state.control.run.is_none() {
+                break;
+            }
+            let effect = self.owed().into_iter().next().expect("an open run owes something");
+            let fact = self.perform(&effect);
+            self.put(fact);
+        }
+        let (_, ended) = self.state.control.last.clone().expect("the run never ended");
+        ended.as_ref().clone()
+    }
+
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        self.journal.iter().flatten().map(|record| record.kind().to_owned()).collect()
+    }
+
+    pub(crate) fn results(&self) -> Vec<(OutcomeKind, String)> {
+        let result = |message: &Message| match message {
+            Message::Tool { outcome, text, .. } => Some((*outcome, text.clone())),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        };
+        self.state.book.history.iter().filter_map(result).collect()
+    }
+}
+
+fn favourite(asked: &QuestionAsked) -> QuestionOption {
+    for wanted in [QuestionOption::RunAgain, QuestionOption::Once] {
+        if asked.options.contains(&wanted) {
+            return wanted;
+        }
+    }
+    asked.default
+}
+
+fn prepared(ask: &Ask) -> PreparedCall {
+    PreparedCall {
+        provider_id: None,
+        name: ask.tool.to_owned(),
+        tool: Some(ToolName(format!("scripted.{}", ask.tool))),
+        arguments: Json::parse(&ask.arguments).expect("JSON"),
+        raw: Some(serde_json::to_string(&ask.outcome).expect("JSON")),
+        repairs: Vec::new(),
+        effect: ask.effect,
+        ending: ask.ending,
+        repeatable: ask.repeatable,
+        verdict: ask.verdict.clone(),
+        preview: None,
+        // One of the tools keeps files, so that everything is tried with and without.
+        snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
+        because: None,
+    }
+}

@@ -1,0 +1,795 @@
+//! The loop, rule by rule, without time or wires.
+
+use crate::support::{Move, World, call, policy};
+use windlass_machine::{Effect, Fact, PRESETS, outstanding};
+use windlass_vocab::{
+    Answer, AnsweredBy, EffectClass, EndReason, Ending, FailureClass, Guard, Message, NextAttempt, Nudge, OutcomeKind,
+    Parallel, QuestionOption, Record, StopBy, UnfinishedCall, Verdict,
+};
+
+use EffectClass::{Idempotent, Once, ReadOnly};
+
+fn read(path: &str) -> crate::support::Ask {
+    call("read", ReadOnly).with(&format!("{{\"path\":\"{path}\"}}"))
+}
+
+#[test]
+fn without_tools_a_run_is_one_model_call() {
+    // proves L1
+    let mut world = World::new("default", vec![Move::Text("hello")]);
+    world.offer = 0;
+    world.say("hi");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Completed, "hello", 1));
+    let expected = [
+        "SessionOpened",
+        "LeaseTaken",
+        "MessageAccepted",
+        "RunStarted",
+        "ContextPinned",
+        "TurnStarted",
+        "ModelReplied",
+        "RunEnded",
+    ];
+    assert_eq!(world.kinds(), expected);
+}
+
+#[test]
+fn with_tools_it_is_the_loop() {
+    // proves L2
+    let mut world = World::new("default", vec![Move::Calls(vec![read("a")]), Move::Text("done")]);
+    world.say("do it");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 2));
+    assert_eq!(ended.tools.len(), 1);
+    assert_eq!(ended.usage.calls, 2);
+    let expected = [
+        "SessionOpened",
+        "LeaseTaken",
+        "MessageAccepted",
+        "RunStarted",
+        "ContextPinned",
+        "TurnStarted",
+        "ModelReplied",
+        "CallRequested",
+        "CallStarted",
+        "CallFinished",
+        "TurnStarted",
+        "ModelReplied",
+        "RunEnded",
+    ];
+    assert_eq!(world.kinds(), expected);
+}
+
+#[test]
+fn at_the_cap_a_run_fails_or_wraps_up_as_its_preset_says() {
+    // proves L5
+    for name in PRESETS {
+        let mut policy = policy(name);
+        policy.guards.clear();
+        let cap = policy.turn_cap;
+        let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("poll", Once)])]);
+        world.say("for ever");
+        let ended = world.finish();
+        match name {
+            "durable-chat" | "task" => {
+                assert_eq!((ended.reason, ended.turns), (EndReason::TurnCap, cap));
+                assert_eq!(ended.answer, "Max tool iterations reached");
+            }
+            _ => {
+                assert_eq!((ended.reason, ended.turns), (EndReason::Unfinished, cap + 1));
+                assert_eq!(ended.answer, "This is done, that is not.");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_ending_call_ends_the_run_and_cancels_its_siblings() {
+    // proves L6
+    for (ending, reason) in [
+        (Ending::Completed, EndReason::Completed),
+        (Ending::Asked, EndReason::Asked),
+        (Ending::Conversed, EndReason::Conversed),
+    ] {
+        let calls = vec![call("first", Once), call("end", ReadOnly).ending(ending), call("late", Once)];
+        let mut world = World::new("task", vec![Move::Calls(calls)]);
+        world.say("go");
+        assert_eq!(world.finish().reason, reason);
+        let outcomes: Vec<_> = world.results().into_iter().map(|(outcome, _)| outcome).collect();
+        assert_eq!(outcomes, [OutcomeKind::Ok, OutcomeKind::Ok, OutcomeKind::Cancelled]);
+    }
+}
+
+#[test]
+fn a_loop_ending_call_that_fails_goes_back_to_the_model() {
+    // proves L6
+    let failing = call("end", ReadOnly).ending(Ending::Completed).coming_out(OutcomeKind::ToolError);
+    let good = call("end", ReadOnly).ending(Ending::Completed).with("{\"answer\":\"yes\"}");
+    let mut world = World::new("task", vec![Move::Calls(vec![failing]), Move::Calls(vec![good])]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 2));
+}
+
+#[test]
+fn under_must_end_by_tool_plain_text_is_nudged_on() {
+    // proves L6
+    let end = Move::Calls(vec![call("end", ReadOnly).ending(Ending::Completed)]);
+    let mut world = World::new("task", vec![Move::Text("I am done"), end]);
+    world.say("go");
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    let why = world.journal.iter().flatten().find_map(|record| match record {
+        Record::Nudged(nudged) => Some(nudged.why),
+        _ => None,
+    });
+    assert_eq!(why, Some(windlass_vocab::NudgeCause::Reply(Nudge::NoToolCall)));
+}
+
+#[test]
+fn a_message_during_a_run_joins_it_at_the_next_turn_or_waits() {
+    // proves L7
+    let script = vec![Move::Calls(vec![read("a")]), Move::Text("done")];
+    let mut world = World::new("default", script.clone());
+    world.say("first");
+    let pin = world.owed().remove(0);
+    let fact = world.perform(&pin);
+    world.put(fact);
+    assert!(!world.say("and this").is_empty());
+    world.finish();
+    let words: Vec<_> = world
+        .state
+        .book
+        .history
+        .iter()
+        .map(|message| match message {
+            Message::User { text } => text.as_str(),
+            Message::Assistant { .. } => "(reply)",
+            Message::Tool { .. } => "(result)",
+        })
+        .collect();
+    assert_eq!(words, ["first", "(reply)", "(result)", "and this", "(reply)"]);
+
+    let mut world = World::new("task", script);
+    world.say("first");
+    assert!(world.say("and this").is_empty(), "a queueing run takes nothing up");
+    assert!(!outstanding(&world.state).contains(&Effect::Receive));
+}
+
+#[test]
+fn words_that_come_while_the_model_gives_its_last_answer_are_answered_too() {
+    // proves L7
+    let mut world = World::new("default", vec![Move::Text("one"), Move::Text("two")]);
+    world.say("first");
+    let pin = world.owed().remove(0);
+    let fact = world.perform(&pin);
+    world.put(fact);
+    world.say("second");
+    let ended = world.finish();
+    assert_eq!((ended.answer.as_str(), ended.turns), ("two", 2));
+}
+
+#[test]
+fn a_stop_during_a_model_call_keeps_what_was_streamed() {
+    // proves L8
+    let mut world = World::new("default", vec![Move::Text("never")]);
+    world.say("go");
+    let pin = world.owed().remove(0);
+    let fact = world.perform(&pin);
+    world.put(fact);
+    world.put(Fact::Stopped(StopBy::Person));
+    assert!(matches!(world.owed()[..], [Effect::HandBack(_)]));
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Cancelled, "so far"));
+    let partial = world.journal.iter().flatten().any(|r| matches!(r, Record::ModelReplied(reply) if reply.partial));
+    assert!(partial);
+}
+
+#[test]
+fn a_stop_during_calls_cancels_those_without_a_result() {
+    // proves L8
+    let mut world = World::new("default", vec![Move::Calls(vec![call("slow", Once), call("next", Once)])]);
+    world.say("go");
+    for _ in 0..2 {
+        let effect = world.owed().remove(0);
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+    world.put(Fact::Stopped(StopBy::Deadline));
+    assert_eq!(world.finish().reason, EndReason::Cancelled);
+    assert_eq!(world.results().len(), 2);
+    assert!(world.results().iter().all(|(outcome, _)| *outcome == OutcomeKind::Cancelled));
+}
+
+#[test]
+fn parallel_calls_start_together_as_far_as_the_policy_lets_them() {
+    // proves L9
+    let calls = || vec![read("a"), read("b"), call("write", Once), read("c"), call("write2", Once)];
+    for (parallel, expected) in [
+        (Parallel::Off, vec![vec![0], vec![1], vec![2], vec![3], vec![4]]),
+        (Parallel::On, vec![vec![0, 1, 2, 3, 4]]),
+        (Parallel::Safe, vec![vec![0, 1], vec![2], vec![3], vec![4]]),
+    ] {
+        let mut policy = policy("default");
+        policy.parallel = parallel;
+        let mut world = World::with_policy(policy, vec![Move::Calls(calls()), Move::Text("done")]);
+        world.say("go");
+        let mut waves = Vec::new();
+        while world.state.control.run.is_some() {
+            let owed = world.owed();
+            let wave: Vec<u32> = owed
+                .iter()
+                .filter_map(|effect| match effect {
+                    Effect::RunCall { request, .. } => Some(request.call.index),
+                    _ => None,
+                })
+                .collect();
+            if !wave.is_empty() {
+                waves.push(wave);
+            }
+            // The last of a wave finishes first: results are shown in call order all the same.
+            for effect in owed.iter().rev() {
+                let fact = world.perform(effect);
+                world.put(fact);
+            }
+        }
+        assert_eq!(waves, expected, "{parallel:?}");
+        let shown: Vec<_> = world
+            .state
+            .book
+            .history
+            .iter()
+            .filter_map(|message| match message {
+                Message::Tool { call, .. } => Some(call.index),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(shown, [0, 1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn a_repeated_read_is_answered_from_its_earlier_result_until_something_changes() {
+    // proves L11
+    let script = vec![
+        Move::Calls(vec![read("a")]),
+        Move::Calls(vec![read("a")]),
+        Move::Calls(vec![call("write", Once)]),
+        Move::Calls(vec![read("a")]),
+        Move::Text("done"),
+    ];
+    let mut world = World::new("default", script.clone());
+    world.say("go");
+    world.finish();
+    assert_eq!(world.executed.len(), 3, "{:?}", world.executed);
+    let mut unguarded = World::new("operator", script);
+    unguarded.say("go");
+    unguarded.finish();
+    assert_eq!(unguarded.executed.len(), 4);
+}
+
+#[test]
+fn a_tool_that_failed_three_times_in_a_row_is_withheld() {
+    // proves L11
+    let fails = |n: u32| {
+        Move::Calls(vec![
+            call("bad", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::ToolError),
+            read(&n.to_string()),
+        ])
+    };
+    let mut world = World::new("assistant", vec![fails(1), fails(2), fails(3), fails(4), Move::Text("done")]);
+    world.say("go");
+    world.finish();
+    let bad: Vec<_> = world.results().into_iter().filter(|(outcome, _)| *outcome != OutcomeKind::Ok).collect();
+    assert_eq!(bad.len(), 4);
+    assert_eq!(bad[3].0, OutcomeKind::Denied);
+    assert!(world.kinds().contains(&"ToolWithheld".to_owned()));
+}
+
+#[test]
+fn infrastructure_errors_do_not_count_against_a_tool() {
+    // proves L11
+    let fails = |n: u32| {
+        let call = call("net", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::InfrastructureError);
+        Move::Calls(vec![call, read(&n.to_string())])
+    };
+    let mut world = World::new("assistant", vec![fails(1), fails(2), fails(3), fails(4), Move::Text("done")]);
+    world.say("go");
+    world.finish();
+    assert!(!world.kinds().contains(&"ToolWithheld".to_owned()));
+}
+
+#[test]
+fn two_turns_of_errors_earn_a_correction_and_five_identical_errors_end_the_run() {
+    // proves L11
+    let fails = |n: u32| {
+        Move::Calls(vec![call("bad", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::ToolError)])
+    };
+    let mut world = World::new("local-model", vec![fails(1), fails(2), Move::Text("done")]);
+    world.say("go");
+    world.finish();
+    assert_eq!(world.kinds().iter().filter(|kind| *kind == "Nudged").count(), 1);
+
+    let same = Move::Calls(vec![call("bad", Once).coming_out(OutcomeKind::ToolError)]);
+    let mut policy = policy("task");
+    policy.guards.remove(&Guard::Cycle);
+    let mut world = World::with_policy(policy, vec![same]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 5));
+}
+
+#[test]
+fn a_cycle_escalates_from_nudge_to_withholding_to_a_pause() {
+    // proves L11
+    let script: Vec<Move> =
+        vec![vec![call("a", Once)], vec![call("b", Once)], vec![call("a", Once)], vec![call("b", Once)]]
+            .into_iter()
+            .cycle()
+            .take(60)
+            .map(Move::Calls)
+            .collect();
+    let mut world = World::new("operator", script.clone());
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!(ended.reason, EndReason::Unfinished, "with nobody to ask it wraps up");
+    let kinds = world.kinds();
+    let of = |kind: &str| kinds.iter().position(|known| known == kind);
+    assert!(of("Nudged") < of("ToolWithheld"), "{kinds:?}");
+
+    let mut attended = World::new("operator", script).attended();
+    attended.say("go");
+    for _ in 0..1_000 {
+        let effect = attended.owed().remove(0);
+        if let Effect::Ask(asked) = &effect {
+            let answer = Answer { option: QuestionOption::No, arguments: None };
+            attended.put(Fact::Answered { question: asked.question, answer, by: AnsweredBy::Person });
+            break;
+        }
+        let fact = attended.perform(&effect);
+        attended.put(fact);
+    }
+    assert_eq!(attended.finish().reason, EndReason::Unfinished);
+}
+
+#[test]
+fn a_poll_is_exempt_from_the_guards() {
+    // proves L11
+    let mut policy = policy("default");
+    policy.turn_cap = 12;
+    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("poll", ReadOnly).repeatable()])]);
+    world.say("wait for it");
+    let ended = world.finish();
+    assert_eq!(world.executed.len(), 12);
+    assert_eq!(ended.turns, 13);
+}
+
+#[test]
+fn empty_replies_are_nudged_once_then_summed_up() {
+    // proves S2
+    let mut world = World::new("default", vec![Move::Empty, Move::Text("here")]);
+    world.say("go");
+    assert_eq!(world.finish().answer, "here");
+    let mut world = World::new("default", vec![Move::Empty]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Unfinished, 3));
+    let mut world = World::new("operator", vec![Move::Empty]);
+    world.say("go");
+    assert_eq!(world.finish().reason, EndReason::Completed, "a preset without the nudge takes it as it is");
+}
+
+#[test]
+fn a_reply_cut_off_by_length_is_continued_and_joined_up_to_three_times() {
+    // proves S2
+    let mut world = World::new("default", vec![Move::CutOff("one "), Move::CutOff("two "), Move::Text("three")]);
+    world.say("go");
+    assert_eq!(world.finish().answer, "one two three");
+    let mut world = World::new("default", vec![Move::CutOff("x")]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Completed, "xxxx", 4));
+}
+
+#[test]
+fn a_filtered_reply_fails_the_run_and_stays_out_of_the_history() {
+    // proves M9
+    let mut world = World::new("default", vec![Move::Filtered]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Failed, "I can't"));
+    assert_eq!(world.state.book.history.len(), 1);
+}
+
+#[test]
+fn transient_failures_are_retried_with_doubling_waits_then_the_next_model_answers() {
+    // proves M3, M2
+    let fails = Move::Fails(3, FailureClass::Transient, Box::new(Move::Text("from the second model")));
+    let mut world = World::new("durable-chat", vec![fails]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!(ended.answer, "from the second model");
+    let nexts: Vec<NextAttempt> = world
+        .journal
+        .iter()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::AttemptFailed(failed) => Some(failed.next.clone()),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(nexts[..], [NextAttempt::Retry { .. }, NextAttempt::Retry { .. }, NextAttempt::Model { .. }]));
+}
+
+#[test]
+fn a_wait_the_server_asks_for_is_kept_in_every_preset() {
+    // proves M3
+    for name in PRESETS {
+        let mut world = World::new(name, vec![Move::Text("x")]);
+        world.say("go");
+        let pin = world.owed().remove(0);
+        let fact = world.perform(&pin);
+        world.put(fact);
+        let attempt = world.state.control.run.as_ref().and_then(|run| run.attempt_key()).expect("an attempt");
+        let failure = windlass_vocab::Failure {
+            retry_after_ms: Some(12_345),
+            ..windlass_vocab::Failure::new(FailureClass::Transient, "slow down")
+        };
+        world.put(Fact::Failed { attempt, failure, usage: None });
+        match world.owed()[..] {
+            [Effect::CallModel { not_before: Some(at), .. }] => assert_eq!(at, world.now.plus_ms(12_345)),
+            ref other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_can_not_succeed_fails_at_once() {
+    // proves M3
+    for class in [FailureClass::Quota, FailureClass::Auth, FailureClass::BadRequest, FailureClass::Protocol] {
+        let mut world = World::new("operator", vec![Move::Fails(99, class, Box::new(Move::Text("x")))]);
+        world.say("go");
+        let ended = world.finish();
+        assert_eq!(ended.reason, EndReason::Failed);
+        assert_eq!(ended.failure.map(|failure| failure.class), Some(class));
+        assert_eq!(world.kinds().iter().filter(|kind| *kind == "AttemptFailed").count(), 1);
+    }
+}
+
+#[test]
+fn a_stream_that_dies_is_answered_by_one_whole_call() {
+    // proves M4
+    let mut world = World::new("default", vec![Move::Dies(Box::new(Move::Text("whole")))]);
+    world.say("go");
+    let pin = world.owed().remove(0);
+    let fact = world.perform(&pin);
+    world.put(fact);
+    let attempt = world.owed().remove(0);
+    let fact = world.perform(&attempt);
+    world.put(fact);
+    assert!(matches!(world.owed()[..], [Effect::CallModel { whole: true, not_before: None, .. }]));
+    assert_eq!(world.finish().answer, "whole");
+}
+
+#[test]
+fn on_overflow_the_oldest_turns_go_and_the_goal_stays() {
+    // proves C6
+    let mut script: Vec<Move> = (0..12).map(|n| Move::Calls(vec![read(&"x".repeat(100 + n))])).collect();
+    script.push(Move::Fails(2, FailureClass::Overflow, Box::new(Move::Text("done"))));
+    let mut world = World::new("operator", script);
+    world.say("the goal");
+    assert_eq!(world.finish().answer, "done");
+    let history = &world.state.book.history;
+    assert_eq!(history[0], Message::User { text: "the goal".into() });
+    assert!(history.len() < 16, "{}", history.len());
+    assert_eq!(world.fold(), world.state);
+}
+
+#[test]
+fn a_history_that_can_not_be_shortened_any_more_fails_with_overflow() {
+    // proves C6
+    let never = Move::Fails(99, FailureClass::Overflow, Box::new(Move::Text("x")));
+    let mut world = World::new("operator", vec![Move::Calls(vec![read("a")]), never]);
+    world.say("go");
+    let ended = world.finish();
+    assert_eq!(ended.failure.map(|failure| failure.class), Some(FailureClass::Overflow));
+}
+
+#[test]
+fn an_unfinished_call_is_settled_by_its_class_first_and_then_by_the_policy() {
+    // proves J4
+    for (effect, row, executions, outcome) in [
+        (ReadOnly, UnfinishedCall::Interrupt, 2, OutcomeKind::Ok),
+        (Idempotent, UnfinishedCall::Interrupt, 2, OutcomeKind::Ok),
+        (EffectClass::Verifiable, UnfinishedCall::Interrupt, 1, OutcomeKind::Ok),
+        (Once, UnfinishedCall::RunAgain, 2, OutcomeKind::Ok),
+        (Once, UnfinishedCall::Interrupt, 1, OutcomeKind::Interrupted),
+        (Once, UnfinishedCall::AskOrInterrupt, 1, OutcomeKind::Interrupted),
+        (Once, UnfinishedCall::Ask, 2, OutcomeKind::Ok),
+    ] {
+        let mut policy = policy("default");
+        policy.unfinished_call = row;
+        let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("it", effect)]), Move::Text("done")]);
+        world.say("go");
+        while !world.owed().iter().any(|effect| matches!(effect, Effect::RunCall { .. })) {
+            let effect = world.owed().remove(0);
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+        let running = world.owed().remove(0);
+        let _lost = world.perform(&running);
+        world.crash();
+        assert_eq!(world.finish().reason, EndReason::Completed);
+        assert_eq!(world.executed.values().copied().collect::<Vec<_>>(), [executions], "{effect:?} {row:?}");
+        assert_eq!(world.results()[0].0, outcome, "{effect:?} {row:?}");
+    }
+}
+
+#[test]
+fn three_resumes_without_progress_park_the_run() {
+    // proves J3
+    let mut world = World::new("default", vec![Move::Text("x")]);
+    world.say("go");
+    for _ in 0..3 {
+        world.crash();
+        assert!(matches!(world.owed()[..], [Effect::Pin(_)]));
+    }
+    world.crash();
+    assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
+    assert_eq!(world.finish().answer, "x", "a person lets it go on");
+}
+
+#[test]
+fn a_failed_run_can_be_tried_again_on_the_same_history() {
+    // proves J3
+    let mut world = World::new("default", vec![Move::Fails(1, FailureClass::Auth, Box::new(Move::Text("now")))]);
+    world.say("go");
+    assert_eq!(world.finish().reason, EndReason::Failed);
+    world.script = vec![Move::Text("now")];
+    let terms = Box::new(world.terms.clone());
+    world.put(Fact::Retried(terms.clone()));
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "now"));
+    assert_eq!(world.state.book.history.len(), 2);
+    assert!(world.put(Fact::Retried(terms)).is_empty(), "a completed run is not tried again");
+}
+
+#[test]
+fn the_same_message_id_never_counts_twice() {
+    // proves J6
+    let mut world = World::new("default", vec![Move::Text("x")]);
+    let terms = Box::new(world.terms.clone());
+    let message = || Fact::Message { message_id: "one".into(), text: "hi".into(), terms: terms.clone() };
+    assert!(!world.put(message()).is_empty());
+    assert!(world.put(message()).is_empty());
+    world.finish();
+    assert!(world.put(message()).is_empty());
+}
+
+#[test]
+fn approvals_ask_where_a_person_is_and_deny_where_nobody_is() {
+    // proves T8
+    let asks = || vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut alone = World::new("default", asks());
+    alone.say("go");
+    alone.finish();
+    assert_eq!(alone.results()[0].0, OutcomeKind::Denied);
+    assert!(alone.executed.is_empty());
+
+    let mut attended = World::new("default", asks()).attended();
+    attended.say("go");
+    attended.finish();
+    assert_eq!(attended.results()[0].0, OutcomeKind::Ok);
+    assert!(attended.kinds().contains(&"QuestionAsked".to_owned()));
+
+    // The wait is durable; a process that takes it up without a person denies at once.
+    let mut left = World::new("default", asks()).attended();
+    left.say("go");
+    while !left.owed().iter().any(|effect| matches!(effect, Effect::Ask(_))) {
+        let effect = left.owed().remove(0);
+        let fact = left.perform(&effect);
+        left.put(fact);
+    }
+    left.crash();
+    assert!(matches!(left.owed()[..], [Effect::Ask(_)]), "still asked after a crash");
+    left.terms.attendance = windlass_vocab::Attendance::Unattended;
+    left.crash();
+    left.finish();
+    assert_eq!(left.results()[0].0, OutcomeKind::Denied);
+}
+
+#[test]
+fn arguments_a_person_edited_are_what_runs_even_after_a_crash() {
+    // proves T8, J4
+    let mut policy = policy("default");
+    policy.unfinished_call = UnfinishedCall::RunAgain;
+    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut world = World::with_policy(policy, asks).attended();
+    world.say("go");
+    let question = loop {
+        match world.owed().remove(0) {
+            Effect::Ask(asked) => break asked.question,
+            effect => {
+                let fact = world.perform(&effect);
+                world.put(fact);
+            }
+        }
+    };
+    let safer = windlass_vocab::Json::parse("{\"safer\":true}").expect("JSON");
+    let answer = Answer { option: QuestionOption::Edit, arguments: Some(safer.clone()) };
+    world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
+    let runs =
+        |world: &World| matches!(&world.owed()[..], [Effect::RunCall { edited: Some(edited), .. }] if *edited == safer);
+    assert!(runs(&world));
+    world.crash();
+    assert!(runs(&world), "the edit survives the crash");
+    world.finish();
+    assert!(world.results()[0].1.starts_with("[The person changed the arguments to {\"safer\":true}]"));
+}
+
+/// Performs what is owed, in order, `times` times.
+fn go(world: &mut World, times: u32) {
+    for _ in 0..times {
+        let effect = world.owed().remove(0);
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+}
+
+#[test]
+fn an_edit_needs_arguments_and_nothing_else_may_bring_any() {
+    // proves T8
+    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut world = World::new("default", asks).attended();
+    world.say("go");
+    go(&mut world, 2);
+    let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
+    let question = asked.question;
+    let other = windlass_vocab::Json::parse("{\"other\":1}").expect("JSON");
+    for (option, arguments) in [(QuestionOption::Edit, None), (QuestionOption::Once, Some(other))] {
+        let answer = Answer { option, arguments };
+        assert!(world.put(Fact::Answered { question, answer, by: AnsweredBy::Person }).is_empty(), "{option:?}");
+    }
+}
+
+#[test]
+fn a_person_is_asked_about_a_call_when_its_turn_comes_not_before() {
+    // proves T8
+    let calls = vec![call("test", Once), call("push", Once).judged(Verdict::Ask)];
+    let mut world = World::new("default", vec![Move::Calls(calls), Move::Text("done")]).attended();
+    world.say("go");
+    go(&mut world, 2);
+    assert!(matches!(world.owed()[..], [Effect::RunCall { .. }]), "nothing is asked while the first runs");
+    go(&mut world, 1);
+    assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
+    world.finish();
+    assert_eq!(world.executed.len(), 2);
+}
+
+#[test]
+fn a_shortened_result_answers_no_later_read() {
+    // proves L11, C6
+    let again = Move::Fails(1, FailureClass::Overflow, Box::new(Move::Calls(vec![read("a")])));
+    let mut world = World::new("default", vec![Move::Calls(vec![read("a")]), again, Move::Text("done")]);
+    world.say("go");
+    go(&mut world, 2);
+    let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("it runs") };
+    let call = request.call;
+    let finished = windlass_machine::Finished {
+        outcome: OutcomeKind::Ok,
+        text: "x".repeat(10_000),
+        cut: None,
+        took_ms: 0,
+        structured: None,
+        plan: None,
+        files: None,
+    };
+    world.put(Fact::CallDone { call, finished });
+    world.finish();
+    assert!(world.kinds().contains(&"Compacted".to_owned()));
+    assert_eq!(world.executed.len(), 1, "the second read really ran");
+}
+
+#[test]
+fn words_that_come_during_a_wrap_up_wait_for_the_next_run() {
+    // proves L7
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("x", Once)])]);
+    world.say("go");
+    go(&mut world, 3);
+    assert!(!outstanding(&world.state).contains(&Effect::Receive));
+    assert!(world.say("and the time?").is_empty());
+    assert_eq!(world.finish().reason, EndReason::Unfinished);
+}
+
+#[test]
+fn a_complete_answer_at_the_cap_stays_one_whatever_was_said_meanwhile() {
+    // proves L5, L7
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    policy.at_cap = windlass_vocab::AtCap::Fail;
+    let mut world = World::with_policy(policy, vec![Move::Text("the answer")]);
+    world.say("go");
+    go(&mut world, 1);
+    world.say("thanks");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "the answer"));
+}
+
+#[test]
+fn a_settlement_asked_of_a_person_is_taken_as_interrupted_where_nobody_is() {
+    // proves J4
+    let script = vec![Move::Calls(vec![call("cmd", Once)]), Move::Text("done")];
+    let mut world = World::new("default", script.clone()).attended();
+    world.say("go");
+    go(&mut world, 2);
+    world.crash();
+    assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
+    world.terms.attendance = windlass_vocab::Attendance::Unattended;
+    world.crash();
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    assert_eq!(world.results()[0].0, OutcomeKind::Interrupted);
+
+    let mut asks = World::new("task", script).attended();
+    asks.say("go");
+    go(&mut asks, 2);
+    asks.crash();
+    asks.terms.attendance = windlass_vocab::Attendance::Unattended;
+    asks.crash();
+    assert!(matches!(asks.owed()[..], [Effect::Ask(_)]), "this policy wants a person");
+}
+
+#[test]
+fn the_goal_of_a_retried_run_is_what_the_person_said() {
+    // proves C6
+    let mut policy = policy("default");
+    policy.turn_cap = 1;
+    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("x", Once)])]);
+    world.say("the real request");
+    world.finish();
+    world.script = vec![Move::Fails(3, FailureClass::Overflow, Box::new(Move::Text("ok")))];
+    let terms = Box::new(world.terms.clone());
+    world.put(Fact::Retried(terms));
+    world.finish();
+    assert_eq!(world.state.book.history[0], Message::User { text: "the real request".into() });
+}
+
+#[test]
+fn without_tools_plain_text_ends_a_run_even_where_a_tool_should() {
+    // proves L1
+    let mut world = World::new("task", vec![Move::Text("hello")]);
+    world.offer = 0;
+    world.say("hi");
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 1));
+}
+
+#[test]
+fn an_empty_reply_on_the_way_loses_nothing_of_a_cut_off_answer() {
+    // proves S2
+    let mut world = World::new("default", vec![Move::CutOff("abc"), Move::Empty, Move::Text("def")]);
+    world.say("go");
+    assert_eq!(world.finish().answer, "abcdef");
+}
+
+#[test]
+fn a_stopped_attempt_is_charged_by_estimate() {
+    // proves M4
+    let mut world = World::new("default", vec![Move::Text("never")]);
+    world.say("go");
+    go(&mut world, 1);
+    world.put(Fact::Stopped(StopBy::Person));
+    let ended = world.finish();
+    assert!(ended.usage.estimated && ended.usage.output > 0, "{:?}", ended.usage);
+}
+
+#[test]
+fn a_resumed_run_has_the_deadline_of_whoever_resumes_it() {
+    // proves L8
+    let mut world = World::new("default", vec![Move::Text("x")]);
+    world.terms.deadline = Some(windlass_vocab::At(5_000));
+    world.say("go");
+    world.crash();
+    assert_eq!(world.state.control.run.as_ref().and_then(|run| run.deadline), None);
+}

@@ -1,0 +1,284 @@
+//! Calls written as text, end to end: the wire, the history, the stream, the fallback (T4).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use windlass_machine::preset;
+use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
+use windlass_provider::{HttpClient, HttpConfig, Model};
+use windlass_runtime::{Agent, Instructions, Opening, Outside, Runtime, ScaledClock, Session};
+use windlass_store::{MemoryStore, SessionLog as _};
+use windlass_testkit::{CountingTool, FaultKind, ModelServer, Pace, Script, Step, Writes};
+use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
+use windlass_vocab::{
+    Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MessageId, NextAttempt, Policy, Record, RunEnded,
+};
+
+struct World {
+    server: ModelServer,
+    store: Arc<MemoryStore>,
+    dir: tempfile::TempDir,
+    policy: Policy,
+}
+
+/// What one message came to.
+struct Told {
+    ended: RunEnded,
+    /// All the text that was shown.
+    shown: String,
+    /// The calls that were shown as they came: names and arguments.
+    calls: Vec<(String, String)>,
+}
+
+impl World {
+    fn new(policy: Policy, steps: Vec<Step>) -> Self {
+        // Every event in a write of its own, a few characters each: blocks come in many pieces.
+        let pace = Pace { writes: Writes::Events, delta_chars: 3, ..Pace::default() };
+        let server = ModelServer::start(Script::of(steps).pace(pace)).expect("a server");
+        Self { server, store: Arc::new(MemoryStore::new()), dir: tempfile::tempdir().expect("a folder"), policy }
+    }
+
+    async fn open(&self) -> Session {
+        let mut registry = Registry::new();
+        registry.add(Arc::new(CountingTool::new("read", EffectClass::ReadOnly, self.dir.path()))).expect("a tool");
+        for tool in ending_tools() {
+            registry.add(tool).expect("a tool");
+        }
+        let http = HttpClient::new(HttpConfig::default()).expect("a client");
+        let config = OpenAiConfig::new(self.server.base_url(), "scripted");
+        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &http).expect("a model"));
+        let runtime = Runtime::new(Outside {
+            store: self.store.clone(),
+            models: Arc::new(HashMap::from([("scripted".into(), model)])),
+            registry,
+            secrets: Arc::new(Secrets::default()),
+            clock: Arc::new(ScaledClock::new(1_000)),
+            guard_locks: None,
+            workspace: None,
+        });
+        let agent = Agent {
+            name: "test".into(),
+            policy: self.policy.clone(),
+            chain: vec!["scripted".into()],
+            instructions: Instructions::default(),
+            permissions: Arc::new(Permissions {
+                allow: vec!["scripted.read".parse().expect("a rule")],
+                ..Permissions::default()
+            }),
+            deadline_ms: None,
+            attendance: Attendance::Unattended,
+            output: None,
+        };
+        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
+        runtime.open(opening, agent).await.expect("opened")
+    }
+
+    async fn tell(&self, session: &Session, text: &str) -> Told {
+        let mut events = session.events();
+        session.send(MessageId(text.to_owned()), text).await.expect("sent");
+        let (mut shown, mut calls) = (String::new(), Vec::new());
+        loop {
+            match events.next().await.expect("the session is open") {
+                Event::Delta(delta) => match delta.body {
+                    DeltaBody::TextDelta { text } => shown.push_str(&text),
+                    DeltaBody::CallDelta { name: Some(name), text, .. } => calls.push((name, text)),
+                    _ => {}
+                },
+                Event::Record(envelope) => {
+                    if let Record::RunEnded(ended) = &envelope.record {
+                        return Told { ended: ended.clone(), shown, calls };
+                    }
+                }
+            }
+        }
+    }
+
+    async fn records(&self) -> Vec<Record> {
+        let session = self.store.find("me", "k").await.expect("a store").expect("a session");
+        self.store.read(session, 0).await.expect("a store").into_iter().map(|envelope| envelope.record).collect()
+    }
+
+    fn bodies(&self) -> Vec<Value> {
+        assert_eq!(self.server.refused(), Vec::<String>::new());
+        self.server.requests().into_iter().map(|request| request.body).collect()
+    }
+}
+
+fn policy(name: &str) -> Policy {
+    preset(name).expect("a preset")
+}
+
+fn contents(body: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let messages = body["messages"].as_array().expect("messages");
+    messages.iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
+}
+
+// proves T4, L6, C1, M6
+#[tokio::test]
+async fn the_task_preset_does_a_job_in_tool_blocks_over_a_wire_that_knows_no_tools() {
+    let first = "I look.\n\n<tool>\n<server_name>scripted</server_name>\n<tool_name>read</tool_name>\n\
+                 <arguments><n>1</n></arguments>\n";
+    let world = World::new(
+        policy("task"),
+        vec![
+            // As a server gives it that stopped where it was told to.
+            Step::say(first),
+            // One that went on and made up a result.
+            Step::say(format!(
+                "{}\n<tool_result>made up</tool_result>\nAll fine.",
+                Step::block("scripted", "read", &json!({"n": 2})).text
+            )),
+            Step::say("I am done, I think."),
+            Step::block("local", "task_completion", &json!({"result": "All done."})),
+        ],
+    );
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.reason, told.ended.answer.as_str()), (EndReason::Completed, "All done."));
+    assert_eq!(told.shown, "I look.I am done, I think.", "no part of a block is ever shown");
+    assert_eq!(told.calls[0], ("scripted.read".to_owned(), r#"{"n":"1"}"#.to_owned()));
+    assert_eq!(told.calls.len(), 3);
+
+    let bodies = world.bodies();
+    for body in &bodies {
+        assert_eq!((&body["tools"], &body["tool_choice"]), (&Value::Null, &Value::Null));
+        assert_eq!(body["stop"], json!(["</tool>"]));
+        let (role, system) = contents(body).remove(0);
+        assert_eq!(role, "system");
+        assert!(system.contains("<server_name>SERVER</server_name>") && system.contains("tool_name read"), "{system}");
+    }
+    let last = contents(&bodies[3]);
+    for (before, after) in bodies.iter().zip(&bodies[1..]) {
+        let before = contents(before);
+        assert_eq!(before, contents(after)[..before.len()], "what was sent stays as it was");
+    }
+    assert!(last[2].1.starts_with("I look.\n\n<tool>") && last[2].1.ends_with("</tool>"), "{last:?}");
+    assert!(
+        last[3].0 == "user" && last[3].1.starts_with("<tool_result name=\"scripted.read\" outcome=\"ok\">"),
+        "{last:?}"
+    );
+    assert!(!last[4].1.contains("made up"), "{last:?}");
+    assert!(last[7].1.contains("contained no tool call"), "{last:?}");
+}
+
+// proves T4
+#[tokio::test]
+async fn the_local_model_preset_reads_brackets_lines_and_bare_json_beside_native_calls() {
+    let world = World::new(
+        policy("local-model"),
+        vec![
+            Step::say("Let me see.\n[scripted.read(n=1)]"),
+            Step::say("Tool: scripted.read\nArguments: {\"n\": 2}"),
+            Step::say("```json\n{\"name\": \"read\", \"arguments\": {\"n\": 3}}\n```"),
+            Step::say("<tool_call>\n{\"name\": \"scripted__read\", \"arguments\": {\"n\": 4}}\n</tool_call>"),
+            Step::call("scripted__read", json!({"n": 5})),
+            Step::say("You can call [scripted.read(n=6)] yourself."),
+        ],
+    );
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!(told.ended.answer, "You can call [scripted.read(n=6)] yourself.");
+    assert_eq!(told.ended.turns, 6);
+    assert_eq!(told.shown, "Let me see.You can call [scripted.read(n=6)] yourself.");
+    for body in world.bodies() {
+        assert!(body["tools"].is_array() && body["stop"].is_null(), "native definitions stay on the wire");
+    }
+    let last = world.bodies().pop().expect("a request");
+    assert_eq!(last["messages"][2]["tool_calls"][0]["function"]["name"], "scripted_read");
+    assert_eq!(last["messages"][3]["role"], "tool");
+}
+
+/// What Ollama says of a model that can't call tools.
+fn no_tools() -> windlass_testkit::Fault {
+    let body =
+        r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#;
+    FaultKind::Status { code: 400, body: Some(body.to_owned()), retry_after: None }.times(1)
+}
+
+// proves T4
+#[tokio::test]
+async fn where_the_server_takes_no_tools_the_default_preset_goes_on_in_blocks_and_remembers() {
+    let world = World::new(
+        policy("default"),
+        vec![
+            Step::say(
+                Step::block("scripted", "read", &json!({"n": 1})).text
+                    + "\n"
+                    + &Step::block("scripted", "read", &json!({"n": 2})).text,
+            )
+            .fault(no_tools()),
+            Step::say("Both are read."),
+            Step::say("Nothing more."),
+        ],
+    );
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.answer.as_str(), told.calls.len()), ("Both are read.", 2));
+    session.close().await;
+    // Another process: the session still knows.
+    let session = world.open().await;
+    assert_eq!(world.tell(&session, "more").await.ended.answer, "Nothing more.");
+    let bodies = world.bodies();
+    let with_tools: Vec<bool> = bodies.iter().map(|body| body["tools"].is_array()).collect();
+    assert_eq!(with_tools, [true, false, false, false]);
+    assert!(bodies[1]["stop"].is_null(), "several calls are wanted");
+    let records = world.records().await;
+    let failed = records.iter().find_map(|record| match record {
+        Record::AttemptFailed(failed) => Some(failed.next.clone()),
+        _ => None,
+    });
+    assert_eq!(failed, Some(NextAttempt::Dialect { dialect: Dialect::ToolBlock }));
+}
+
+// proves T4
+#[tokio::test]
+async fn under_the_default_preset_a_reply_that_is_a_call_as_a_whole_counts_and_a_mention_does_not() {
+    let call = r#"{"name": "read", "parameters": {"n": 1}}"#;
+    let mention = format!("It would be {call}, if I wanted to.");
+    let world = World::new(policy("default"), vec![Step::say(call), Step::say(&mention)]);
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.answer.as_str(), told.shown.as_str()), (mention.as_str(), mention.as_str()));
+    assert_eq!((told.calls.len(), told.ended.turns), (1, 2));
+}
+
+// proves T4, L6
+#[tokio::test]
+async fn a_half_written_call_is_sent_back_and_is_never_the_answer() {
+    let broken = "<tool>\n<server_name>scripted</server_name>\n<tool_name>read</tool_name>\n<arguments>{\"n\": \"";
+    let policy = Policy { dialects: vec![Dialect::ToolBlock], ..policy("default") };
+    let world = World::new(
+        policy,
+        vec![
+            Step::say(broken),
+            Step::say(broken.to_owned() + "1").finish("length"),
+            Step::block("scripted", "read", &json!({"n": 1})),
+            Step::say("Read."),
+        ],
+    );
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.answer.as_str(), told.shown.as_str()), ("Read.", "Read."));
+    let last = contents(&world.bodies().pop().expect("a request"));
+    assert!(last[3].1.contains("ParseError") && last[3].1.contains("<server_name>SERVER"), "{last:?}");
+    assert!(last[5].1.contains("cut off"), "{last:?}");
+}
+
+// proves T3
+#[tokio::test]
+async fn a_call_that_the_length_limit_cut_is_not_run_however_whole_it_can_be_made() {
+    let cut = Step::call("scripted__read", json!("{\"n\": 1")).finish("length");
+    let world = World::new(policy("default"), vec![cut, Step::say("I see.")]);
+    let session = world.open().await;
+    world.tell(&session, "go").await;
+    let records = world.records().await;
+    let outcome = records.iter().find_map(|record| match record {
+        Record::CallFinished(finished) => Some((finished.outcome, finished.text.clone())),
+        _ => None,
+    });
+    let (outcome, text) = outcome.expect("a result");
+    assert_eq!(outcome, windlass_vocab::OutcomeKind::InvalidArguments);
+    assert!(text.contains("cut off by the length limit"), "{text}");
+}

@@ -1,0 +1,259 @@
+//! The kill matrix in process: every preset, stopped around every append, inside every model call and
+//! around every effect, and then once more while it recovers. The outcome must be that of an
+//! undisturbed run, what had finished must not be done again, and what was in flight is settled by its
+//! effect class.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use crate::support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
+use crate::support::{Bomb, End, Point, Side, World, calls};
+use serde_json::json;
+use windlass_machine::{PRESETS, preset};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptedCall, ScriptedModel, Step};
+use windlass_vocab::{Attendance, Dialect, EffectClass, EffectId, Nudge, Policy, RunEnded, UnfinishedCall};
+
+/// A job with every class of effect, calls side by side, an approval, a rate limit, a dying stream
+/// and, where the preset gets over it, an empty reply.
+fn script(policy: &Policy) -> Script {
+    let work = vec![
+        Step::call("scripted__read", json!({"n": 1})).and_call("scripted__read", json!({"n": 2})),
+        Step::call("scripted__set", json!({"n": 3}))
+            .and_call("scripted__book", json!({"n": 4}))
+            .fault(FaultKind::status(503).times(1)),
+        Step::call("scripted__pay", json!({"n": 5})).and_call("scripted__gated", json!({"n": 6})),
+        Step::call("scripted__pay", json!({"n": 7}))
+            .and_call("scripted__read", json!({"n": 8}))
+            .fault(FaultKind::Cut { after: windlass_testkit::Point::Events(2) }.times(1)),
+        if policy.nudges.contains(&Nudge::Empty) { Step::say("") } else { last(policy) },
+    ];
+    if !policy.dialects.contains(&Dialect::Native) {
+        return Script::of(work.into_iter().flat_map(in_blocks));
+    }
+    Script::default()
+        .scene(Scene::when("Your last reply was empty", [last(policy)]))
+        .scene(Scene { steps: work, ..Scene::default() })
+}
+
+/// A step as a model does it that writes calls as text: one in a reply.
+fn in_blocks(step: Step) -> Vec<Step> {
+    let block = |call: &ScriptedCall| {
+        let (server, tool) = call.name.split_once("__").unwrap_or(("local", &call.name));
+        Step::block(server, tool, &call.arguments)
+    };
+    let mut blocks: Vec<Step> = step.calls.iter().map(block).collect();
+    if let Some(first) = blocks.first_mut() {
+        first.faults = step.faults;
+    }
+    blocks
+}
+
+fn last(policy: &Policy) -> Step {
+    if policy.nudges.contains(&Nudge::NoToolCall) {
+        Step::call("task_completion", json!({"result": "All done."}))
+    } else {
+        Step::say("All done.")
+    }
+}
+
+fn world(policy: &Policy, attendance: Attendance) -> World {
+    // The clock runs fast; nobody's approval may expire meanwhile.
+    let policy = Policy { approval_wait_ms: u64::from(u32::MAX), ..policy.clone() };
+    World::new(policy.clone(), ScriptedModel::new(script(&policy)), attendance)
+}
+
+/// What is compared: how it ended. Costs differ when a call is made again.
+fn outcome(ended: &RunEnded) -> (windlass_vocab::EndReason, String, u32) {
+    (ended.reason, ended.answer.clone(), ended.turns)
+}
+
+/// How often an effect may have taken place, given that the process died `deaths` times in it.
+fn allowed(
+    effect: EffectClass,
+    policy: &Policy,
+    attendance: Attendance,
+    deaths: usize,
+) -> std::ops::RangeInclusive<usize> {
+    let asks = attendance == Attendance::Attended;
+    match (effect, policy.unfinished_call) {
+        (EffectClass::Verifiable, _) => 1..=1,
+        (EffectClass::ReadOnly | EffectClass::Idempotent, _) | (EffectClass::Once, UnfinishedCall::RunAgain) => {
+            1..=1 + deaths
+        }
+        // The test's person says "run again".
+        (EffectClass::Once, UnfinishedCall::Ask) => 1..=1 + deaths,
+        (EffectClass::Once, UnfinishedCall::AskOrInterrupt) if asks => 1..=1 + deaths,
+        (EffectClass::Once, UnfinishedCall::AskOrInterrupt | UnfinishedCall::Interrupt) => 0..=1,
+    }
+}
+
+/// A process that takes this long hangs.
+const LONG: std::time::Duration = std::time::Duration::from_secs(60);
+
+struct Undisturbed {
+    end: RunEnded,
+    points: Vec<Point>,
+    appends: u64,
+}
+
+async fn undisturbed(policy: &Policy, attendance: Attendance) -> Undisturbed {
+    let world = world(policy, attendance);
+    let bomb = Bomb::at(None);
+    let End::Ended(end) = world.process(&bomb).await else { panic!("the undisturbed run must end") };
+    assert_eq!(world.model.refused(), Vec::<String>::new());
+    let executed = world.executed();
+    assert!(executed.values().all(|times| *times == 1), "{executed:?}");
+    let appends = bomb.appends.load(Ordering::SeqCst);
+    let mut points = Vec::new();
+    for n in 1..=appends {
+        points.extend([Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
+    }
+    points.extend((1..=bomb.models.load(Ordering::SeqCst)).map(Point::Model));
+    for n in 1..=bomb.tools.load(Ordering::SeqCst) {
+        points.extend([Point::Tool(Side::Before, n), Point::Tool(Side::After, n)]);
+    }
+    Undisturbed { end: *end, points, appends }
+}
+
+/// Dies at each of `deaths` in turn, then runs to the end, and checks everything.
+async fn check(policy: &Policy, attendance: Attendance, expected: &RunEnded, deaths: &[Point]) {
+    let world = world(policy, attendance);
+    let context = || format!("{} dying at {deaths:?}", policy.preset);
+    let mut in_flight: BTreeMap<EffectId, usize> = BTreeMap::new();
+    let mut end = None;
+    for death in deaths.iter().map(|point| Some(*point)).chain([None]) {
+        let process = tokio::time::timeout(LONG, world.process(&Bomb::at(death))).await;
+        let end_of_process = process.unwrap_or_else(|_| {
+            panic!(
+                "{}: hangs at {death:?} after {:?}",
+                context(),
+                world.records().iter().map(|r| r.kind().to_owned()).collect::<Vec<_>>()
+            )
+        });
+        match end_of_process {
+            End::Ended(ended) => {
+                end = Some(ended);
+                break;
+            }
+            End::Crashed => {
+                assert!(death.is_some(), "{}: crashed by itself", context());
+                let calls = calls(&world.records());
+                let executed = world.executed();
+                for effect in &calls.finished {
+                    let already = in_flight.get(effect).copied().unwrap_or(0);
+                    let times = executed.get(effect).copied().unwrap_or(0);
+                    assert!(times <= 1 + already, "{}: {effect} was done {times} times", context());
+                }
+                for effect in calls.started.iter().filter(|effect| !calls.finished.contains(effect)) {
+                    *in_flight.entry(effect.clone()).or_default() += 1;
+                }
+            }
+        }
+    }
+    let end = end.unwrap_or_else(|| panic!("{}: never ended", context()));
+    assert_eq!(outcome(&end), outcome(expected), "{}", context());
+    assert_eq!(world.model.refused(), Vec::<String>::new(), "{}", context());
+    let executed = world.executed();
+    for (effect, request) in calls(&world.records()).requested {
+        if request.ending.is_some() {
+            continue;
+        }
+        let times = executed.get(&effect).copied().unwrap_or(0);
+        let range = match in_flight.get(&effect) {
+            Some(deaths) => allowed(request.effect, policy, attendance, *deaths),
+            None if request.name == "scripted__gated" && attendance == Attendance::Unattended => 0..=0,
+            None => 1..=1,
+        };
+        assert!(range.contains(&times), "{}: {} {effect} was done {times} times", context(), request.name);
+    }
+}
+
+async fn matrix(name: &str, attendance: Attendance) -> usize {
+    let policy = preset(name).expect("a preset");
+    let undisturbed = undisturbed(&policy, attendance).await;
+    let mut checked = 0;
+    for first in &undisturbed.points {
+        check(&policy, attendance, &undisturbed.end, &[*first]).await;
+        checked += 1;
+        // And again while it recovers: around each append of the second process that is reached.
+        for n in (1..=undisturbed.appends).step_by(3) {
+            let side = if n % 2 == 0 { Side::Before } else { Side::After };
+            check(&policy, attendance, &undisturbed.end, &[*first, Point::Append(side, n)]).await;
+            checked += 1;
+        }
+    }
+    checked
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
+    let mut total = 0;
+    for name in PRESETS {
+        // Under `ask` a person settles what was in flight; the others do without one.
+        let policy = preset(name).expect("a preset");
+        let attendance = match policy.unfinished_call {
+            UnfinishedCall::Ask => Attendance::Attended,
+            UnfinishedCall::RunAgain | UnfinishedCall::Interrupt | UnfinishedCall::AskOrInterrupt => {
+                Attendance::Unattended
+            }
+        };
+        let checked = matrix(name, attendance).await;
+        println!("kill matrix: {name}: {checked} ways to die");
+        total += checked;
+    }
+    let checked = matrix("default", Attendance::Attended).await;
+    println!("kill matrix: default with a person: {checked} ways to die");
+    total += checked;
+    println!("kill matrix in process: {total} ways to die, all recovered");
+    assert!(total > 2_000, "{total}");
+}
+
+/// An undo of each kind of change: a file that goes, one that comes back, a folder moved back, folders made
+/// on the way.
+async fn undoing() -> Undoing {
+    let world = Undoing::new(&[
+        Operation::Write("new/deep/x", "x".to_owned()),
+        Operation::Move("a", "b", Overwrite::Yes),
+        Operation::Move("folder", "away/folder", Overwrite::No),
+        Operation::Write("folder", "a file now".to_owned()),
+    ]);
+    std::fs::create_dir(world.root().join("folder")).expect("a folder");
+    for (path, content) in [("a", "a"), ("b", "b"), ("folder/f", "f")] {
+        std::fs::write(world.root().join(path), content).expect("a file");
+    }
+    world.run_dying(&[]).await;
+    world
+}
+
+// proves T9, J3: an undo in progress
+#[tokio::test]
+async fn the_kill_matrix_of_an_undo_in_process_leaves_every_file_as_it_was_before() {
+    let undisturbed = undoing().await;
+    let after = tree(undisturbed.root());
+    let mut steps = Vec::new();
+    loop {
+        let bomb = Bomb::at(None);
+        let Ended::With(Some(_)) = undisturbed.undo(&bomb, None).await else { break };
+        steps.push(bomb.restores.load(Ordering::SeqCst));
+    }
+    assert_eq!(steps.len(), 4);
+    let (before, mut checked) = (tree(undisturbed.root()), 0);
+    for (wanted, restores) in steps.iter().enumerate() {
+        // The lease, what is begun, what is done.
+        let appends = (1..=3).flat_map(|n| [Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
+        for death in appends.chain((1..=*restores).map(Point::Restore)) {
+            let world = undoing().await;
+            let made = world.undo_all(|number| (number == wanted).then_some(death)).await;
+            assert_eq!(made, steps.len(), "undo {wanted} dying at {death:?}");
+            assert_eq!(tree(world.root()), before, "undo {wanted} dying at {death:?}");
+            if death == Point::Restore(1) {
+                world.redo_all().await;
+                assert_eq!(tree(world.root()), after, "undo {wanted} dying at {death:?}");
+            }
+            checked += 1;
+        }
+    }
+    println!("kill matrix of an undo in process: {checked} ways to die, all recovered");
+    assert!(checked > 30, "{checked}");
+}

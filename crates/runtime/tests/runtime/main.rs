@@ -1,0 +1,12 @@
+//! The driver from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod dialects;
+mod driver;
+mod fork;
+mod kill_matrix;
+mod mcp_kill_matrix;
+mod servers;
+mod support;
+mod undo;

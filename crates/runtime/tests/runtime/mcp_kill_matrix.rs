@@ -1,0 +1,175 @@
+//! The kill matrix in process with calls of an MCP server: every way in which a preset settles what was
+//! cut short, stopped around every append, inside every model call and around every call of the server's
+//! tools; the last one pauses for a person. The server outlives every process and counts what it did.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::support::{Bomb, End, Point, Side, World, calls};
+use serde_json::json;
+use windlass_machine::preset;
+use windlass_mcp::{EFFECT_ID, Options, ServerConfig, Servers};
+use windlass_testkit::mcp::{Does, McpDiary, McpHttpServer, McpScript, McpTool, Wish};
+use windlass_testkit::{Script, ScriptedModel, Step};
+use windlass_vocab::{Attendance, EffectClass, EffectId, Nudge, Policy, RunEnded, UnfinishedCall};
+
+/// A process that takes this long hangs.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A server, where it notes what it did, and what processes remember of it.
+struct House {
+    dir: tempfile::TempDir,
+    server: McpHttpServer,
+}
+
+impl House {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let wish = Wish::Form { message: "Who are you?".to_owned(), schema };
+        let tool = |name: &str, does, hints| McpTool::new(name, does).annotated(hints);
+        let script = McpScript::with([
+            tool("read", Does::Echo, json!({"readOnlyHint": true})),
+            tool("set", Does::Echo, json!({"idempotentHint": true})),
+            tool("pay", Does::Echo, json!({"idempotentHint": false})),
+            tool("ask", Does::Elicits(wish), json!({"idempotentHint": true})),
+        ]);
+        let diary = Some(dir.path().join("diary"));
+        let server = McpHttpServer::start(McpScript { diary, ..script.modern() }).expect("a server");
+        Self { dir, server }
+    }
+
+    fn servers(memory: &Path, url: &str) -> Servers {
+        let configs = BTreeMap::from([("fake".parse().expect("a name"), ServerConfig::http(url))]);
+        Servers::new(configs, Options { memory: Some(memory.to_owned()), ..Options::default() })
+    }
+
+    /// A world whose processes all meet this server, and know it from before.
+    fn world(&self, policy: &Policy, attendance: Attendance) -> World {
+        let policy = Policy { approval_wait_ms: u64::from(u32::MAX), ..policy.clone() };
+        let mut world = World::new(policy.clone(), ScriptedModel::new(script(&policy)), attendance);
+        let (memory, url) = (self.dir.path().join("memory"), self.server.url());
+        let serve = move || Arc::new(Self::servers(&memory, &url)) as Arc<dyn windlass_tools::ToolServers>;
+        world.served = Some((Arc::new(serve), vec!["fake.read", "fake.set", "fake.pay", "fake.ask"]));
+        world
+    }
+
+    /// How often the server was asked for each effect; a call that paused is asked for twice.
+    fn executed(&self) -> BTreeMap<EffectId, usize> {
+        let mut executed = BTreeMap::new();
+        for call in McpDiary::at(&self.dir.path().join("diary")).calls() {
+            let key = call.meta[EFFECT_ID].as_str().unwrap_or_else(|| panic!("a call without its key: {call:?}"));
+            *executed.entry(EffectId::from(key)).or_default() += 1;
+        }
+        executed
+    }
+}
+
+fn script(policy: &Policy) -> Script {
+    let last = if policy.nudges.contains(&Nudge::NoToolCall) {
+        Step::call("task_completion", json!({"result": "All done."}))
+    } else {
+        Step::say("All done.")
+    };
+    Script::of([
+        Step::call("fake__read", json!({"n": 1})).and_call("fake__set", json!({"n": 2})),
+        Step::call("fake__pay", json!({"n": 3})),
+        Step::call("fake__ask", json!({"n": 4})),
+        last,
+    ])
+}
+
+/// How often the server may have been asked for an effect, given that the process died `deaths` times in it.
+fn allowed(
+    effect: EffectClass,
+    policy: &Policy,
+    attended: Attendance,
+    deaths: usize,
+) -> std::ops::RangeInclusive<usize> {
+    let interrupts = match policy.unfinished_call {
+        UnfinishedCall::Interrupt => true,
+        UnfinishedCall::AskOrInterrupt => attended == Attendance::Unattended,
+        UnfinishedCall::RunAgain | UnfinishedCall::Ask => false,
+    };
+    if deaths > 0 && effect == EffectClass::Once && interrupts { 0..=1 } else { 1..=1 + deaths }
+}
+
+/// Dies at a point, then runs to the end, and checks everything.
+async fn check(house: &House, policy: &Policy, attendance: Attendance, expected: &RunEnded, death: Point) {
+    let world = house.world(policy, attendance);
+    let context = || format!("{} dying at {death:?}", policy.preset);
+    let process = |point| {
+        let world = &world;
+        async move { tokio::time::timeout(LONG, world.process(&Bomb::at(point))).await }
+    };
+    let mut end = process(Some(death)).await.unwrap_or_else(|_| panic!("{}: hangs before", context()));
+    let before = calls(&world.records());
+    if matches!(end, End::Crashed) {
+        end = process(None).await.unwrap_or_else(|_| panic!("{}: hangs after", context()));
+    }
+    let End::Ended(end) = end else { panic!("{}: never ended", context()) };
+    assert_eq!((end.reason, &end.answer), (expected.reason, &expected.answer), "{}", context());
+    assert_eq!(world.model.refused(), Vec::<String>::new(), "{}", context());
+    let executed = house.executed();
+    for (effect, request) in calls(&world.records()).requested {
+        if request.ending.is_some() {
+            continue;
+        }
+        let in_flight = before.started.contains(&effect) && !before.finished.contains(&effect);
+        let times = executed.get(&effect).copied().unwrap_or(0);
+        let range = allowed(request.effect, policy, attendance, usize::from(in_flight));
+        // The one that pauses is asked for once more, with the answer, or with word that there is none.
+        let pauses = usize::from(request.name == "fake__ask");
+        let range = range.start() + pauses..=range.end() + pauses;
+        assert!(range.contains(&times), "{}: {} was done {times} times, not {range:?}", context(), request.name);
+    }
+}
+
+async fn matrix(house: &House, name: &str, attendance: Attendance) -> usize {
+    let policy = preset(name).expect("a preset");
+    let (world, bomb) = (house.world(&policy, attendance), Bomb::at(None));
+    let End::Ended(end) = world.process(&bomb).await else { panic!("{name}: the undisturbed run must end") };
+    assert_eq!(end.answer, "All done.", "{name}");
+    let requested = calls(&world.records()).requested;
+    let executed = house.executed();
+    let of_server = requested.values().filter(|call| executed.contains_key(&call.effect_id)).count();
+    assert_eq!(of_server, 4, "{name}: every call reached the server");
+    let mut points = Vec::new();
+    for n in 1..=bomb.appends.load(Ordering::SeqCst) {
+        points.extend([Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
+    }
+    points.extend((1..=bomb.models.load(Ordering::SeqCst)).map(Point::Model));
+    for n in 1..=bomb.tools.load(Ordering::SeqCst) {
+        points.extend([Point::Tool(Side::Before, n), Point::Tool(Side::After, n)]);
+    }
+    for point in &points {
+        check(house, &policy, attendance, &end, *point).await;
+    }
+    points.len()
+}
+
+// proves J3, J4, J2, P3, P4
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_with_an_mcp_server() {
+    let house = House::new();
+    let first = House::servers(&house.dir.path().join("memory"), &house.server.url());
+    first.connect(&"fake".parse().expect("a name")).await.expect("it is there");
+    first.shutdown().await;
+    let mut total = 0;
+    for (name, attendance) in [
+        ("durable-chat", Attendance::Unattended),
+        ("assistant", Attendance::Unattended),
+        ("operator", Attendance::Attended),
+        ("default", Attendance::Attended),
+        ("default", Attendance::Unattended),
+    ] {
+        let checked = matrix(&house, name, attendance).await;
+        println!("kill matrix with an MCP server: {name}, {attendance:?}: {checked} ways to die");
+        total += checked;
+    }
+    println!("kill matrix in process with an MCP server: {total} ways to die, all recovered");
+    assert!(total > 150, "{total}");
+}

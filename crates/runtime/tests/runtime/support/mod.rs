@@ -1,0 +1,484 @@
+//! A world that can be stopped at any point: before or after any append, inside any model call,
+//! before or after the effect of any tool call.
+
+pub(crate) mod undoing;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use windlass_provider::{Model, ModelRequest, Segments, Sink};
+use windlass_runtime::{
+    Agent, FirstWords, Instructions, Interest, OpenError, Opening, Outside, Runtime, ScaledClock, Session,
+    SessionClosed, Standing,
+};
+use windlass_store::{
+    Blobs, BoxFuture, Head, Inbox, Lease, MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError,
+    StoredBatch, Waiting,
+};
+use windlass_testkit::{CountingTool, ScriptedModel, counts};
+use windlass_tools::{
+    Asks, CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools,
+};
+use windlass_vocab::{
+    Answer, Attendance, CallRequested, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome,
+    Policy, QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
+};
+
+/// Before or after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+/// Where the process dies: around the n-th append, in the n-th model call, around the n-th effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Point {
+    Append(Side, u64),
+    Model(u64),
+    Tool(Side, u64),
+    /// Before the n-th change an undo makes to files.
+    Restore(u64),
+    /// Nothing ends: the commit that begins a journal is made, not heard of, and tried again.
+    Unheard,
+}
+
+/// Counts what happens in one process, and ends it at its point.
+#[derive(Default)]
+pub(crate) struct Bomb {
+    target: Option<Point>,
+    pub(crate) appends: AtomicU64,
+    pub(crate) models: AtomicU64,
+    pub(crate) tools: AtomicU64,
+    pub(crate) restores: AtomicU64,
+    pub(crate) went_off: Notify,
+}
+
+impl Bomb {
+    pub(crate) fn at(target: Option<Point>) -> Arc<Self> {
+        Arc::new(Self { target, ..Self::default() })
+    }
+
+    pub(crate) fn is(&self, point: Point) -> bool {
+        self.target == Some(point)
+    }
+
+    /// Ends the process: nothing that called this goes on.
+    pub(crate) async fn blow(&self) -> ! {
+        self.went_off.notify_one();
+        std::future::pending::<()>().await;
+        unreachable!("nothing goes on after the end")
+    }
+}
+
+/// The store, which fails once at the bomb's point.
+pub(crate) struct Crashing {
+    pub(crate) inner: Arc<MemoryStore>,
+    pub(crate) bomb: Arc<Bomb>,
+}
+
+impl Crashing {
+    /// A write, with the two places around it where the process may end.
+    async fn around(&self, write: BoxFuture<'_, Result<(), StoreError>>) -> Result<(), StoreError> {
+        let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.bomb.is(Point::Append(Side::Before, number)) {
+            return Err(StoreError::Closed);
+        }
+        write.await?;
+        if self.bomb.is(Point::Append(Side::After, number)) {
+            return Err(StoreError::Closed);
+        }
+        Ok(())
+    }
+}
+
+impl SessionLog for Crashing {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.around(self.inner.append(sealed)))
+    }
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
+        let restoring = self.inner.restore(batches.clone());
+        if self.bomb.is(Point::Unheard) {
+            return Box::pin(async move {
+                restoring.await?;
+                self.inner.restore(batches).await
+            });
+        }
+        Box::pin(self.around(restoring))
+    }
+    fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read(session, after)
+    }
+    fn read_before(
+        &self,
+        session: SessionId,
+        before: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read_before(session, before, most)
+    }
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
+        self.inner.head(session)
+    }
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
+        self.inner.find(owner, key)
+    }
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
+        self.inner.row(session)
+    }
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
+        self.inner.sessions(owner)
+    }
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
+        self.inner.batches(session)
+    }
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.remove(session)
+    }
+}
+
+impl Ownership for Crashing {
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
+        self.inner.claim(session)
+    }
+}
+
+impl Inbox for Crashing {
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+        self.inner.put(session, message)
+    }
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+        self.inner.waiting(session)
+    }
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
+        self.inner.drop_waiting(session)
+    }
+}
+
+impl Blobs for Crashing {
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
+        self.inner.blob(hash)
+    }
+}
+
+struct CrashingModel {
+    inner: ScriptedModel,
+    bomb: Arc<Bomb>,
+}
+
+impl Model for CrashingModel {
+    fn attempt(
+        &self,
+        request: &ModelRequest<'_>,
+        segments: &mut Segments,
+        sink: Sink,
+    ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
+        let attempt = self.inner.attempt(request, segments, sink);
+        let bomb = Arc::clone(&self.bomb);
+        Box::pin(async move {
+            let number = bomb.models.fetch_add(1, Ordering::SeqCst) + 1;
+            let reply = attempt.await;
+            if bomb.is(Point::Model(number)) {
+                bomb.blow().await;
+            }
+            reply
+        })
+    }
+}
+
+struct CrashingTool {
+    inner: Arc<dyn Tool>,
+    bomb: Arc<Bomb>,
+}
+
+impl Tool for CrashingTool {
+    fn spec(&self) -> &ToolSpec {
+        self.inner.spec()
+    }
+    fn run(&self, context: CallContext, arguments: Value) -> windlass_tools::BoxFuture<'static, Outcome> {
+        let (inner, bomb) = (Arc::clone(&self.inner), Arc::clone(&self.bomb));
+        Box::pin(async move {
+            let number = bomb.tools.fetch_add(1, Ordering::SeqCst) + 1;
+            if bomb.is(Point::Tool(Side::Before, number)) {
+                bomb.blow().await;
+            }
+            let outcome = inner.run(context, arguments).await;
+            if bomb.is(Point::Tool(Side::After, number)) {
+                bomb.blow().await;
+            }
+            outcome
+        })
+    }
+    fn verify(&self, context: CallContext, arguments: Value) -> windlass_tools::BoxFuture<'static, Verification> {
+        self.inner.verify(context, arguments)
+    }
+    fn asks(&self) -> Asks {
+        self.inner.asks()
+    }
+    fn timeout(&self) -> Option<Duration> {
+        self.inner.timeout()
+    }
+}
+
+/// Servers whose tools end the process at the bomb's point.
+struct CrashingServers {
+    inner: Arc<dyn ToolServers>,
+    bomb: Arc<Bomb>,
+}
+
+impl ToolServers for CrashingServers {
+    fn wake(&self) {
+        self.inner.wake();
+    }
+    fn names(&self) -> Vec<String> {
+        self.inner.names()
+    }
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let crashing = |inner| Arc::new(CrashingTool { inner, bomb: Arc::clone(&self.bomb) }) as Arc<dyn Tool>;
+        self.inner.tools().into_iter().map(crashing).collect()
+    }
+    fn awaited(&self) -> Vec<String> {
+        self.inner.awaited()
+    }
+    fn settled(&self, servers: Vec<String>) -> windlass_tools::BoxFuture<'static, ()> {
+        self.inner.settled(servers)
+    }
+}
+
+/// Makes the servers of one process.
+pub(crate) type Serve = Arc<dyn Fn() -> Arc<dyn ToolServers> + Send + Sync>;
+
+/// What outlives every process: the store, the model's server, the disk.
+pub(crate) struct World {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) model: ScriptedModel,
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) policy: Policy,
+    pub(crate) attendance: Attendance,
+    pub(crate) deadline_ms: Option<u64>,
+    pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
+    /// The servers of each process, and the tools of theirs that may run.
+    pub(crate) served: Option<(Serve, Vec<&'static str>)>,
+}
+
+/// A tool that never ends by itself, and one that says too much.
+struct Extra(ToolSpec);
+
+/// Characters of what it says.
+pub(crate) const LONG_RESULT: usize = 100_000;
+
+impl Tool for Extra {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+    fn run(&self, context: CallContext, _: Value) -> windlass_tools::BoxFuture<'static, Outcome> {
+        let long = self.0.name.bare() == "long";
+        Box::pin(async move {
+            if !long {
+                context.cancel.cancelled().await;
+            }
+            Outcome::ok("x".repeat(LONG_RESULT))
+        })
+    }
+}
+
+fn extra(name: &str) -> Arc<dyn Tool> {
+    let model = CountingTool::new(name, EffectClass::Once, std::path::Path::new(""));
+    Arc::new(Extra(model.spec().clone()))
+}
+
+/// How one process came to its end.
+pub(crate) enum End {
+    Crashed,
+    Ended(Box<RunEnded>),
+}
+
+pub(crate) const TOOLS: [(&str, EffectClass); 5] = [
+    ("read", EffectClass::ReadOnly),
+    ("set", EffectClass::Idempotent),
+    ("book", EffectClass::Verifiable),
+    ("pay", EffectClass::Once),
+    ("gated", EffectClass::Once),
+];
+
+impl World {
+    pub(crate) fn new(policy: Policy, model: ScriptedModel, attendance: Attendance) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        Self {
+            store: Arc::new(MemoryStore::new()),
+            model,
+            dir,
+            policy,
+            attendance,
+            deadline_ms: None,
+            secrets: Vec::new(),
+            servers: None,
+            served: None,
+        }
+    }
+
+    fn runtime(&self, bomb: &Arc<Bomb>) -> Runtime {
+        let mut registry = Registry::new();
+        for (name, effect) in TOOLS {
+            let inner = Arc::new(CountingTool::new(name, effect, self.dir.path()));
+            registry.add(Arc::new(CrashingTool { inner, bomb: Arc::clone(bomb) })).expect("a tool");
+        }
+        for tool in ending_tools().into_iter().chain([extra("stuck"), extra("long")]) {
+            registry.add(tool).expect("a tool");
+        }
+        if let Some(servers) = &self.servers {
+            registry.serve(Arc::clone(servers));
+        }
+        if let Some((serve, _)) = &self.served {
+            registry.serve(Arc::new(CrashingServers { inner: serve(), bomb: Arc::clone(bomb) }));
+        }
+        let model: Arc<dyn Model> = Arc::new(CrashingModel { inner: self.model.clone(), bomb: Arc::clone(bomb) });
+        Runtime::new(Outside {
+            store: Arc::new(Crashing { inner: Arc::clone(&self.store), bomb: Arc::clone(bomb) }),
+            models: Arc::new(HashMap::from([("scripted".into(), model)])),
+            registry,
+            secrets: Arc::new(Secrets::new(self.secrets.clone())),
+            clock: Arc::new(ScaledClock::new(20_000)),
+            guard_locks: None,
+            workspace: None,
+        })
+    }
+
+    fn agent(&self) -> Agent {
+        let ask = vec!["scripted.gated".parse().expect("a rule")];
+        let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
+        let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
+        let allowed = allowed.map(|name| format!("scripted.{name}"));
+        let served = self.served.iter().flat_map(|(_, allowed)| allowed.iter().map(|name| (*name).to_owned()));
+        let allow = allowed.chain(served).map(|rule| rule.parse().expect("a rule")).collect();
+        Agent {
+            name: "test".into(),
+            policy: self.policy.clone(),
+            chain: vec!["scripted".into()],
+            instructions: Instructions::default(),
+            permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
+            deadline_ms: self.deadline_ms,
+            attendance: self.attendance,
+            output: None,
+        }
+    }
+
+    pub(crate) async fn open(&self, bomb: &Arc<Bomb>) -> Result<Session, OpenError> {
+        self.runtime(bomb).open(Self::opening(), self.agent()).await
+    }
+
+    fn opening() -> Opening {
+        Opening { owner: "me".into(), key: "k".into(), workspace: None }
+    }
+
+    /// One process: opens the session, says the words under the same id as ever, and works until the
+    /// run ends or the bomb goes off.
+    pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
+        let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
+        let session = match self.attendance {
+            Attendance::Unattended => {
+                let runtime = self.runtime(bomb);
+                let opening = runtime.open_saying(Self::opening(), self.agent(), words, Interest::Runs);
+                let Ok((session, ..)) = opening.await else { return End::Crashed };
+                session
+            }
+            // A person opens a session and says something later, if ever.
+            Attendance::Attended => {
+                let Ok(session) = self.open(bomb).await else { return End::Crashed };
+                if session.send(words.message_id, words.text).await.is_err() {
+                    return End::Crashed;
+                }
+                session
+            }
+        };
+        let end = tokio::select! {
+            end = self.work(&session) => end,
+            () = bomb.went_off.notified() => End::Crashed,
+        };
+        session.close().await;
+        end
+    }
+
+    async fn work(&self, session: &Session) -> End {
+        loop {
+            match session.settled().await {
+                Standing::Idle => {
+                    let ended = self.records().into_iter().rev().find_map(|record| match record {
+                        Record::RunEnded(ended) => Some(ended),
+                        _ => None,
+                    });
+                    return End::Ended(Box::new(ended.expect("an idle session's run has ended")));
+                }
+                Standing::Waiting(questions) => {
+                    for asked in questions {
+                        // With servers of its own a world's person fills in their forms.
+                        let asked_by_server = self.served.as_ref().map(|_| QuestionOption::Submit);
+                        let favourites = [QuestionOption::RunAgain, QuestionOption::Once];
+                        let favourites = favourites.into_iter().chain(asked_by_server).chain([QuestionOption::No]);
+                        let option = favourites.into_iter().find(|option| asked.options.contains(option));
+                        let option = option.expect("an option");
+                        let form = (option == QuestionOption::Submit).then(|| Json::from(&json!({"name": "Ada"})));
+                        let answer = Answer { option, arguments: form };
+                        if session.answer(asked.question, answer).await.is_err() {
+                            return End::Crashed;
+                        }
+                    }
+                }
+                Standing::Closed(SessionClosed::Store(_) | SessionClosed::Closed) => return End::Crashed,
+                Standing::Working => {}
+            }
+        }
+    }
+
+    /// The journal so far.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        futures_now(async {
+            match self.store.find("me", "k").await.expect("a store") {
+                Some(session) => {
+                    let envelopes = self.store.read(session, 0).await.expect("a store");
+                    envelopes.into_iter().map(|envelope| envelope.record).collect()
+                }
+                None => Vec::new(),
+            }
+        })
+    }
+
+    pub(crate) fn executed(&self) -> BTreeMap<EffectId, usize> {
+        counts(self.dir.path()).expect("a folder").into_values().flatten().collect()
+    }
+}
+
+/// The memory store's futures are ready at once.
+pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
+    use futures_util::FutureExt as _;
+    future.now_or_never().expect("ready at once")
+}
+
+/// The calls of a journal, by how far they are.
+pub(crate) struct Calls {
+    pub(crate) requested: BTreeMap<EffectId, CallRequested>,
+    pub(crate) started: Vec<EffectId>,
+    pub(crate) finished: Vec<EffectId>,
+}
+
+pub(crate) fn calls(records: &[Record]) -> Calls {
+    let mut calls = Calls { requested: BTreeMap::new(), started: Vec::new(), finished: Vec::new() };
+    let mut ids = BTreeMap::new();
+    for record in records {
+        match record {
+            Record::CallRequested(requested) => {
+                ids.insert(requested.call, requested.effect_id.clone());
+                calls.requested.insert(requested.effect_id.clone(), requested.clone());
+            }
+            Record::CallStarted(started) => calls.started.push(ids[&started.call].clone()),
+            Record::CallFinished(finished) => calls.finished.push(ids[&finished.call].clone()),
+            _ => {}
+        }
+    }
+    calls
+}

@@ -1,0 +1,11 @@
+//! The stores from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+#[cfg(target_os = "linux")]
+mod disk;
+mod fixtures;
+mod garbage;
+mod processes;
+mod sqlite;

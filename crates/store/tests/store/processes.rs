@@ -1,0 +1,102 @@
+//! Several processes on one file. A child is this very test binary, told by the environment to play
+//! a part instead.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use windlass_store::conformance::sample;
+use windlass_store::{
+    Batch, Durability, Entry, Head, Inbox, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer,
+    verify,
+};
+use windlass_vocab::{At, SessionId};
+
+const PROCESSES: u128 = 16;
+const BATCHES: u64 = 40;
+const PART: &str = "WINDLASS_TEST_PART";
+const FOLDER: &str = "WINDLASS_TEST_FOLDER";
+
+fn session(n: u128) -> SessionId {
+    SessionId(uuid::Uuid::from_u128(n))
+}
+
+fn open(dir: &Path) -> SqliteStore {
+    SqliteStore::open(dir, SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() }).unwrap()
+}
+
+fn child(dir: &Path, part: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::a_child_plays_its_part", "--nocapture"])
+        .env(PART, part)
+        .env(FOLDER, dir)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Not a test by itself: what the children do.
+#[tokio::test]
+async fn a_child_plays_its_part() {
+    let (Ok(part), Some(dir)) = (std::env::var(PART), std::env::var_os(FOLDER)) else { return };
+    let store = open(Path::new(&dir));
+    if part == "hold" {
+        let _lease = store.claim(session(1)).await.unwrap();
+        println!("holding");
+        loop {
+            std::thread::park();
+        }
+    }
+    hammer(&store, part.parse().unwrap()).await;
+}
+
+/// Appends to a session of its own and puts messages into one that all share.
+async fn hammer(store: &SqliteStore, n: u128) {
+    let _lease = store.claim(session(n)).await.unwrap();
+    let mut writer = Writer::new(session(n), Head::default(), 1);
+    let opened = Batch { entries: vec![Entry::new(sample::opened("ada", &n.to_string()))], ..Batch::default() };
+    store.append(writer.seal(opened).unwrap()).await.unwrap();
+    for turn in 0..BATCHES {
+        let entries = vec![Entry::new(sample::call_finished(0, &"x".repeat(2_000), None))];
+        let batch = Batch { at: At(0), entries, ..Batch::default() };
+        store.append(writer.seal(batch).unwrap()).await.unwrap();
+        if turn % 10 == 0 {
+            store.put(session(0), sample::waiting(&format!("{n}-{turn}"), "hello")).await.unwrap();
+        }
+    }
+    assert_eq!(store.head(session(n)).await.unwrap(), writer.head);
+}
+
+#[tokio::test]
+async fn sixteen_processes_share_one_file_without_a_failure() {
+    // proves J5
+    let dir = tempfile::tempdir().unwrap();
+    let children: Vec<_> = (1..=PROCESSES).map(|n| child(dir.path(), &n.to_string())).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let store = open(dir.path());
+    for n in 1..=PROCESSES {
+        assert_eq!(verify(&store, session(n)).await.unwrap().records, BATCHES + 1);
+    }
+    assert_eq!(store.waiting(session(0)).await.unwrap().len() as u64, PROCESSES as u64 * BATCHES / 10);
+    assert_eq!(store.sessions("ada").await.unwrap().len() as u128, PROCESSES);
+}
+
+#[tokio::test]
+async fn a_session_is_freed_by_the_death_of_its_owner() {
+    // proves J5
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let mut holder = child(dir.path(), "hold");
+    let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().ends_with("holding")));
+    assert_eq!(
+        store.claim(session(1)).await.unwrap_err(),
+        StoreError::Busy { holder: format!("process {}", holder.id()) }
+    );
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    store.claim(session(1)).await.unwrap();
+}

@@ -1,0 +1,333 @@
+//! A data folder on a disk where things go wrong.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass_store::conformance::sample;
+use windlass_store::{
+    Batch, Blobs, Entry, Head, Inbox, Ownership, Put, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError,
+    Writer, hash_of, verify,
+};
+use windlass_vocab::{At, Record, SessionId};
+
+const LARGE: usize = 9 * 1024 * 1024;
+
+fn session() -> SessionId {
+    "0198f3a0-0000-7000-8000-000000000001".parse().unwrap()
+}
+
+fn open(dir: &Path) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(dir, SqliteOptions::default())
+}
+
+fn batch(record: Record) -> Batch {
+    Batch { at: At(0), entries: vec![Entry::new(record)], ..Batch::default() }
+}
+
+/// A folder with a session that has a record of every kind, closed again.
+async fn used_folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).unwrap();
+    let _lease = store.claim(session()).await.unwrap();
+    let mut writer = Writer::new(session(), Head::default(), 1);
+    for batch in sample::every_kind(session()) {
+        store.append(writer.seal(batch).unwrap()).await.unwrap();
+    }
+    dir
+}
+
+/// Changes the database behind the store's back.
+fn tamper(dir: &Path, sql: &str) {
+    rusqlite::Connection::open(dir.join("windlass.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+#[tokio::test]
+async fn what_was_stored_is_there_after_closing() {
+    let dir = used_folder().await;
+    let store = open(dir.path()).unwrap();
+    assert_eq!(store.read(session(), 0).await.unwrap().last().unwrap().record, sample::unknown());
+    assert_eq!(store.put(session(), sample::waiting("m1", "again")).await.unwrap(), Put::AlreadyThere);
+    verify(&store, session()).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_handles_on_one_session_fence_each_other() {
+    // proves J5
+    let dir = used_folder().await;
+    let (old, new) = (open(dir.path()).unwrap(), open(dir.path()).unwrap());
+    let head = old.head(session()).await.unwrap();
+    let (mut stale, mut fresh) = (Writer::new(session(), head, 2), Writer::new(session(), head, 3));
+    let lease = old.claim(session()).await.unwrap();
+    let busy = new.claim(session()).await.unwrap_err();
+    let said = format!("the session is in use by process {}; wait until it is done, or stop it", std::process::id());
+    assert_eq!((matches!(busy, StoreError::Busy { .. }), busy.to_string()), (true, said));
+    drop(lease);
+    let _lease = new.claim(session()).await.unwrap();
+    new.append(fresh.seal(batch(sample::lease(3))).unwrap()).await.unwrap();
+    let late = stale.seal(batch(sample::accepted("m2", "late"))).unwrap();
+    assert_eq!(old.append(late).await, Err(StoreError::Conflict));
+    new.append(fresh.seal(batch(sample::accepted("m2", "in time"))).unwrap()).await.unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sessions_are_owned_without_a_file_for_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).unwrap();
+    let files = || fs::read_dir(dir.path()).unwrap().count();
+    let before = files();
+    for number in 0..100 {
+        store.claim(SessionId(uuid::Uuid::from_u128(number))).await.unwrap();
+    }
+    assert_eq!(files(), before);
+}
+
+#[tokio::test]
+async fn a_prompt_of_many_megabytes_lives_in_a_file_and_goes_with_its_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).unwrap();
+    let mut writer = Writer::new(session(), Head::default(), 1);
+    store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+    let sealed = writer.seal(batch(sample::accepted("m1", &"y".repeat(LARGE)))).unwrap();
+    store.append(sealed.clone()).await.unwrap();
+    assert!(store.read(session(), 1).await.unwrap()[0] == *sealed.envelopes[0]);
+    let digits = sealed.blobs[0].0.to_string();
+    let file = dir.path().join("blobs").join(&digits[..2]).join(&digits[2..]);
+    assert!(fs::metadata(&file).unwrap().len() > LARGE as u64);
+
+    fs::rename(&file, file.with_extension("gone")).unwrap();
+    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Damaged { .. })));
+    assert!(matches!(verify(&store, session()).await, Err(VerifyError::Break(broken)) if broken.seq == 2));
+    fs::write(&file, "something else").unwrap();
+    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Damaged { .. })));
+    assert!(matches!(store.blob(sealed.blobs[0].0).await, Err(StoreError::Damaged { .. })));
+    assert!(matches!(verify(&store, session()).await, Err(VerifyError::Break(broken)) if broken.seq == 2));
+    fs::rename(file.with_extension("gone"), &file).unwrap();
+    verify(&store, session()).await.unwrap();
+
+    store.remove(session()).await.unwrap();
+    assert!(!file.exists());
+}
+
+#[tokio::test]
+async fn a_changed_journal_is_found_out() {
+    // proves J11
+    for (sql, seq) in [
+        ("UPDATE batches SET bytes = CAST(replace(CAST(bytes AS TEXT), 'Tidy', 'Burn') AS BLOB) WHERE seq = 3", 3),
+        ("UPDATE batches SET bytes = x'ff0a' WHERE seq = 3", 3),
+        ("DELETE FROM batches WHERE seq = 7", 7),
+        ("UPDATE batches SET seq = 100 WHERE seq = 7", 7),
+        ("UPDATE batches SET hash = zeroblob(32) WHERE seq = 1", 1),
+        ("UPDATE batches SET bytes = x''  WHERE seq = 7", 7),
+    ] {
+        let dir = used_folder().await;
+        tamper(dir.path(), sql);
+        let store = open(dir.path()).unwrap();
+        let error = verify(&store, session()).await.unwrap_err();
+        assert!(matches!(&error, VerifyError::Break(broken) if broken.seq == seq), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_unreadable_record_is_an_error_that_names_it() {
+    // proves J9
+    let dir = used_folder().await;
+    tamper(dir.path(), "UPDATE batches SET bytes = x'ff0a' WHERE seq = 3");
+    let error = open(dir.path()).unwrap().read(session(), 0).await.unwrap_err();
+    assert!(matches!(&error, StoreError::Damaged { what } if what.contains("record 3")), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_left_alone() {
+    let dir = used_folder().await;
+    tamper(dir.path(), "PRAGMA user_version = 7");
+    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Newer { found: 7 });
+}
+
+#[tokio::test]
+async fn a_record_of_a_newer_version_is_shown_as_far_as_its_form_is_ours() {
+    // proves J7
+    let newer = |form: &str| {
+        let version = "replace(CAST(bytes AS TEXT), '\"v\":1', '\"v\":9')";
+        format!("UPDATE batches SET bytes = CAST({} AS BLOB) WHERE seq = 3", form.replace('?', version))
+    };
+    let dir = used_folder().await;
+    let before = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
+    tamper(dir.path(), &newer("?"));
+    let after = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
+    assert!(matches!(after[0].record, Record::Unknown(_)), "{:?}", after[0]);
+    assert_eq!(after[0].record.kind(), before[0].record.kind());
+    let dir = used_folder().await;
+    tamper(dir.path(), &newer("replace(?, '\"kind\"', '\"sort\"')"));
+    assert_eq!(open(dir.path()).unwrap().read(session(), 0).await, Err(StoreError::Newer { found: 9 }));
+}
+
+#[test]
+fn a_file_of_somebody_else_is_left_alone() {
+    // proves J9
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("windlass.db");
+    tamper(dir.path(), "CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('pie')");
+    let before = fs::read(&path).unwrap();
+    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { path: path.clone() });
+    assert_eq!(fs::read(&path).unwrap(), before);
+    fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
+    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { path });
+}
+
+#[tokio::test]
+async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
+    // proves J9
+    let whole = used_folder().await;
+    let bytes = fs::read(whole.path().join("windlass.db")).unwrap();
+    let records = open(whole.path()).unwrap().read(session(), 0).await.unwrap();
+    for cut in (0..bytes.len()).step_by(1_500).chain([1, 50, 99, 100, 4_095, 4_096, bytes.len() - 1]) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::copy(whole.path().join("spool"), dir.path().join("spool")).unwrap();
+        fs::write(dir.path().join("windlass.db"), &bytes[..cut]).unwrap();
+        let read = match open(dir.path()) {
+            Ok(store) => store.read(session(), 0).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            // The last page need not be needed.
+            Ok(read) => assert!(read == records && cut > 4_096, "cut at {cut}"),
+            Err(StoreError::Damaged { .. } | StoreError::Foreign { .. }) => {}
+            Err(other) => panic!("cut at {cut}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_with_garbage_inside_never_panics() {
+    let whole = used_folder().await;
+    let bytes = fs::read(whole.path().join("windlass.db")).unwrap();
+    for at in (0..bytes.len()).step_by(4_096) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut damaged = bytes.clone();
+        let end = (at + 2_000).min(damaged.len());
+        damaged[at + 8..end].fill(0xa5);
+        fs::write(dir.path().join("windlass.db"), damaged).unwrap();
+        let Ok(store) = open(dir.path()) else { continue };
+        let mut writer = Writer::new(session(), store.head(session()).await.unwrap_or_default(), 9);
+        for result in [
+            store.read(session(), 0).await.map(drop),
+            store.sessions("ada").await.map(drop),
+            store.append(writer.seal(batch(sample::lease(9))).unwrap()).await,
+        ] {
+            let told = matches!(
+                result,
+                Ok(()) | Err(StoreError::Damaged { .. } | StoreError::Conflict | StoreError::Foreign { .. })
+            );
+            assert!(told, "page at {at}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn a_data_folder_that_can_not_be_is_an_error_that_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = open(&file).unwrap_err();
+    assert!(matches!(&error, StoreError::Io { path, .. } if path == &file), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_same_large_content_is_kept_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).unwrap();
+    let content: Arc<[u8]> = vec![3; LARGE].into();
+    for n in 1..=2u128 {
+        let id = SessionId(uuid::Uuid::from_u128(n));
+        let mut writer = Writer::new(id, Head::default(), 1);
+        let blobs = vec![Arc::clone(&content)];
+        let opened = Batch { blobs, ..batch(sample::opened("ada", &n.to_string())) };
+        store.append(writer.seal(opened).unwrap()).await.unwrap();
+    }
+    let shelf = dir.path().join("blobs").join(&hash_of(&content).to_string()[..2]);
+    assert_eq!(fs::read_dir(shelf).unwrap().count(), 1);
+}
+
+// proves J9: an append that answers Ok can be found again
+#[tokio::test]
+async fn a_database_that_was_removed_takes_nothing_more() {
+    for how in [
+        |dir: &Path| fs::remove_dir_all(dir).unwrap(),
+        |dir: &Path| fs::rename(dir, dir.with_extension("away")).unwrap(),
+    ] {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join("data");
+        let store = open(&dir).unwrap();
+        let mut writer = Writer::new(session(), Head::default(), 1);
+        store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+        how(&dir);
+        let error = store.append(writer.seal(batch(sample::accepted("m1", "hi"))).unwrap()).await.unwrap_err();
+        assert_eq!(error, StoreError::Gone { path: dir.join("windlass.db") });
+        assert!(error.to_string().contains("The journal is lost"), "{error}");
+        assert_eq!(store.claim(session()).await.err(), Some(StoreError::Gone { path: dir.join("windlass.db") }));
+        assert!(!dir.exists(), "nothing is made in its place");
+    }
+}
+
+// proves J9: nothing that was stored is ever replaced by nothing without a word
+#[tokio::test]
+async fn a_file_that_is_missing_from_a_used_folder_is_told() {
+    let missing = |names: &'static [&'static str]| async move {
+        let dir = used_folder().await;
+        for name in names {
+            fs::remove_file(dir.path().join(name)).unwrap();
+        }
+        let before = fs::read(dir.path().join("spool")).ok();
+        let opened = open(dir.path());
+        assert_eq!(fs::read(dir.path().join("spool")).ok(), before, "{names:?}");
+        opened.map(drop).map_err(|error| error.to_string())
+    };
+    for (names, told) in [
+        (&["windlass.db"][..], "windlass.db has lost its contents"),
+        (&["windlass.db", "claims"], "windlass.db has lost its contents"),
+        (&["windlass.db", "spool"], "windlass.db has lost its contents"),
+        (&["spool"], "spool is missing"),
+    ] {
+        let error = missing(names).await.unwrap_err();
+        assert!(error.contains(told), "{names:?}: {error}");
+    }
+    assert_eq!(missing(&["claims", "write.lock"]).await, Ok(()));
+    // A folder of before has a file for each session.
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("locks")).unwrap();
+    fs::write(dir.path().join("locks").join(session().to_string()), "").unwrap();
+    assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
+    // Whoever wants to go on without the spool can.
+    let dir = used_folder().await;
+    fs::write(dir.path().join("spool"), "").unwrap();
+    assert!(open(dir.path()).unwrap().head(session()).await.unwrap().seq > 0);
+}
+
+// proves X1: conversations are nobody else's business, whatever folder they are kept in
+#[tokio::test]
+async fn what_the_store_makes_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = open(dir.path()).unwrap();
+    let _lease = store.claim(session()).await.unwrap();
+    let mut writer = Writer::new(session(), Head::default(), 1);
+    store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+    store.append(writer.seal(batch(sample::accepted("m1", &"y".repeat(LARGE)))).unwrap()).await.unwrap();
+    let mut folders = vec![dir.path().to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            let is_folder = entry.file_type().unwrap().is_dir();
+            assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{:?}", entry.path());
+            if is_folder { folders.push(entry.path()) } else { files.push(entry.file_name()) }
+        }
+    }
+    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "spool", "write.lock"] {
+        assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
+    }
+    assert!(files.len() > 5, "a lock and a blob as well: {files:?}");
+}

@@ -1,0 +1,9 @@
+//! The built-in tools that need no process, called as a run calls them: prepared, then run through
+//! the offer.
+
+mod containment;
+mod others;
+mod previews;
+mod reading;
+mod room;
+mod writing;

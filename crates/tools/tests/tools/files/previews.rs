@@ -1,0 +1,102 @@
+//! What a person is shown before a file tool changes something.
+
+use serde_json::{Value, json};
+use windlass_tools::{Mode, Permissions};
+use windlass_vocab::{Preview, ReplyCall, Verdict};
+
+use super::room::Room;
+
+fn prepared(room: &Room, tool: &str, arguments: &Value) -> (Verdict, Option<Preview>) {
+    let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
+    let strict = Permissions { mode: Mode::Strict, ..Permissions::default() };
+    let prepared = room.offer.prepare(&call, &strict, &[]);
+    (prepared.verdict, prepared.preview)
+}
+
+fn shown(room: &Room, tool: &str, arguments: &Value) -> (String, String) {
+    let (verdict, preview) = prepared(room, tool, arguments);
+    assert_eq!(verdict, Verdict::Ask, "{tool} {arguments}");
+    let preview = preview.unwrap();
+    (preview.title, preview.body)
+}
+
+// proves T8: a diff for edits
+#[test]
+fn an_edit_is_shown_as_a_diff_of_the_file() {
+    let room = Room::with(&[("a.txt", "one\ntwo\nthree\n")]);
+    let edit = json!({"path": "a.txt", "old_text": "two", "new_text": "2"});
+    let diff = "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    assert_eq!(shown(&room, "edit_file", &edit), ("Edit a.txt".into(), diff.into()));
+    assert_eq!(room.text("a.txt"), "one\ntwo\nthree\n");
+}
+
+// proves T8: an edit that an earlier call of the same reply makes possible can be asked about
+#[test]
+fn an_edit_of_what_is_not_there_yet_is_shown_alone_and_said_to_be() {
+    let room = Room::with(&[("a.txt", "one\n")]);
+    for (path, why) in [("a.txt", "is not in the file"), ("new.txt", "no such file yet")] {
+        let (_, body) = shown(&room, "edit_file", &json!({"path": path, "old_text": "two\n", "new_text": "2\n"}));
+        assert!(body.contains(why) && body.ends_with("-two\n+2\n"), "{body}");
+    }
+}
+
+// proves T8: whether a file is made or overwritten, and what is lost
+#[test]
+fn a_write_says_what_it_makes_and_what_is_lost() {
+    let room = Room::with(&[("a.txt", "old\n"), ("b.bin", "\0\u{1}")]);
+    let write = |path: &str| shown(&room, "write_file", &json!({"path": path, "content": "new\n"}));
+    assert_eq!(
+        write("c.txt"),
+        ("Create c.txt (4 bytes)".into(), "--- /dev/null\n+++ c.txt\n@@ -0,0 +1 @@\n+new\n".into())
+    );
+    let (title, body) = write("a.txt");
+    assert_eq!(title, "Overwrite a.txt (4 → 4 bytes)");
+    assert_eq!(body, "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n");
+    assert_eq!(write("b.bin").1, "b.bin: binary data of 2 bytes becomes text of 4 bytes\n");
+    std::os::unix::fs::symlink("a.txt", room.root().join("link")).unwrap();
+    assert!(write("link").1.starts_with("By a link this is a.txt.\n"));
+    std::fs::write(room.root().join("large"), vec![b'x'; 5 << 20]).unwrap();
+    let (title, body) = write("large");
+    assert_eq!(title, "Overwrite large (5,242,880 → 4 bytes)");
+    assert!(body.starts_with("All 5,242,880 bytes that are there are replaced"), "{body}");
+    std::fs::write(room.root().join("same"), "new\n").unwrap();
+    assert!(write("same").1.contains("nothing changes"));
+}
+
+// proves T8
+#[test]
+fn a_move_says_what_it_overwrites() {
+    let room = Room::with(&[("a", "1"), ("b", "22")]);
+    let body = |to: &str, overwrite: bool| {
+        shown(&room, "move_file", &json!({"from": "a", "to": to, "overwrite": overwrite})).1
+    };
+    assert_eq!(body("c", true), "");
+    assert_eq!(body("b", true), "It takes the place of a file of 2 bytes, which is lost.");
+    assert_eq!(body("b", false), "There is a file of 2 bytes already: nothing would be moved.");
+}
+
+// proves T8: fails closed when a preview fails
+#[test]
+fn what_can_not_be_shown_does_not_run() {
+    let room = Room::with(&[]);
+    let long = "x".repeat(20_000);
+    for (tool, arguments, why) in [
+        ("write_file", json!({"path": "../out", "content": "x"}), "outside the workspace"),
+        ("edit_file", json!({"path": "/etc/passwd", "old_text": "a", "new_text": "b"}), "outside the workspace"),
+        ("run_command", json!({"command": long}), "20,000 characters long"),
+    ] {
+        let (verdict, preview) = prepared(&room, tool, &arguments);
+        let reason = format!("{verdict:?}");
+        assert!(reason.starts_with("Deny") && reason.contains(why) && reason.contains("was not run"), "{reason}");
+        assert_eq!(preview, None);
+    }
+}
+
+// proves T8: the command line and the folder it runs in
+#[test]
+fn a_command_is_shown_whole_with_its_folder() {
+    let room = Room::with(&[]);
+    let (title, body) = shown(&room, "run_command", &json!({"command": "make\nmake install"}));
+    assert_eq!(title, "Run `make`");
+    assert_eq!(body, format!("make\nmake install\nin {}", room.root().canonicalize().unwrap().display()));
+}

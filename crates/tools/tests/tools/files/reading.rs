@@ -1,0 +1,133 @@
+//! Tools that only look.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use super::room::Room;
+
+// proves T10
+#[test]
+fn a_directory_is_listed_folders_first_with_sizes_and_a_limit() {
+    let room = Room::with(&[("b.txt", "12345"), ("a.txt", &"x".repeat(1234)), ("z/y", "")]);
+    std::fs::write(room.root().join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"q\xff")), "")
+        .unwrap();
+    symlink("nowhere", room.root().join("l")).unwrap();
+    assert_eq!(room.ok("list_directory", &json!({})), "z/\na.txt  1,234\nb.txt  5\nq\u{fffd}  0\nl -> nowhere");
+    let few = room.ok("list_directory", &json!({"limit": 2}));
+    assert!(few.starts_with("z/\na.txt  1,234\n[2 of 5 entries shown"), "{few}");
+    assert!(room.refused("list_directory", &json!({"path": "a.txt"})).contains("not a directory"));
+    assert!(room.refused("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
+}
+
+// proves T10
+#[test]
+fn a_file_is_read_in_windows_that_join_to_the_whole() {
+    let long: String = (1..=4000).map(|n| format!("line {n} é\n")).collect();
+    let wide = format!("first\n{}漢\nlast", "漢".repeat(40_000));
+    let room = Room::with(&[("short", "a\nb"), ("empty", ""), ("long", &long), ("wide", &wide)]);
+    assert_eq!(room.ok("read_file", &json!({"path": "short"})), "a\nb");
+    assert_eq!(room.ok("read_file", &json!({"path": "empty"})), "[the file is empty]");
+    assert_eq!(room.ok("read_file", &json!({"path": "short", "offset": 2})), "b\n[from line 2 to the end of the file]");
+    assert_eq!(
+        room.ok("read_file", &json!({"path": "long", "offset": 3, "limit": 2})),
+        "line 3 é\nline 4 é\n[lines 3 to 4 of a file of 50,893 bytes; go on with offset 5]"
+    );
+    assert!(room.refused("read_file", &json!({"path": "short", "offset": 9})).contains("it has 2 lines"));
+    for (path, whole) in [("long", &long), ("wide", &wide)] {
+        assert_eq!(&read_in_parts(&room, path), whole);
+    }
+}
+
+/// Follows the notes from window to window.
+fn read_in_parts(room: &Room, path: &str) -> String {
+    let (mut whole, mut offset, mut column) = (String::new(), 1, 1);
+    loop {
+        let part = room.ok("read_file", &json!({"path": path, "offset": offset, "column": column}));
+        let (text, note) = part.rsplit_once('[').unwrap();
+        assert!(text.chars().count() <= 15_010, "{}", text.chars().count());
+        let numbers = |name: &str| {
+            let after = note.split_once(name)?.1;
+            after.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?.parse::<u64>().ok()
+        };
+        let next_column = numbers("column").unwrap_or(1);
+        // A note after half a line stands on a line of its own.
+        let added = next_column > 1 || !note.contains("go on");
+        whole += if added { text.strip_suffix('\n').unwrap_or(text) } else { text };
+        match numbers("go on with offset") {
+            Some(next) => (offset, column) = (next, next_column),
+            None => return if path == "long" { whole + "\n" } else { whole },
+        }
+    }
+}
+
+// proves T10
+#[test]
+fn binary_and_huge_files_are_met_without_reading_them() {
+    let room = Room::with(&[("image", "")]);
+    std::fs::write(room.root().join("image"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    let text = room.refused("read_file", &json!({"path": "image"}));
+    assert!(text.contains("PNG image") && text.contains("10 bytes"), "{text}");
+    let huge = std::fs::File::create(room.root().join("huge")).unwrap();
+    std::io::Write::write_all(&mut &huge, "text\n".repeat(4000).as_bytes()).unwrap();
+    huge.set_len(2 << 30).unwrap();
+    let text = room.ok("read_file", &json!({"path": "huge", "limit": 1}));
+    assert!(text.starts_with("text\n[lines 1 to 1 of a file of 2,147,483,648 bytes"), "{text}");
+    assert!(room.refused("edit_file", &json!({"path": "huge", "old_text": "a", "new_text": "b"})).contains("up to"));
+    assert!(room.ok("search_files", &json!({"pattern": "text"})).contains("1 files over 10 MiB skipped"));
+}
+
+// proves T6
+#[test]
+fn a_truncated_result_is_read_on_by_its_call() {
+    let room = Room::with(&[]);
+    let text = room.ok("read_file", &json!({"path": "call:0.0.0", "offset": 8}));
+    assert_eq!(text, "line 8\nline 9\n[from line 8 to the end of the file]");
+    assert!(room.refused("read_file", &json!({"path": "call:1.1.1"})).contains("all of it was shown"));
+    assert!(room.refused("read_file", &json!({"path": "call:x"})).contains("names no result"));
+}
+
+// proves T10
+#[test]
+fn a_search_finds_lines_and_names_and_leaves_out_what_git_does() {
+    let room = Room::with(&[
+        (".gitignore", "target/\n*.log\n!keep.log\n"),
+        ("src/main.rs", "fn main() {\n    one();\n    two();\n}\nfn other() {}\n"),
+        ("src/lib.rs", "// fn MAIN\r\n"),
+        ("sub/.gitignore", "hidden.rs\n"),
+        ("sub/hidden.rs", "fn main"),
+        ("target/x.rs", "fn main"),
+        ("a.log", "fn main"),
+        ("keep.log", "fn main"),
+        (".git/config", "fn main"),
+    ]);
+    std::fs::write(room.root().join("binary"), b"fn main\0").unwrap();
+    let find = |arguments: Value| room.ok("search_files", &arguments);
+    assert_eq!(
+        find(json!({"pattern": r"fn \w+\("})),
+        "src/main.rs:1: fn main() {\nsrc/main.rs:5: fn other() {}\n[1 binary files skipped]"
+    );
+    assert_eq!(find(json!({"pattern": "^fn main", "glob": "*.log"})), "keep.log:1: fn main");
+    assert_eq!(
+        find(json!({"pattern": "main$", "ignore_case": true, "path": "src/lib.rs"})),
+        "src/lib.rs:1: // fn MAIN"
+    );
+    assert_eq!(find(json!({"pattern": "main", "path": "sub"})), "[no match in 1 files]");
+    assert_eq!(
+        find(json!({"pattern": "two", "context": 1, "glob": "src/**/*.rs"})),
+        "src/main.rs-2-     one();\nsrc/main.rs:3:     two();\nsrc/main.rs-4- }"
+    );
+    assert_eq!(find(json!({"pattern": "main()", "literal": true, "path": "src"})), "src/main.rs:1: fn main() {");
+    assert_eq!(find(json!({"pattern": "rs$", "in": "names"})), "src/lib.rs\nsrc/main.rs");
+    assert_eq!(find(json!({"pattern": "", "in": "names", "glob": "*.log"})), "keep.log");
+    assert!(find(json!({"pattern": "fn", "limit": 1})).contains("stopped at 1 matches"));
+    assert!(room.refused("search_files", &json!({"pattern": "("})).contains("Set literal"));
+    assert!(room.refused("search_files", &json!({"pattern": "x", "path": "none"})).contains("There is no `none`"));
+}
+
+#[test]
+fn a_pattern_made_to_take_for_ever_takes_none() {
+    let room = Room::with(&[("f", &"a".repeat(100_000))]);
+    assert!(room.ok("search_files", &json!({"pattern": "(a+)+(a|aa)*b$"})).contains("no match"));
+    room.refused("search_files", &json!({"pattern": "((a{1000}){1000}){1000}"}));
+}

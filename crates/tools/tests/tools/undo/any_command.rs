@@ -1,0 +1,161 @@
+//! Whatever a command does to files, and wherever a crash cuts an undo short, undo restores bytes, modes and
+//! links, and an undo of that brings everything back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use windlass_tools::{Bounds, Checkpoints, Secrets};
+use windlass_vocab::{Change, Changes, FileState, Hash};
+
+use super::{Room, call};
+
+const PATHS: [&str; 9] = ["a", "b", "d", "d/a", "d/e", "d/e/a", "a/b", "a/b/c", "b/a"];
+
+/// One thing that a command does; what can't be done is not.
+#[derive(Clone, Debug)]
+enum Deed {
+    Write(&'static str, &'static str),
+    Move(&'static str, &'static str),
+    /// Moves what is there into a folder that takes its place.
+    Sink(&'static str, &'static str),
+    Link(&'static str, &'static str),
+    Name(&'static str, &'static str),
+    Folder(&'static str),
+    Remove(&'static str),
+    Mode(&'static str, u32),
+}
+
+impl Deed {
+    fn done(&self, root: &Path) -> std::io::Result<()> {
+        let at = |path: &str| root.join(path);
+        match self {
+            Self::Write(path, text) => std::fs::write(at(path), text),
+            Self::Move(from, to) => std::fs::rename(at(from), at(to)),
+            Self::Sink(path, name) => {
+                std::fs::rename(at(path), at("t"))?;
+                std::fs::create_dir(at(path))?;
+                std::fs::rename(at("t"), at(path).join(name))
+            }
+            Self::Link(path, target) => symlink(target, at(path)),
+            Self::Name(path, other) => std::fs::hard_link(at(path), at(other)),
+            Self::Folder(path) => std::fs::create_dir(at(path)),
+            Self::Remove(path) if at(path).symlink_metadata()?.is_dir() => std::fs::remove_dir_all(at(path)),
+            Self::Remove(path) => std::fs::remove_file(at(path)),
+            Self::Mode(path, _) if at(path).symlink_metadata()?.is_symlink() => Ok(()),
+            Self::Mode(path, mode) => std::fs::set_permissions(at(path), PermissionsExt::from_mode(*mode)),
+        }
+    }
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let path = || prop::sample::select(&PATHS[..]);
+    prop_oneof![
+        2 => (path(), prop::sample::select(&["one", "two", ""][..])).prop_map(|(path, text)| Deed::Write(path, text)),
+        4 => (path(), path()).prop_map(|(from, to)| Deed::Move(from, to)),
+        3 => (path(), prop::sample::select(&["a", "b"][..])).prop_map(|(path, name)| Deed::Sink(path, name)),
+        1 => (path(), path()).prop_map(|(path, target)| Deed::Link(path, target)),
+        1 => (path(), path()).prop_map(|(path, other)| Deed::Name(path, other)),
+        2 => path().prop_map(Deed::Folder),
+        2 => path().prop_map(Deed::Remove),
+        1 => (path(), prop::sample::select(&[0o700, 0o755, 0o640][..])).prop_map(|(path, mode)| Deed::Mode(path, mode)),
+    ]
+}
+
+/// What is at a path: kind, permissions, bytes or target.
+type Tree = BTreeMap<String, (char, u32, Vec<u8>)>;
+
+fn tree(root: &Path, folder: &Path, tree: &mut Tree) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = path.symlink_metadata().unwrap();
+        let what = if metadata.is_symlink() {
+            ('l', 0, std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
+        } else if metadata.is_dir() {
+            ('d', metadata.mode(), Vec::new())
+        } else {
+            ('f', metadata.mode(), std::fs::read(&path).unwrap())
+        };
+        let is_folder = what.0 == 'd';
+        tree.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), what);
+        if is_folder {
+            self::tree(root, &path, tree);
+        }
+    }
+}
+
+fn seen(room: &Room) -> Tree {
+    let mut found = Tree::new();
+    tree(room.path(), room.path(), &mut found);
+    found
+}
+
+fn furnish(room: &Room) {
+    std::fs::create_dir_all(room.path().join("d/e")).unwrap();
+    for (path, text) in [("a", "A"), ("b", "B"), ("d/a", "DA"), ("d/e/a", "DEA")] {
+        room.write(path, text);
+    }
+}
+
+type Contents = HashMap<Hash, Arc<[u8]>>;
+
+/// Restores, dying before the n-th change, and restores again as whoever comes next.
+fn restore(room: &Room, changes: &Changes, contents: &Contents, mark: &str, death: Option<u64>) {
+    let steps = AtomicU64::new(0);
+    let dying = room.workspace().on_restore(move || {
+        if Some(steps.fetch_add(1, Ordering::SeqCst)) == death {
+            resume_unwind(Box::new("dies"));
+        }
+    });
+    let secrets = Secrets::default();
+    let died = catch_unwind(AssertUnwindSafe(|| dying.restore(changes, contents, &secrets, mark)));
+    let left = died.unwrap_or_else(|_| room.workspace().restore(changes, contents, &secrets, mark));
+    assert_eq!(left, BTreeMap::new(), "{changes:#?}");
+}
+
+/// As it is recorded: folders that a command made or moved are told by their permissions, and below a link that
+/// it made there is nothing.
+fn recorded(state: &FileState) -> FileState {
+    match state {
+        FileState::Folder { .. } => state.clone().anywhere(),
+        state if *state == FileState::OUT_OF_REACH => FileState::Absent,
+        FileState::Absent | FileState::File { .. } | FileState::Link { .. } | FileState::Unkept { .. } => state.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    // proves T9, J3
+    #[test]
+    fn whatever_a_command_did_undo_restores_everything_and_undo_of_undo_brings_it_back(
+        deeds in prop::collection::vec(deed(), 1..10),
+        deaths in (prop::option::of(0..12u64), prop::option::of(0..12u64)),
+    ) {
+        let room = Room::new();
+        furnish(&room);
+        let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
+        let before = seen(&room);
+        let kept = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets).contents;
+        for deed in &deeds {
+            drop(deed.done(room.path()));
+        }
+        let after = seen(&room);
+        let changes = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets).changes;
+        let now = workspace.look_at(changes.keys().map(String::as_str), Bounds::PATHS, &secrets);
+        let contents: Contents = kept.iter().chain(&now.contents)
+            .map(|content| (Hash(*blake3::hash(content).as_bytes()), Arc::clone(content))).collect();
+        let back: Changes = changes.iter()
+            .map(|(path, change)| (path.clone(), Change { was: recorded(&now.files[path]), now: change.was.clone() }))
+            .collect();
+        restore(&room, &back, &contents, "u1", deaths.0);
+        prop_assert_eq!(seen(&room), before, "{:#?}", back);
+        let forth = back.iter().map(|(path, change)| (path.clone(), change.reversed())).collect();
+        restore(&room, &forth, &contents, "u2", deaths.1);
+        prop_assert_eq!(seen(&room), after, "{:#?}", forth);
+    }
+}

@@ -1,0 +1,194 @@
+//! The facade against a scripted server, as a program that embeds an agent would use it.
+
+use serde_json::json;
+use windlass::tools::GuardProgram;
+use windlass::vocab::{MessageId, PolicyPatch};
+use windlass::{Agent, Awaited, EndReason, RunError, Sent, Session, Subscription};
+use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+
+fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
+    let work = dir.join("work");
+    std::fs::create_dir_all(&work).expect("a folder");
+    Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .workspace(work)
+        .data_dir(dir.join("data"))
+        .build()
+        .expect("built")
+}
+
+#[tokio::test]
+async fn an_agent_does_a_job_with_files_in_a_few_lines() {
+    // proves W1
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::start(Script::of([
+        Step::call("write_file", json!({"path": "notes.md", "content": "hello\n"})),
+        Step::call("read_file", json!({"path": "notes.md"})),
+        Step::say("It says hello."),
+    ]))
+    .expect("a server");
+    let ended = agent(&server, dir.path()).run("notes", "Write hello and read it back.").await.expect("ended");
+    assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Completed, "It says hello.", 3));
+    assert_eq!(std::fs::read_to_string(dir.path().join("work/notes.md")).expect("written"), "hello\n");
+    assert_eq!(server.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_same_message_id_gives_the_same_end_without_asking_the_model_again() {
+    // proves J6
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::start(Script::of([Step::say("once")])).expect("a server");
+    for _ in 0..2 {
+        // A new agent each time, as a new process would have.
+        let ended = agent(&server, dir.path()).run_once("s", MessageId("m".into()), "go").await.expect("ended");
+        assert_eq!(ended.answer, "once");
+    }
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
+    // proves J3
+    let dir = tempfile::tempdir().expect("a folder");
+    let slow = Step::say("done").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
+    let script = Script::of([Step::call("write_file", json!({"path": "a", "content": "x"})), slow]);
+    let server = ModelServer::start(script).expect("a server");
+    let first = agent(&server, dir.path());
+    let session = first.session("s").await.expect("opened");
+    session.send(MessageId("m".into()), "go").await.expect("sent");
+    let mut events = session.events();
+    // The second turn's call hangs; that is where it is dropped.
+    while server.count() < 2 {
+        tokio::select! {
+            _ = events.next() => {}
+            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {}
+        }
+    }
+    session.close().await;
+    drop(first);
+    let ended = agent(&server, dir.path()).run_once("s", MessageId("m".into()), "go").await.expect("ended");
+    assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 2));
+    assert_eq!(server.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn settings_are_laid_over_the_preset() {
+    // proves L5
+    let dir = tempfile::tempdir().expect("a folder");
+    let call = Step::call("list_directory", json!({"path": "."}));
+    let scene =
+        windlass_testkit::Scene { steps: vec![call], then: windlass_testkit::After::RepeatLast, ..Default::default() };
+    let script =
+        Script::default().scene(windlass_testkit::Scene::without_tools([Step::say("That is all I did.")])).scene(scene);
+    let server = ModelServer::start(script).expect("a server");
+    let agent = Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .workspace(dir.path())
+        .policy(PolicyPatch { turn_cap: Some(2), ..PolicyPatch::default() })
+        .build()
+        .expect("built");
+    let ended = agent.run("s", "go").await.expect("ended");
+    assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Unfinished, "That is all I did.", 3));
+}
+
+#[tokio::test]
+async fn a_command_does_not_inherit_the_key_the_agent_was_given() {
+    // proves X1
+    let dir = tempfile::tempdir().expect("a folder");
+    let call = Step::call("run_command", json!({"command": "true"}));
+    let server = ModelServer::start(Script::of([call, Step::say("done")])).expect("a server");
+    // A guard that only shows what it was started with.
+    let shown = dir.path().join("environment");
+    let args = vec!["-c".to_owned(), "/usr/bin/env > \"$0\"".to_owned(), shown.display().to_string()];
+    // A variable this program has, taken for the key; nothing else is said about it.
+    let key = std::env::var("CARGO_MANIFEST_DIR").expect("set where tests run");
+    let agent = Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .api_key(key)
+        .workspace(dir.path())
+        .allow("run_command")
+        .guard(GuardProgram { program: "/bin/sh".into(), args })
+        .build()
+        .expect("built");
+    agent.run("s", "go").await.expect("ended");
+    let environment = std::fs::read_to_string(shown).expect("the guard was started");
+    let names: Vec<_> = environment.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    assert!(names.contains(&"WINDLASS_EFFECT_ID"), "{names:?}");
+    assert!(!names.contains(&"CARGO_MANIFEST_DIR"), "{names:?}");
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_said() {
+    let message = |builder: windlass::Builder| builder.build().expect_err("refused").to_string();
+    assert!(message(Agent::builder()).contains("no model is named"));
+    assert!(message(Agent::builder().model("m")).contains("no server is named"));
+    let builder = || Agent::builder().model("m").base_url("http://127.0.0.1:1/v1");
+    assert!(message(builder().preset("nope")).contains("durable-chat"));
+    assert!(message(builder().workspace("/nowhere/at/all")).contains("/nowhere/at/all"));
+    assert!(message(builder().allow("run_command(")).contains("run_command("));
+}
+
+/// A session with a run that hangs at the model and two messages that wait for its end.
+async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
+    let (session, mut events) = agent.session_followed("s").await.expect("opened");
+    for id in ["a", "b", "c"] {
+        let sent = session.send(MessageId(id.into()), id).await.expect("sent");
+        assert_eq!(sent == Sent::Queued, id != "a");
+    }
+    while server.count() < 1 {
+        tokio::select! {
+            _ = events.next() => {}
+            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {}
+        }
+    }
+    (session, events)
+}
+
+fn queueing(server: &ModelServer) -> Agent {
+    let steering = Some(windlass::vocab::Steering::Queue);
+    Agent::builder()
+        .base_url(server.base_url())
+        .model("scripted")
+        .policy(PolicyPatch { steering, ..PolicyPatch::default() })
+        .build()
+        .expect("built")
+}
+
+#[tokio::test]
+async fn a_message_that_waits_is_answered_by_its_own_run() {
+    // proves L7, J6
+    let server = ModelServer::start(Script::of([
+        Step::say("of a").fault(FaultKind::Delay { ms: 200 }),
+        Step::say("of b"),
+        Step::say("of c"),
+    ]))
+    .expect("a server");
+    let agent = queueing(&server);
+    let (session, mut events) = queue(&agent, &server).await;
+    let third = Awaited::Message(MessageId("c".into()));
+    let ended = agent.follow(&session, &mut events, third, |_| {}).await.expect("ended");
+    assert_eq!(ended.answer, "of c");
+    // The end is found however late it is asked for.
+    for (id, answer) in [("a", "of a"), ("b", "of b"), ("c", "of c")] {
+        let awaited = Awaited::Message(MessageId(id.into()));
+        let ended = agent.follow(&session, &mut session.events(), awaited, |_| {}).await.expect("ended");
+        assert_eq!(ended.answer, answer);
+    }
+}
+
+#[tokio::test]
+async fn whoever_awaits_a_message_hears_that_it_was_dropped() {
+    // proves L8
+    let slow = Step::say("of a").fault(FaultKind::Delay { ms: 3_600_000 });
+    let server = ModelServer::start(Script::of([slow])).expect("a server");
+    let agent = queueing(&server);
+    let (session, mut events) = queue(&agent, &server).await;
+    let third = Awaited::Message(MessageId("c".into()));
+    let (ended, stopped) =
+        tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass::vocab::StopBy::Person));
+    assert_eq!(stopped.expect("stopped").dropped, 2);
+    assert!(matches!(ended, Err(RunError::Dropped)), "{ended:?}");
+}

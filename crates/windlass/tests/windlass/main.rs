@@ -1,0 +1,9 @@
+//! The library as an engineer uses it, in one program: each program more is linked, and kept on the disk, with all it stands on.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod agent;
+mod ended;
+mod examples;
+mod typed_output;
+mod typed_tools;

@@ -1,0 +1,61 @@
+//! The tests of a crate are one program: each one more is linked, and kept on the disk, with all it stands on.
+//! One that is a program for a reason (it plays other parts as well) has `harness = false`.
+
+use std::collections::BTreeMap;
+
+use super::Problem;
+use crate::tree::Tree;
+
+pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
+    let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, _) in tree.files() {
+        let root = path.split_once("/tests/").and_then(|(room, rest)| Some((room, program(rest)?)));
+        // Beside `src`, that is: within it, `tests` is a module.
+        let Some((room, name)) = root.filter(|(room, _)| !room.contains("/src")) else { continue };
+        let manifest = tree.text(&format!("{room}/Cargo.toml")).unwrap_or_default();
+        if !manifest.contains(&format!("name = \"{name}\"\nharness = false")) {
+            programs.entry(room).or_default().push(path);
+        }
+    }
+    let more = programs.into_values().flat_map(|paths| paths.into_iter().skip(1));
+    more.map(|path| Problem::in_file(path, "a second test program; make it a module of the first")).collect()
+}
+
+/// The name of the test program that the file is the root of, if it is one.
+fn program(within_tests: &str) -> Option<&str> {
+    let name = within_tests.strip_suffix("/main.rs").or_else(|| within_tests.strip_suffix(".rs"))?;
+    (!name.contains('/')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problems;
+    use crate::tree::Tree;
+
+    fn said<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
+        problems(&Tree::from(files)).into_iter().map(|problem| problem.path).collect()
+    }
+
+    #[test]
+    fn a_second_program_is_found_in_either_form() {
+        let first = ("crates/a/tests/a/main.rs", "");
+        assert_eq!(said([first, ("crates/a/tests/b.rs", "")]), ["crates/a/tests/b.rs"]);
+        assert_eq!(said([first, ("crates/a/tests/b/main.rs", "")]), ["crates/a/tests/b/main.rs"]);
+    }
+
+    #[test]
+    fn modules_other_crates_and_programs_with_a_reason_are_not() {
+        let first = ("crates/a/tests/a/main.rs", "");
+        assert!(
+            said([
+                first,
+                ("crates/a/tests/a/b.rs", ""),
+                ("crates/a/src/x/tests/c.rs", ""),
+                ("crates/b/tests/b.rs", "")
+            ])
+            .is_empty()
+        );
+        let manifest = ("crates/a/Cargo.toml", "[[test]]\nname = \"c\"\nharness = false\n");
+        assert!(said([first, manifest, ("crates/a/tests/c.rs", "")]).is_empty());
+    }
+}
