@@ -261,6 +261,10 @@ impl Ownership for MemoryStore {
             Err(busy())
         })
     }
+
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        ready(Ok(self.shelf().claimed.contains(&session)))
+    }
 }
 
 impl Inbox for MemoryStore {

@@ -59,6 +59,9 @@ pub trait SessionLog {
 pub trait Ownership {
     /// Takes the session for as long as the lease lives; `Busy` when somebody has it.
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>>;
+
+    /// Whether somebody has the session, the caller included. To ask keeps nobody out.
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>>;
 }
 
 /// The right to write to a session, given back when dropped or when the process dies.

@@ -140,7 +140,7 @@ async fn list(talk: &Conversation) -> Result<String, CommandError> {
     let width = rows.iter().take(LISTED).map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     let mark = |row: &SessionRow| if row.key == talk.key { "* " } else { "  " };
     let mut text: String =
-        rows.iter().take(LISTED).map(|row| format!("{}{}", mark(row), sessions::line(row, width))).collect();
+        rows.iter().take(LISTED).map(|row| format!("{}{}\n", mark(row), sessions::line(row, width))).collect();
     if rows.len() > LISTED {
         text.push_str(&format!("  and {} more: `windlass sessions list`\n", rows.len() - LISTED));
     }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Stderr, Stdout};
 use std::time::Duration;
 
+use windlass::tools::Secrets;
 use windlass_vocab::{Attendance, ModelName};
 
 use super::CommandError;
@@ -61,6 +62,12 @@ impl Job {
         let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
         let servers = servers.map_err(|error| output_failed(&error))?;
         Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
+    }
+
+    /// The text as it is recorded.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        let known = self.secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str()));
+        Secrets::new(known).scrub(text).into_owned()
     }
 
     /// Tells what the servers had to tell since.

@@ -42,9 +42,38 @@ pub(super) async fn unfinished_message(
     row: &SessionRow,
     prompt: &str,
 ) -> Result<Option<MessageId>, CommandError> {
+    let message = unfinished(store, row, |_, words| words == prompt).await?;
+    Ok(message.map(|(id, _)| id))
+}
+
+/// The words that a message of this id had when it was sent before: of one whose run is over, else of one that is
+/// not finished.
+pub(super) async fn words_of(
+    store: &dyn Store,
+    row: &SessionRow,
+    id: &str,
+    finished: Option<&RunEnded>,
+) -> Result<Option<String>, CommandError> {
+    if finished.is_none() {
+        let message = unfinished(store, row, |known, _| known.0 == id).await?;
+        return Ok(message.map(|(_, words)| words));
+    }
+    let words = Backwards::new(store, row.session).find_map(|envelope| match envelope.record {
+        Record::MessageAccepted(accepted) if accepted.message_id.0 == id => Some(accepted.text),
+        _ => None,
+    });
+    Ok(words.await?)
+}
+
+/// The message that waits, or that a run has which is not over, and is the one looked for.
+async fn unfinished(
+    store: &dyn Store,
+    row: &SessionRow,
+    is_it: impl Fn(&MessageId, &str) -> bool,
+) -> Result<Option<(MessageId, String)>, CommandError> {
     let waiting = store.waiting(row.session).await?;
-    if let Some(message) = waiting.into_iter().find(|message| message.text == prompt) {
-        return Ok(Some(message.message_id));
+    if let Some(message) = waiting.into_iter().find(|message| is_it(&message.message_id, &message.text)) {
+        return Ok(Some((message.message_id, message.text)));
     }
     if !session::is_open(row) {
         return Ok(None);
@@ -53,7 +82,9 @@ pub(super) async fn unfinished_message(
     let mut begun = false;
     while let Some(envelope) = records.next().await? {
         match envelope.record {
-            Record::MessageAccepted(accepted) if accepted.text == prompt => return Ok(Some(accepted.message_id)),
+            Record::MessageAccepted(accepted) if is_it(&accepted.message_id, &accepted.text) => {
+                return Ok(Some((accepted.message_id, accepted.text)));
+            }
             // The message that began the run stands right before its start.
             _ if begun => break,
             record => begun = matches!(record, Record::RunStarted(_)),

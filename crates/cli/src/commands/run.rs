@@ -39,6 +39,13 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             (None, _) | (_, Some(_)) => place,
         };
         let mut job = Job::prepare(sources, &args.common, place)?;
+        if let (Some(row), Some(id)) = (&known, &args.message_id) {
+            let ended = finished.as_ref().map(|(_, ended)| ended);
+            let words = repeat::words_of(store.as_ref(), row, id, ended).await?;
+            if words.is_some_and(|words| words != job.scrub(&prompt)) {
+                say_words_differ(id);
+            }
+        }
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
             follow::show_end(&mut job, event, ended)?;
             return Ok(say_it_is_known(Exit::from(ended), &row.key));
@@ -64,6 +71,14 @@ fn say_it_is_known(exit: Exit, key: &str) -> Exit {
         tell(&format!("windlass: this message was sent before; `windlass retry {key}` tries it again"));
     }
     exit
+}
+
+/// The words of this line go nowhere.
+fn say_words_differ(id: &str) {
+    let id = quoted(id);
+    tell(&format!(
+        "windlass: message {id} was sent before with other words, and those count; give a new message another --message-id"
+    ));
 }
 
 /// The key the line names. Without a session the message's id names one: it holds for the whole data

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::projections::audit;
 use windlass::store::{
-    ExportError, ImportError, Rename, SessionRow, Store, VerifyError, export, import, keep_audit, verify,
+    ExportError, ImportError, Rename, SessionRow, SessionStatus, Store, VerifyError, export, import, keep_audit, verify,
 };
 use windlass::vocab::SessionId;
 
@@ -16,7 +16,7 @@ use super::streams::print;
 use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
 use crate::exit::Exit;
-use crate::output::{harmless_line, short_line};
+use crate::output::{harmless_line, quoted, short_line};
 use crate::settings::{Env, Flags};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
@@ -39,16 +39,29 @@ async fn list(store: &dyn Store) -> Done {
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
-        print(&line(row, width))?;
+        let hint = if is_cut_short(store, row).await? { cut_short(row) } else { String::new() };
+        print(&format!("{}{hint}\n", line(row, width)))?;
     }
     Ok(Exit::Done)
+}
+
+/// Whether a run is open, needs no person, and yet no process is at it.
+async fn is_cut_short(store: &dyn Store, row: &SessionRow) -> Result<bool, CommandError> {
+    Ok(match row.status {
+        SessionStatus::Processing | SessionStatus::ToolLoop => !store.is_claimed(row.session).await?,
+        SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => false,
+    })
+}
+
+fn cut_short(row: &SessionRow) -> String {
+    format!("  (cut short: `windlass resume {}` goes on)", harmless_line(&quoted(&row.key)))
 }
 
 pub(crate) fn line(row: &SessionRow, width: usize) -> String {
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let updated = row.updated.to_string();
     let minute = updated.get(..16).unwrap_or(&updated).replace('T', " ");
-    format!("{:<width$}  {:<10}  {minute}  {}\n", harmless_line(&row.key), row.status.as_str(), short_line(about, 60))
+    format!("{:<width$}  {:<10}  {minute}  {}", harmless_line(&row.key), row.status.as_str(), short_line(about, 60))
 }
 
 async fn show(store: &dyn Store, key: &str) -> Done {

@@ -56,7 +56,7 @@ pub(super) async fn list(premises: &Premises, list: &List) -> Result<CallToolRes
     let all = rows.len();
     rows.truncate(list.limit.unwrap_or(LISTED).max(1));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
-    let mut text: String = rows.iter().map(|row| sessions::line(row, width)).collect();
+    let mut text: String = rows.iter().map(|row| sessions::line(row, width) + "\n").collect();
     if rows.is_empty() {
         text.push_str("there is no session yet; `ask` begins one");
     } else if rows.len() < all {

@@ -9,12 +9,14 @@ use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, hash_of};
 pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
     let lease = store.claim(session(1)).await?;
     same!(lease.session(), session(1));
+    same!((store.is_claimed(session(1)).await?, store.is_claimed(session(2)).await?), (true, false));
     holds!(matches!(store.claim(session(1)).await, Err(StoreError::Busy { .. })));
     let other = store.claim(session(2)).await?;
     drop(lease);
     let again = store.claim(session(1)).await?;
     holds!(matches!(store.claim(session(2)).await, Err(StoreError::Busy { .. })));
     drop((again, other));
+    same!((store.is_claimed(session(1)).await?, store.is_claimed(session(2)).await?), (false, false));
     Ok(())
 }
 

@@ -63,12 +63,24 @@ impl Claims {
             }
             Err(Refused::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
             Err(Refused::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
-            // What is not there any more went with the database.
-            Err(Refused::Failed(_)) if !self.folder.database().exists() => {
-                Err(StoreError::Gone { path: self.folder.database() })
-            }
-            Err(Refused::Failed(error)) => Err(StoreError::of_io(&Locks::path(&self.folder), &error)),
+            Err(Refused::Failed(error)) => Err(self.failed(&error)),
         }
+    }
+
+    pub(super) fn is_claimed(&self, session: SessionId) -> Result<bool, StoreError> {
+        match self.locks.look(session) {
+            Ok(()) => Ok(false),
+            Err(Refused::Held(_)) => Ok(true),
+            Err(Refused::Failed(error)) => Err(self.failed(&error)),
+        }
+    }
+
+    fn failed(&self, error: &io::Error) -> StoreError {
+        if self.folder.database().exists() {
+            return StoreError::of_io(&Locks::path(&self.folder), error);
+        }
+        // What is not there any more went with the database.
+        StoreError::Gone { path: self.folder.database() }
     }
 }
 
@@ -117,13 +129,16 @@ mod tests {
                 let session = |number| SessionId(Uuid::from_u128(number));
                 let held = |refused| matches!(refused, Err(Refused::Held(Some(process))) if process == own);
                 assert!(super::$way::Locks::path(&folder).exists() && !were_made(&folder).unwrap());
+                assert!(one.look(session(1)).is_ok());
                 assert!((0..500).all(|number| one.take(session(number)).is_ok()));
                 assert!(were_made(&folder).unwrap());
                 for number in 0..500 {
                     assert!(held(one.take(session(number))), "{number} is taken twice by one store");
                     assert!(held(other.take(session(number))), "{number} is taken twice");
+                    assert!(held(one.look(session(number))) && held(other.look(session(number))));
                 }
                 one.free(session(7));
+                assert!(one.look(session(7)).is_ok() && other.look(session(7)).is_ok());
                 assert!(other.take(session(7)).is_ok());
                 assert!(held(one.take(session(7))));
                 drop(one);

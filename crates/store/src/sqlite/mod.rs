@@ -215,6 +215,10 @@ impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
         Box::pin(async move { self.claims.claim(session) })
     }
+
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move { self.claims.is_claimed(session) })
+    }
 }
 
 impl Inbox for SqliteStore {

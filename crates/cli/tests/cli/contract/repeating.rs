@@ -35,6 +35,26 @@ fn a_finished_message_is_answered_again_without_asking_the_model() {
     bench.assert_whole("repeated");
 }
 
+// proves J6: an id is taken for good, and whoever gives it other words hears that
+#[test]
+fn other_words_under_a_known_id_are_said_to_go_nowhere() {
+    let key = [("SECRET_KEY", "open-sesame-1234")];
+    let steps = [Step::call("write_file", json!({"path": "a", "content": "x"})), Step::say("Done.")];
+    let bench = Bench::new(Script::of(steps));
+    let line = |words| ["run", words, "--session", "s", "--message-id", "m"];
+    let die = [key[0], ("WINDLASS_TEST_DIE", "after:4")];
+    assert_eq!(bench.run_with(&line("go open-sesame-1234"), &die).code, -9);
+    // Unfinished, then finished.
+    for context in ["unfinished", "finished"] {
+        let other = bench.run_with(&line("halt"), &key);
+        assert_eq!((other.code, other.stdout.as_str()), (0, "Done.\n"), "{context}: {}", other.stderr);
+        assert!(other.stderr.contains("message m was sent before with other words"), "{context}: {}", other.stderr);
+    }
+    let same = bench.run_with(&line("go open-sesame-1234"), &key);
+    assert_eq!((same.code, same.stdout.as_str()), (0, "Done.\n"), "{}", same.stderr);
+    assert!(!same.stderr.contains("other words"), "{}", same.stderr);
+}
+
 // proves J6: without a session the id holds for the data folder, wherever the line is typed
 #[test]
 fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {

@@ -42,6 +42,23 @@ fn sessions_are_listed_and_shown() {
     assert_eq!(bench.keys(), Vec::<String>::new());
 }
 
+// proves L4, J5: what a dead process left is told from what is being worked on
+#[test]
+fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(Script::of([Step::say("Done.").fault(wait)]));
+    let mut child = bench.spawn(&["run", "go", "--session", "my job"]);
+    bench.wait_for_requests(1, &mut child);
+    let listed = || bench.run(&["sessions", "list"]).stdout;
+    assert!(listed().ends_with("  go\n"), "{}", listed());
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert!(listed().ends_with("  go  (cut short: `windlass resume 'my job'` goes on)\n"), "{}", listed());
+    let resumed = bench.run(&["resume", "my job"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Done.\n"), "{}", resumed.stderr);
+    assert!(listed().ends_with("  go\n"), "{}", listed());
+}
+
 // proves J8, J11: a session carried elsewhere is the same and goes on
 #[test]
 fn an_exported_session_goes_on_in_another_data_folder() {

@@ -145,6 +145,9 @@ impl Ownership for Crashing {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
         self.inner.claim(session)
     }
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.inner.is_claimed(session)
+    }
 }
 
 impl Inbox for Crashing {

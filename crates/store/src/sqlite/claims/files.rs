@@ -37,6 +37,11 @@ impl Locks {
         Ok(())
     }
 
+    /// Says who has the session, holding it no longer than it takes to try.
+    pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
+        lock(&self.folder.join(session.to_string())).map(drop)
+    }
+
     pub(super) fn free(&self, session: SessionId) {
         // Unlocked by hand: a child process that was just forked may hold a copy of it.
         if let Some(file) = self.files().remove(&session) {

@@ -59,8 +59,15 @@ impl Locks {
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
         let mut held = self.held();
-        held.look_for_file(&self.folder).map_err(Refused::Failed)?;
+        held.look_for_file(&self.folder).and_then(|()| held.say_so()).map_err(Refused::Failed)?;
         held.lock(start(session))
+    }
+
+    /// Says who has the session, taking nothing.
+    pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
+        let mut held = self.held();
+        held.look_for_file(&self.folder).map_err(Refused::Failed)?;
+        held.is_free(start(session))
     }
 
     pub(super) fn free(&self, session: SessionId) {
@@ -73,8 +80,7 @@ impl Locks {
 }
 
 impl Held {
-    /// Has the file tell that a session was claimed. One that was removed keeps nobody out: it is made again where
-    /// everybody will come to it, beside the database.
+    /// A file that was removed keeps nobody out: it is made again where everybody will come to it, beside the database.
     fn look_for_file(&mut self, folder: &Folder) -> io::Result<()> {
         let (own, found) = (self.file.metadata()?, fs::metadata(folder.claims()));
         if !found.is_ok_and(|found| place(&found) == place(&own)) {
@@ -85,16 +91,18 @@ impl Held {
                 let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, *start, own_length())));
             }
         }
+        Ok(())
+    }
+
+    /// Has the file tell that a session was claimed.
+    fn say_so(&mut self) -> io::Result<()> {
         if self.file.metadata()?.size() == 0 { self.file.write_all(SENTENCE.as_bytes()) } else { Ok(()) }
     }
 
     fn lock(&mut self, start: i64) -> Result<(), Refused> {
-        if self.starts.contains(&start) {
-            return Err(Refused::Held(Some(std::process::id())));
-        }
-        let wanted = range(F_WRLCK, start, own_length());
         for _ in 0..TRIES {
-            match fcntl(&self.file, FcntlArg::F_OFD_SETLK(&wanted)) {
+            self.is_free(start)?;
+            match fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, start, own_length()))) {
                 Ok(_) => {
                     self.starts.insert(start);
                     return Ok(());
@@ -102,18 +110,22 @@ impl Held {
                 Err(Errno::EAGAIN | Errno::EACCES) => {}
                 Err(error) => return Err(Refused::Failed(error.into())),
             }
-            if let Some(length) = self.in_the_way(wanted)? {
-                // Without a length it is no claim of ours but a lock on the whole file.
-                return Err(Refused::Held(u32::try_from(length).ok().filter(|process| *process > 0)));
-            }
         }
         Err(Refused::Held(None))
     }
 
-    /// How long the range is that is in the way of `wanted`; none when it is free by now.
-    fn in_the_way(&self, mut wanted: flock) -> Result<Option<i64>, Refused> {
-        fcntl(&self.file, FcntlArg::F_OFD_GETLK(&mut wanted)).map_err(|error| Refused::Failed(error.into()))?;
-        Ok((c_int::from(wanted.l_type) != F_UNLCK).then_some(wanted.l_len))
+    /// Whether nobody, this store included, has locked the range; or who has.
+    fn is_free(&self, start: i64) -> Result<(), Refused> {
+        if self.starts.contains(&start) {
+            return Err(Refused::Held(Some(std::process::id())));
+        }
+        let mut found = range(F_WRLCK, start, own_length());
+        fcntl(&self.file, FcntlArg::F_OFD_GETLK(&mut found)).map_err(|error| Refused::Failed(error.into()))?;
+        if c_int::from(found.l_type) == F_UNLCK {
+            return Ok(());
+        }
+        // Without a length it is no claim of ours but a lock on the whole file.
+        Err(Refused::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
     }
 
     fn unlock(&mut self, start: i64) {
