@@ -80,11 +80,13 @@ pub enum StoreError {
         /// The version found.
         found: u32,
     },
-    /// Another program keeps the database locked.
-    #[error("{path} is locked by another program; close that program and try again", path = path.display())]
+    /// Somebody keeps all others from writing, for longer than writing takes.
+    #[error("{path} is kept locked by {holder}; let that go on (`fg`) or end it, then try again", path = path.display())]
     Locked {
         /// The file.
         path: PathBuf,
+        /// Who, as far as known.
+        holder: String,
     },
     /// The operating system says no, for another reason.
     #[error("{path}: {why}; see that the disk is well, then try again", path = path.display())]

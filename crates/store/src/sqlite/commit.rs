@@ -8,7 +8,6 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`. First it is looked whether the files that are written are still there.
 
-use std::fs::TryLockError;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
@@ -21,7 +20,7 @@ use super::slip::Slip;
 use super::spool::{self, LONG, Position, Spool};
 use super::stow::{note, stow, stowed};
 use super::tails::Tails;
-use super::write_lock::{Patience, WriteLock};
+use super::write_lock::{Held, Patience, WriteLock};
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Durability, Folder, SqliteOptions, schema};
@@ -119,10 +118,9 @@ impl Committer {
     /// Writes a group; afterwards every job of it knows its result.
     pub(super) fn commit(&mut self, group: &mut [Box<dyn Job>], patience: Patience) -> Result<(), HeldElsewhere> {
         match self.lock.take(patience) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(HeldElsewhere),
+            Ok(Held::Here) => {}
+            Ok(Held::Elsewhere) => return Err(HeldElsewhere),
             Err(error) => {
-                let error = self.lock.fault(error);
                 group.iter_mut().for_each(|job| job.fail(error.clone()));
                 return Ok(());
             }
@@ -318,7 +316,7 @@ impl Committer {
     /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is. What
     /// can't be done now is done another time.
     pub(super) fn keep_up(&mut self, upkeep: Upkeep) {
-        if self.is_spool_long(upkeep) && self.lock.take(Patience::Wait).is_ok() {
+        if self.is_spool_long(upkeep) && self.lock.take(Patience::Wait) == Ok(Held::Here) {
             // Where it can't, the spool grows on.
             let _ = self.see_to_files().and_then(|()| self.next_lap());
             self.lock.release();
@@ -345,7 +343,7 @@ impl Committer {
 
     /// Stows the spool, so that the database alone has everything; unless another process is writing.
     pub(super) fn close(&mut self) {
-        if self.lock.take(Patience::No).is_ok() {
+        if self.lock.take(Patience::No) == Ok(Held::Here) {
             // What stays on the spool is found there.
             let _ = self.stow_the_rest().and_then(|()| self.replace_spool());
             self.lock.release();

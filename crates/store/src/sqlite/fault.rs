@@ -21,7 +21,9 @@ pub(super) fn meaning(path: &Path, error: &Error) -> StoreError {
         (ErrorCode::DatabaseCorrupt, _) | (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS) => {
             StoreError::Damaged { what: format!("{} is damaged ({why})", path.display()) }
         }
-        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => StoreError::Locked { path },
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => {
+            StoreError::Locked { path, holder: "another program".into() }
+        }
         _ => StoreError::Io { path, why },
     }
 }

@@ -98,8 +98,8 @@ fn with_spool() -> String {
 /// Opens the data folder for writing.
 pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {
     private::make_folder(&folder.0).map_err(|error| StoreError::of_io(&folder.0, &error))?;
-    let lock = WriteLock::open(&folder.write_lock())?;
-    lock.take(Patience::Wait).map_err(|error| lock.fault(error))?;
+    let mut lock = WriteLock::open(&folder.write_lock())?;
+    lock.take(Patience::Wait)?;
     let opened = open_locked(folder, durability).and_then(|connection| {
         let stowed = stowed(&connection).map_err(|error| meaning(&folder.database(), &error))?;
         Ok((Spool::open(folder, stowed)?, connection))
