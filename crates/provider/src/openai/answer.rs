@@ -15,6 +15,12 @@ use super::few::Few;
 use super::stream::{ChatStream, Limits};
 use crate::Piece;
 
+/// What a mark of the byte order begins with, in UTF-8.
+const BYTE_ORDER_MARK: u8 = 0xEF;
+
+/// What text begins with that was made smaller by gzip.
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
 /// An answer's body so far.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -29,7 +35,7 @@ enum Form {
     Unknown,
     /// A stream of events.
     Stream(Box<ChatStream>),
-    /// One body; a web page too.
+    /// One body; a web page too, and whatever is none of this.
     Whole(Vec<u8>),
 }
 
@@ -43,11 +49,14 @@ impl Answer {
     /// Takes bytes, cut anywhere; pieces go to `sink` where the body is a stream.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
         if let Form::Unknown = self.form {
-            // A byte order mark before JSON is not worth a case: the stream reader takes `{` lines too.
-            let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) else { return Ok(()) };
+            let Some(first) = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()) else { return Ok(()) };
+            // A line of a stream begins with `data`, `event`, `id`, `retry` or a colon. A byte order mark before JSON
+            // is not worth a case: the stream reader takes `{` lines too.
             self.form = match first {
-                b'{' | b'[' | b'<' => Form::Whole(Vec::new()),
-                _ => Form::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits))),
+                b'd' | b'e' | b'i' | b'r' | b':' | BYTE_ORDER_MARK => {
+                    Form::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits)))
+                }
+                _ => Form::Whole(Vec::new()),
             };
         }
         match &mut self.form {
@@ -68,7 +77,7 @@ impl Answer {
     pub fn finish(self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         match self.form {
             Form::Unknown => {
-                let said = "closed the connection without an answer.";
+                let said = "gave an answer with nothing in it.";
                 Err(self.endpoint.failure(FailureClass::Transient, said))
             }
             Form::Stream(stream) => stream.finish(sink),
@@ -99,6 +108,10 @@ impl Answer {
 pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     if looks_like_a_web_page(body) {
         return Err(endpoint.failure(FailureClass::Protocol, &format!("{WEB_PAGE}.")));
+    }
+    if body.starts_with(&GZIP) {
+        let said = "sent its answer compressed, which nobody asked for; see what stands between (a proxy?).";
+        return Err(endpoint.failure(FailureClass::Protocol, said));
     }
     let text = String::from_utf8_lossy(body);
     let chunk = match Chunk::read(&text) {

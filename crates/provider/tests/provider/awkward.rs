@@ -340,7 +340,8 @@ fn a_whole_body_and_a_stream_are_told_apart_by_their_bytes() {
 #[test]
 fn a_whole_body_that_is_no_answer_says_what_it_is() {
     for (body, class, words) in [
-        ("", FailureClass::Transient, "closed the connection without an answer"),
+        ("", FailureClass::Transient, "gave an answer with nothing in it"),
+        ("no healthy upstream", FailureClass::Protocol, "not of this API: no healthy upstream"),
         (
             "<!DOCTYPE html><title>Hi</title>",
             FailureClass::Protocol,
@@ -355,5 +356,10 @@ fn a_whole_body_that_is_no_answer_says_what_it_is() {
         assert_eq!(failed.class, class, "{body}");
         assert!(failed.message.contains(words), "{failed}");
     }
+    let mut compressed = Answer::new(endpoint().into(), Limits::default());
+    compressed.push(b"\x1f\x8b\x08\0rest", &mut |_| {}).unwrap();
+    let failed = failure(compressed.finish(&mut |_| {}));
+    assert_eq!(failed.class, FailureClass::Protocol);
+    assert!(failed.message.contains("sent its answer compressed"), "{failed}");
     assert_eq!(decode_whole(&endpoint(), b"[1]").expect_err("no answer").class, FailureClass::Protocol);
 }
