@@ -1,0 +1,49 @@
+//! Questions to a person, and what they said.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, AnsweredBy, At, Elicitation, Preview, QuestionId, QuestionKind, QuestionOption};
+
+/// A person is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAsked {
+    /// Its number in the session.
+    pub question: QuestionId,
+    /// What about.
+    pub kind: QuestionKind,
+    /// What is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+    /// The answers on offer.
+    pub options: Vec<QuestionOption>,
+    /// When the default is taken; absent means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<At>,
+    /// What silence means.
+    pub default: QuestionOption,
+    /// What a tool needs to be told, where it is a tool that asks (P4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elicitation: Option<Elicitation>,
+}
+
+/// A permission that outlives the call it was given for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grant {
+    /// The rule, e.g. `run_command(cargo *)`.
+    pub rule: String,
+}
+
+/// A question was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAnswered {
+    /// Which.
+    pub question: QuestionId,
+    /// How.
+    pub answer: Answer,
+    /// By whom.
+    pub by: AnsweredBy,
+    /// What it allows from now on in this session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Grant>,
+}
