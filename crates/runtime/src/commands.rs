@@ -8,14 +8,17 @@ use windlass_vocab::{
 };
 
 use crate::driver::Driver;
-use crate::session::{Command, Sent, Standing, Stopped, Taken};
+use crate::session::{Command, Sent, Standing, Stopped, Taken, When};
 
 impl Driver {
     pub(crate) async fn obey(&mut self, command: Command) -> Result<(), StoreError> {
         // The answer goes out last: whoever hears it may ask at once where the session stands.
         match command {
-            Command::Send { message_id, text, reply } => {
-                let sent = self.send(message_id, text).await?;
+            Command::Send { message_id, text, when, reply } => {
+                let sent = match when {
+                    When::Idle if self.is_busy_for(&message_id) => Sent::Busy,
+                    When::Idle | When::Anytime => self.send(message_id, text).await?,
+                };
                 self.announce();
                 let _ = reply.send(sent);
             }
@@ -67,6 +70,10 @@ impl Driver {
     }
 
     async fn send(&mut self, message_id: MessageId, text: String) -> Result<Sent, StoreError> {
+        if self.errand.as_ref().is_some_and(|errand| *errand != message_id) {
+            // They stay for more.
+            self.errand = None;
+        }
         if let Some(run) = self.state.book.seen.get(&message_id) {
             return Ok(Sent::Known(*run));
         }
@@ -82,6 +89,19 @@ impl Driver {
             self.waiting.push_back(waiting);
         }
         Ok(Sent::Queued)
+    }
+
+    /// Whether a message would have to wait, or join a run that it did not begin.
+    fn is_busy_for(&self, message_id: &MessageId) -> bool {
+        let known = self.state.book.seen.contains_key(message_id);
+        !known && (self.open_run().is_some() || !self.waiting.is_empty())
+    }
+
+    /// Whether what waits is taken up here. Whoever came with one message leaves when its run is over, and a run begun
+    /// then would be cut short.
+    pub(crate) fn takes_more(&self) -> bool {
+        let Some(errand) = &self.errand else { return true };
+        self.state.book.seen.get(errand).is_none_or(|run| self.open_run() == Some(*run))
     }
 
     /// Takes the oldest waiting message up; it leaves the inbox in the same transaction.
@@ -123,7 +143,8 @@ impl Driver {
             return Standing::Working;
         }
         if self.state.control.run.is_none() {
-            return if self.waiting.is_empty() { Standing::Idle } else { Standing::Working };
+            let takes = !self.waiting.is_empty() && self.takes_more();
+            return if takes { Standing::Working } else { Standing::Idle };
         }
         let questions: Vec<QuestionAsked> = questions(&self.owed).cloned().collect();
         let only_questions = self.owed.iter().all(|effect| match effect {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
-use windlass_vocab::{CallId, CallRequested, Envelope, Json, Resumption};
+use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
 
 use crate::attempt::{self, Asked, Read, Streamed};
 use crate::call::{self, Ended, Live};
@@ -34,6 +34,8 @@ pub(crate) struct Driver {
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) commands: mpsc::Receiver<Box<Command>>,
     pub(crate) waiting: VecDeque<Waiting>,
+    /// The message this session was opened for, if it was for one: what waits behind it is left to others.
+    pub(crate) errand: Option<MessageId>,
     /// What is owed, after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) underway: Underway,
@@ -59,7 +61,7 @@ impl Driver {
             self.underway.abort_all_but(&self.owed);
             self.renew_offer().await?;
             self.start_what_is_owed();
-            if self.owed.contains(&Effect::Receive) && self.take_waiting().await? == Taken::Yes {
+            if self.owed.contains(&Effect::Receive) && self.takes_more() && self.take_waiting().await? == Taken::Yes {
                 continue;
             }
             self.announce();

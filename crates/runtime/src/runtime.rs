@@ -7,12 +7,12 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
+use windlass_vocab::{At, LeaseTaken, Newer, RunId, SessionId, SessionOpened};
 
 use crate::driver::Driver;
 use crate::events::{Events, Interest, Subscription};
 use crate::outside::{Agent, Outside};
-use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing};
+use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing, Taken};
 use crate::underway::Underway;
 
 /// Which session is meant.
@@ -94,8 +94,9 @@ impl Runtime {
         Ok((self.open_into(&opening, &agent, events, None).await?.0, subscription))
     }
 
-    /// Opens a session and says something in it. A session that is new is stored with its first message,
-    /// both or neither, so that neither waits for the other's commit.
+    /// Opens a session to say one thing in it. A session that is new is stored with its first message, both or
+    /// neither, so that neither waits for the other's commit. Once that message's run is over, what waits behind it is
+    /// left in the inbox, unless something else is said.
     pub async fn open_saying(
         &self,
         opening: Opening,
@@ -117,7 +118,22 @@ impl Runtime {
     pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<(Session, Subscription), OpenError> {
         let events = Events::default();
         let subscription = events.subscribe(Interest::Everything);
-        Ok((self.take_over(session, agent, events).await?, subscription))
+        let (driver, handle) = self.take_over(session, agent, events).await?;
+        Ok((started(driver, handle), subscription))
+    }
+
+    /// Opens a session for another try at its last run, before anything that waits; `None` when that did not end badly.
+    pub async fn open_retrying(
+        &self,
+        session: SessionId,
+        agent: Agent,
+    ) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
+        let events = Events::default();
+        let subscription = events.subscribe(Interest::Everything);
+        let (mut driver, handle) = self.take_over(session, agent, events).await?;
+        let retried = driver.step(Fact::Retried(Box::new(driver.terms()))).await?;
+        let run = driver.open_run().filter(|_| retried == Taken::Yes);
+        Ok(run.map(|run| (started(driver, handle), subscription, run)))
     }
 
     /// Opens a session; also says what became of the first words, where it was made with them.
@@ -139,7 +155,9 @@ impl Runtime {
                 created => return created,
             },
         };
-        Ok((self.take_over(known, agent.clone(), events).await?, None))
+        let (mut driver, handle) = self.take_over(known, agent.clone(), events).await?;
+        driver.errand = words.map(|words| words.message_id.clone());
+        Ok((started(driver, handle), None))
     }
 
     async fn create(
@@ -162,12 +180,17 @@ impl Runtime {
         let writer = Writer::new(session, Head::default(), nonce());
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
         let sent = driver.begin(Fact::Opened(opened, taken(1)), words).await?;
-        driver.announce();
-        tokio::spawn(Box::new(driver).drive());
-        Ok((handle, sent))
+        driver.errand = words.map(|words| words.message_id.clone());
+        Ok((started(driver, handle), sent))
     }
 
-    async fn take_over(&self, session: SessionId, agent: Agent, events: Events) -> Result<Session, OpenError> {
+    /// The driver of a session that is there, with what was left unfinished taken up, but not yet started.
+    async fn take_over(
+        &self,
+        session: SessionId,
+        agent: Agent,
+        events: Events,
+    ) -> Result<(Driver, Session), OpenError> {
         let store = &self.outside.store;
         let lease = store.claim(session).await?;
         let head = store.head(session).await?;
@@ -188,9 +211,7 @@ impl Runtime {
             let deadline = deadline_ms.map(|ms| now.plus_ms(ms));
             driver.step(Fact::Resumed { attendance, deadline }).await?;
         }
-        driver.announce();
-        tokio::spawn(Box::new(driver).drive());
-        Ok(handle)
+        Ok((driver, handle))
     }
 
     /// Nothing is run again while a command of the last process still runs (J4, T7).
@@ -227,10 +248,18 @@ impl Runtime {
             standing,
             commands: receiver,
             waiting: VecDeque::new(),
+            errand: None,
             underway: Underway::default(),
         };
         (driver, handle)
     }
+}
+
+/// Starts the driver; gives its handle.
+fn started(driver: Driver, handle: Session) -> Session {
+    driver.announce();
+    tokio::spawn(Box::new(driver).drive());
+    handle
 }
 
 /// How long a guard may take to end what it started.

@@ -104,11 +104,16 @@ impl<D, O> Agent<D, O> {
         self.runtime.open_existing(session, self.terms.clone()).await
     }
 
+    /// Opens a session for another try at its last run; `None` when that did not end badly.
+    pub async fn retrying(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
+        self.runtime.open_retrying(session, self.terms.clone()).await
+    }
+
     fn opening(&self, key: &str) -> Opening {
         Opening { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
     }
 
-    /// Says something in a session and waits for the end of the run.
+    /// Says something in a session and waits for the end of the run. What waits behind it is left in the inbox.
     pub async fn run(&self, key: &str, prompt: &str) -> Result<RunEnded, RunError> {
         self.say(key, MessageId(Uuid::now_v7().to_string()), prompt).await
     }
@@ -133,7 +138,8 @@ impl<D, O> Agent<D, O> {
         ended
     }
 
-    /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited.
+    /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited. Once that
+    /// is over, what waits behind it is left in the inbox, unless something else is said.
     pub async fn session_saying(
         &self,
         key: &str,

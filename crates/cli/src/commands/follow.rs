@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
-use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, StopBy};
+use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
 use super::question::{choices, chosen, offered, shown, terms};
@@ -18,7 +18,40 @@ use crate::screen::{Colour, painted};
 use crate::settings::Env;
 use crate::tty;
 
-/// Follows until the run ends or waits for somebody who is not here, and lets go of everything.
+/// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
+/// here; lets go of everything. The exit code is that of the last run.
+pub(super) async fn until_nothing_waits(
+    job: &mut Job,
+    agent: &Agent,
+    session: Session,
+    events: &mut Subscription,
+    first: RunId,
+) -> Done {
+    let mut run = first;
+    let done = loop {
+        let done = follow(job, agent, &session, events, Awaited::Run(run)).await;
+        run = RunId(run.0 + 1);
+        match done {
+            Ok(_) if is_begun(agent, &session, run).await? => {}
+            done => break done,
+        }
+    };
+    session.close().await;
+    job.servers.close().await;
+    done
+}
+
+/// Whether a run of this number has begun, or is about to: a message leaves the inbox in the batch that begins its run.
+async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, CommandError> {
+    let store = &agent.runtime().outside().store;
+    if !store.waiting(session.id()).await?.is_empty() {
+        return Ok(true);
+    }
+    Ok(store.row(session.id()).await?.is_some_and(|row| row.runs >= run.0))
+}
+
+/// Follows until the run ends or waits for somebody who is not here, and lets go of everything. Says what is left in
+/// the inbox.
 pub(crate) async fn to_its_end(
     job: &mut Job,
     agent: &Agent,
@@ -27,9 +60,26 @@ pub(crate) async fn to_its_end(
     awaited: Awaited,
 ) -> Done {
     let done = follow(job, agent, &session, events, awaited).await;
+    let (id, store) = (session.id(), &agent.runtime().outside().store);
     session.close().await;
     job.servers.close().await;
+    // What can't be read now is nothing the run should fail for.
+    if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
+        && let Some(text) = still_waiting(&row.key, waiting.len())
+    {
+        tell(&format!("windlass: {text}"));
+    }
     done
+}
+
+/// Says that messages wait in a session, if any does, and what takes them up.
+pub(super) fn still_waiting(key: &str, waiting: usize) -> Option<String> {
+    let messages = match waiting {
+        0 => return None,
+        1 => "1 message waits".to_owned(),
+        many => format!("{many} messages wait"),
+    };
+    Some(format!("{messages} to be taken up: `windlass resume {}` goes on", quoted(key)))
 }
 
 /// Follows until the run ends or waits for somebody who is not here.

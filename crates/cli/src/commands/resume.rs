@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use windlass::store::{Backwards, Store, StoreError};
 use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, Record, RunId, SessionId};
-use windlass::{Awaited, RunError, Session, Standing};
+use windlass::{RunError, Session, Standing};
 
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
@@ -46,7 +46,9 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             session.close().await;
             return Err(error);
         }
-        follow::to_its_end(&mut job, &agent, session, &mut events, Awaited::Run(RunId(row.runs))).await
+        // Without an open run it is a message that waits which begins the next.
+        let run = if session::is_open(&row) { RunId(row.runs) } else { RunId(row.runs + 1) };
+        follow::until_nothing_waits(&mut job, &agent, session, &mut events, run).await
     })
 }
 

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use windlass::{Awaited, RunError};
-
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{RetryArgs, flags};
 use crate::exit::Exit;
@@ -30,11 +28,9 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
         let model = job.choose(Wish::new(session, otherwise)).await?;
         let agent = agent::build(&job, store, &model)?;
-        let (session, mut events) = agent.existing(row.session).await?;
-        let Some(run) = session.retry().await.map_err(RunError::from)? else {
-            session.close().await;
+        let Some((session, mut events, run)) = agent.retrying(row.session).await? else {
             return Err(nothing("its last run did not end badly"));
         };
-        follow::to_its_end(&mut job, &agent, session, &mut events, Awaited::Run(run)).await
+        follow::until_nothing_waits(&mut job, &agent, session, &mut events, run).await
     })
 }

@@ -12,6 +12,7 @@ use windlass::store::{
 };
 use windlass::vocab::SessionId;
 
+use super::follow::still_waiting;
 use super::streams::print;
 use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
@@ -39,22 +40,28 @@ async fn list(store: &dyn Store) -> Done {
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
-        let hint = if is_cut_short(store, row).await? { cut_short(row) } else { String::new() };
+        let hint = match left(store, row).await? {
+            Some(text) => format!("  ({})", harmless_line(&text)),
+            None => String::new(),
+        };
         print(&format!("{}{hint}\n", line(row, width)))?;
     }
     Ok(Exit::Done)
 }
 
-/// Whether a run is open, needs no person, and yet no process is at it.
-async fn is_cut_short(store: &dyn Store, row: &SessionRow) -> Result<bool, CommandError> {
-    Ok(match row.status {
-        SessionStatus::Processing | SessionStatus::ToolLoop => !store.is_claimed(row.session).await?,
-        SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => false,
-    })
-}
-
-fn cut_short(row: &SessionRow) -> String {
-    format!("  (cut short: `windlass resume {}` goes on)", harmless_line(&quoted(&row.key)))
+/// What nobody is at, and what goes on with it: a run that needs no person, or messages in the inbox.
+async fn left(store: &dyn Store, row: &SessionRow) -> Result<Option<String>, CommandError> {
+    if store.is_claimed(row.session).await? {
+        return Ok(None);
+    }
+    match row.status {
+        SessionStatus::Processing | SessionStatus::ToolLoop => {
+            Ok(Some(format!("cut short: `windlass resume {}` goes on", quoted(&row.key))))
+        }
+        SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => {
+            Ok(still_waiting(&row.key, store.waiting(row.session).await?.len()))
+        }
+    }
 }
 
 pub(crate) fn line(row: &SessionRow, width: usize) -> String {
@@ -72,6 +79,9 @@ async fn show(store: &dyn Store, key: &str) -> Done {
     }
     if let Some(mended) = timeline::mended(&envelopes) {
         print(&mended)?;
+    }
+    for message in store.waiting(row.session).await? {
+        print(&timeline::waiting(&message))?;
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! One line per record, for people.
 
-use windlass::store::repairs;
+use windlass::store::{Waiting, repairs};
 use windlass::vocab::{Coverage, Envelope, Part, Record};
 
 use crate::output::short_line;
@@ -10,13 +10,23 @@ const WIDTH: usize = 100;
 /// `seq  time  kind  what`.
 pub(super) fn line(envelope: &Envelope) -> String {
     let at = envelope.at.to_string();
-    let time = at.get(11..19).unwrap_or(&at);
     format!(
-        "{:>5}  {time}  {:<16}  {}\n",
+        "{:>5}  {}  {:<16}  {}\n",
         envelope.seq,
+        time(&at),
         envelope.record.kind(),
         short_line(&what(&envelope.record), WIDTH)
     )
+}
+
+/// A message that is not taken up: it has no number yet.
+pub(super) fn waiting(message: &Waiting) -> String {
+    let at = message.at.to_string();
+    format!("{:>5}  {}  {:<16}  {}\n", "-", time(&at), "waits", short_line(&message.text, WIDTH))
+}
+
+fn time(at: &str) -> &str {
+    at.get(11..19).unwrap_or(at)
 }
 
 /// How often calls had to be mended, and why; nothing where none had to.

@@ -15,4 +15,5 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod undoing;
+mod waiting;
 mod words;

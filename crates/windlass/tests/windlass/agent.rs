@@ -3,7 +3,7 @@
 use serde_json::json;
 use windlass::tools::GuardProgram;
 use windlass::vocab::{MessageId, PolicyPatch};
-use windlass::{Agent, Awaited, EndReason, RunError, Sent, Session, Subscription};
+use windlass::{Agent, Awaited, EndReason, Interest, RunError, Sent, Session, Subscription};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
 
 fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
@@ -177,6 +177,28 @@ async fn a_message_that_waits_is_answered_by_its_own_run() {
         let ended = agent.follow(&session, &mut session.events(), awaited, |_| {}).await.expect("ended");
         assert_eq!(ended.answer, answer);
     }
+}
+
+#[tokio::test]
+async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_more() {
+    // proves L7, J1
+    let slow = Step::say("of a").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
+    let script = Script::of([slow, Step::say("of b"), Step::say("of c"), Step::say("of d")]);
+    let server = ModelServer::start(script).expect("a server");
+    let agent = queueing(&server);
+    let (session, _) = queue(&agent, &server).await;
+    let (id, store) = (session.id(), &agent.runtime().outside().store);
+    session.close().await;
+    let (first, fourth) = (MessageId("a".into()), MessageId("d".into()));
+    let ended = agent.run_once("s", first.clone(), "a").await.expect("ended");
+    assert_eq!(ended.answer, "of a");
+    assert_eq!(store.waiting(id).await.expect("read").len(), 2);
+    assert_eq!(store.row(id).await.expect("read").expect("there").runs, 1, "nothing is begun that nobody follows");
+    let (session, mut events, _) = agent.session_saying("s", first, "a", Interest::Runs).await.expect("opened");
+    assert_eq!(session.send(fourth.clone(), "d").await, Ok(Sent::Queued), "nothing overtakes what waits");
+    let ended = agent.follow(&session, &mut events, Awaited::Message(fourth), |_| {}).await.expect("ended");
+    assert_eq!(ended.answer, "of d");
+    assert!(store.waiting(id).await.expect("read").is_empty());
 }
 
 #[tokio::test]

@@ -1,0 +1,82 @@
+//! Messages that wait: they are shown, nothing begins them only to drop them, and something goes on with them.
+
+use serde_json::json;
+use windlass_testkit::{FaultKind, Scene, Script, Step};
+
+use crate::support::Bench;
+
+const FIRST: [&str; 8] = ["run", "first", "--session", "s", "--message-id", "a", "--preset", "operator"];
+const SECOND: [&str; 8] = ["run", "second", "--session", "s", "--message-id", "b", "--preset", "operator"];
+const HINT: &str = "1 message waits to be taken up: `windlass resume s` goes on";
+
+fn script(first: impl IntoIterator<Item = Step>) -> Script {
+    Script::when("first", first).scene(Scene::when("second", [Step::say("Two.")]))
+}
+
+/// The first message's run, which never gets its reply, and the second behind it.
+fn cut_both_short(bench: &Bench) {
+    for (count, line) in [FIRST, SECOND].into_iter().enumerate() {
+        let mut child = bench.spawn(&line);
+        bench.wait_for_requests(count + 1, &mut child);
+        while line == SECOND && !bench.run(&["sessions", "show", "s"]).stdout.contains("  waits  ") {
+            assert!(child.try_wait().expect("waited").is_none(), "the process ended before the message was there");
+        }
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+    }
+}
+
+// proves J1, L7: behind a run that waits for a person
+#[test]
+fn a_message_behind_a_question_is_shown_and_answered_after_it() {
+    let command = json!({"command": "touch started; sleep 300"});
+    let bench = Bench::new(script([Step::call("run_command", command), Step::say("One.")]));
+    let mut child = bench.spawn(&[&FIRST[..], &["--mode", "bypass"]].concat());
+    bench.wait_for_file("started", &mut child);
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let queued = bench.run(&SECOND);
+    assert_eq!((queued.code, queued.stdout.as_str()), (6, ""), "{}", queued.stderr);
+    assert!(queued.stderr.contains(HINT), "{}", queued.stderr);
+    let listed = bench.run(&["sessions", "list"]).stdout;
+    assert!(listed.contains("waiting") && listed.trim_end().ends_with(&format!("({HINT})")), "{listed}");
+    let shown = bench.run(&["sessions", "show", "s"]).stdout;
+    assert!(shown.trim_end().ends_with("  waits             second"), "{shown}");
+    let resumed = bench.run(&["resume", "s", "--answer", "interrupt"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "One.\nTwo.\n"), "{}", resumed.stderr);
+    assert_eq!((bench.records("s", "RunEnded"), bench.records("s", "RunStarted")), (2, 2));
+    assert!(!bench.run(&["sessions", "list"]).stdout.contains("waits"));
+    bench.assert_whole("both answered");
+}
+
+// proves J1, L7, J6: a line answers its own message and leaves the rest to whoever goes on with it
+#[test]
+fn a_line_leaves_what_waits_behind_its_message_and_says_so() {
+    let late = FaultKind::Delay { ms: 120_000 }.times(2);
+    let bench = Bench::new(script([Step::say("One.").fault(late)]));
+    cut_both_short(&bench);
+    let first = bench.run(&FIRST);
+    assert_eq!((first.code, first.stdout.as_str()), (0, "One.\n"), "{}", first.stderr);
+    assert!(first.stderr.contains(HINT), "{}", first.stderr);
+    assert_eq!(bench.records("s", "RunStarted"), 1, "nothing is begun that nobody would follow");
+    let listed = bench.run(&["sessions", "list"]).stdout;
+    assert!(listed.contains("idle") && listed.trim_end().ends_with(&format!("({HINT})")), "{listed}");
+    let resumed = bench.run(&["resume", "s"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Two.\n"), "{}", resumed.stderr);
+    let second = bench.run(&SECOND);
+    assert_eq!((second.code, second.stdout.as_str()), (0, "Two.\n"), "{}", second.stderr);
+    bench.assert_whole("both answered");
+}
+
+// proves J6, L7: another try goes before what waits
+#[test]
+fn a_retry_comes_before_what_waits_and_both_are_answered() {
+    let late = FaultKind::Delay { ms: 120_000 }.times(2);
+    let bench = Bench::new(script([Step::say("One.").fault(late).fault(FaultKind::status(401))]));
+    cut_both_short(&bench);
+    let failed = bench.run(&FIRST);
+    assert_eq!((failed.code, failed.stdout.as_str()), (1, ""), "{}", failed.stderr);
+    let retried = bench.run(&["retry", "s", "--preset", "operator"]);
+    assert_eq!((retried.code, retried.stdout.as_str()), (0, "One.\nTwo.\n"), "{}", retried.stderr);
+    bench.assert_whole("tried again");
+}
