@@ -7,6 +7,7 @@ mod forks;
 mod output;
 mod pauses;
 mod properties;
+mod retries;
 mod support;
 mod turns;
 mod undo;
