@@ -6,6 +6,7 @@ mod dialects;
 mod forks;
 mod output;
 mod pauses;
+mod presets;
 mod properties;
 mod retries;
 mod support;
