@@ -43,11 +43,78 @@ fn next_model(run: &Run, attempt: &Attempt) -> NextAttempt {
     }
 }
 
-/// Doubling waits with up to a tenth of jitter, a hash of ids so that it is the same every time.
+/// Doubling waits with up to a tenth of jitter, a hash of ids so that it is the same every time. The ceiling
+/// holds for the sum: who sets one wants no wait above it.
 fn backoff(retry: Retry, tries: u32, session: SessionId, key: AttemptKey) -> u64 {
     let doubled = retry.first_wait_ms.saturating_mul(1 << tries.saturating_sub(1).min(20));
     let wait = doubled.min(retry.ceiling_ms);
     let mut hasher = DefaultHasher::new();
     (session, key).hash(&mut hasher);
-    wait + hasher.finish() % (wait / 10 + 1)
+    let jitter = hasher.finish() % (wait / 10 + 1);
+    wait.saturating_add(jitter).min(retry.ceiling_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{Retry, RunId, SessionId, TurnId};
+
+    use super::backoff;
+    use crate::AttemptKey;
+
+    const TRIES: u32 = 40;
+
+    fn session(number: u8) -> SessionId {
+        format!("01890000-0000-7000-8000-0000000000{number:02x}").parse().expect("an id")
+    }
+
+    /// The wait after the try `tries` of the first turn of `session`.
+    fn wait(retry: Retry, tries: u32, session: SessionId) -> u64 {
+        backoff(retry, tries, session, AttemptKey { run: RunId(1), turn: TurnId(1), attempt: tries })
+    }
+
+    #[test]
+    fn a_wait_is_the_first_doubled_and_at_most_a_tenth_more_and_never_above_the_ceiling() {
+        // proves M3
+        // Some ceilings lie between a wait and a tenth more, where only the jitter can reach them.
+        for (first_wait_ms, ceiling_ms) in
+            [(500, 32_000), (500, 4_001), (1_000, 1_000), (950, 1_000), (3_000, 1_000), (7, 60_000), (0, 60_000)]
+        {
+            let retry = Retry { tries: TRIES, first_wait_ms, ceiling_ms };
+            for session in (0..=u8::MAX).map(session) {
+                let mut doubled = first_wait_ms;
+                for tries in 1..TRIES {
+                    let wait = wait(retry, tries, session);
+                    let allowed = doubled.min(ceiling_ms)..=(doubled + doubled / 10).min(ceiling_ms);
+                    assert!(allowed.contains(&wait), "{wait} is not in {allowed:?}: {retry:?}, try {tries}");
+                    doubled = (doubled * 2).min(ceiling_ms);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn waits_that_have_no_end_in_numbers_overflow_nothing() {
+        // proves M3
+        let retry = Retry { tries: TRIES, first_wait_ms: u64::MAX, ceiling_ms: u64::MAX };
+        assert_eq!(wait(retry, 1, session(0)), u64::MAX);
+        assert_eq!(wait(retry, u32::MAX, session(0)), u64::MAX);
+    }
+
+    #[test]
+    fn the_same_ids_wait_the_same_and_others_each_their_own_time() {
+        // proves M3
+        let retry = Retry { tries: TRIES, first_wait_ms: 10_000, ceiling_ms: 60_000 };
+        let waits = || (0..=u8::MAX).map(|number| wait(retry, 1, session(number))).collect::<Vec<_>>();
+        assert_eq!(waits(), waits());
+        let distinct = waits().into_iter().collect::<std::collections::BTreeSet<_>>().len();
+        assert!(distinct > 200, "only {distinct} of 256 sessions that fail together come back apart");
+    }
+
+    #[test]
+    fn a_wait_does_not_change_from_build_to_build() {
+        // proves J8: a journal that another build wrote is decided again with the waits it holds
+        let retry = Retry { tries: TRIES, first_wait_ms: 10_000, ceiling_ms: 60_000 };
+        let waits: Vec<u64> = (1..=4).map(|tries| wait(retry, tries, session(0))).collect();
+        assert_eq!(waits, [10_846, 21_191, 43_799, 60_000]);
+    }
 }

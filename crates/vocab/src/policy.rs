@@ -101,7 +101,8 @@ pub enum AtCap {
     WrapUp,
 }
 
-/// Tries and waits: `first_wait_ms`, doubled each time, never above `ceiling_ms`.
+/// Tries and waits: `first_wait_ms`, doubled each time and up to a tenth more, never above `ceiling_ms`. A wait
+/// the server asks for is kept as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {

@@ -409,16 +409,10 @@ fn transient_failures_are_retried_with_doubling_waits_then_the_next_model_answer
     world.say("go");
     let ended = world.finish();
     assert_eq!(ended.answer, "from the second model");
-    let nexts: Vec<NextAttempt> = world
-        .journal
-        .iter()
-        .flatten()
-        .filter_map(|record| match record {
-            Record::AttemptFailed(failed) => Some(failed.next.clone()),
-            _ => None,
-        })
-        .collect();
+    let (nexts, waits) = (world.nexts(), world.waits());
     assert!(matches!(nexts[..], [NextAttempt::Retry { .. }, NextAttempt::Retry { .. }, NextAttempt::Model { .. }]));
+    let [first, second] = waits[..] else { panic!("two waits: {waits:?}") };
+    assert!((3_000..=3_300).contains(&first) && (6_000..=6_600).contains(&second), "{waits:?}");
 }
 
 #[test]

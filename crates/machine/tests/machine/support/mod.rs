@@ -7,10 +7,11 @@ use windlass_machine::{
     Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, BatchPosition, CallRequested, Change, Coverage, EffectClass, Ending, Envelope,
-    Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, Origin, OutcomeKind, OutputSpec,
-    Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record, RunEnded, SessionId,
-    SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
+    Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallRequested, Change, Coverage, EffectClass,
+    Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, NextAttempt,
+    Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record,
+    RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName, ToolSpec, TurnMode, Usage,
+    Verdict,
 };
 
 /// What the model does in one turn.
@@ -396,6 +397,26 @@ impl World {
 
     pub(crate) fn kinds(&self) -> Vec<String> {
         self.journal.iter().flatten().map(|record| record.kind().to_owned()).collect()
+    }
+
+    /// What followed each failed attempt.
+    pub(crate) fn nexts(&self) -> Vec<NextAttempt> {
+        let next = |record: &Record| match record {
+            Record::AttemptFailed(failed) => Some(failed.next.clone()),
+            _ => None,
+        };
+        self.journal.iter().flatten().filter_map(next).collect()
+    }
+
+    /// How long each retry was put off, as the journal has it.
+    pub(crate) fn waits(&self) -> Vec<u64> {
+        let wait = |envelope: Envelope| match envelope.record {
+            Record::AttemptFailed(AttemptFailed { next: NextAttempt::Retry { at }, .. }) => {
+                Some(at.ms_since(envelope.at))
+            }
+            _ => None,
+        };
+        self.envelopes().into_iter().filter_map(wait).collect()
     }
 
     pub(crate) fn results(&self) -> Vec<(OutcomeKind, String)> {

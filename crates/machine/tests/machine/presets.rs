@@ -1,0 +1,271 @@
+//! The numbers of the presets, as the table of the specification has them: each policy whole, so that no row
+//! can change unseen. What the table leaves open is marked.
+
+use std::collections::BTreeSet;
+
+use crate::support::{Move, World, policy};
+use windlass_machine::{PRESETS, preset};
+use windlass_vocab::{
+    AtCap, Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, Parallel, Planning,
+    Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+};
+
+/// Where the table names no ceiling: above every wait it names.
+const UNREACHED_MS: u64 = 60_000;
+
+/// What is no row of the table and the same in every preset.
+struct Common {
+    approval_wait_ms: u64,
+    tool_timeout_ms: u64,
+    output_corrections: u32,
+    tags: BTreeSet<String>,
+    hidden: BTreeSet<String>,
+}
+
+fn common() -> Common {
+    Common {
+        // T8: five minutes unless set.
+        approval_wait_ms: 300_000,
+        // T7 wants a limit and leaves its length open.
+        tool_timeout_ms: 120_000,
+        // L10 wants a bounded number; decision 0008 says which.
+        output_corrections: 2,
+        tags: BTreeSet::new(),
+        hidden: BTreeSet::new(),
+    }
+}
+
+const MODELS_OWN: Sampling =
+    Sampling { tool_temperature_milli: None, talk_temperature_milli: None, max_tokens: MaxTokens::ModelOwn };
+
+fn durable_chat() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "durable-chat".into(),
+        turn_cap: 20,
+        at_cap: AtCap::Fail,
+        retry: Retry { tries: 3, first_wait_ms: 3_000, ceiling_ms: UNREACHED_MS },
+        dialects: vec![Dialect::Native],
+        tools: BTreeSet::from([ToolSource::Mcp]),
+        ends_by: EndsBy::Text,
+        sampling: MODELS_OWN,
+        reasoning: Reasoning::ModelOwn,
+        parallel: Parallel::Off,
+        steering: Steering::Queue,
+        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
+        guards: BTreeSet::from([Guard::Cycle]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Drop },
+        unfinished_call: UnfinishedCall::RunAgain,
+        nudges: BTreeSet::new(),
+        planning: Planning::No,
+        history: HistoryKeeping::AllThatFits,
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+fn local_model() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "local-model".into(),
+        turn_cap: 10,
+        at_cap: AtCap::WrapUp,
+        retry: Retry { tries: 2, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
+        // The table's three, and the one that decision 0012 adds.
+        dialects: vec![Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
+        ends_by: EndsBy::JudgedText,
+        sampling: Sampling {
+            tool_temperature_milli: Some(100),
+            talk_temperature_milli: Some(700),
+            max_tokens: MaxTokens::ModelOwn,
+        },
+        reasoning: Reasoning::Low,
+        parallel: Parallel::Off,
+        steering: Steering::Queue,
+        stream_idle: StreamIdle { first_ms: 180_000, next_ms: 180_000 },
+        guards: BTreeSet::from([Guard::RepeatedRead, Guard::FailedTool, Guard::ErrorTurns, Guard::Cycle]),
+        result_cap: ResultCap { chars: 6_000, rest: Spill::Drop },
+        unfinished_call: UnfinishedCall::Interrupt,
+        nudges: BTreeSet::from([Nudge::Incomplete, Nudge::Deflection, Nudge::Empty]),
+        planning: Planning::Optional,
+        history: HistoryKeeping::Summarised,
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+fn assistant() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "assistant".into(),
+        turn_cap: 40,
+        at_cap: AtCap::WrapUp,
+        retry: Retry { tries: 4, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
+        dialects: vec![Dialect::Native],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
+        ends_by: EndsBy::Text,
+        sampling: Sampling {
+            tool_temperature_milli: Some(100),
+            talk_temperature_milli: Some(100),
+            max_tokens: MaxTokens::Fixed(4_096),
+        },
+        reasoning: Reasoning::Configured,
+        parallel: Parallel::Safe,
+        steering: Steering::Inject,
+        stream_idle: StreamIdle { first_ms: 90_000, next_ms: 90_000 },
+        guards: BTreeSet::from([Guard::FailedTool, Guard::Cycle]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },
+        unfinished_call: UnfinishedCall::Interrupt,
+        nudges: BTreeSet::from([Nudge::Empty, Nudge::CutOff]),
+        planning: Planning::No,
+        history: HistoryKeeping::Consolidated { messages: 100 },
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+fn task() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "task".into(),
+        turn_cap: 100,
+        at_cap: AtCap::Fail,
+        retry: Retry { tries: 3, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
+        dialects: vec![Dialect::ToolBlock],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp, ToolSource::Ending]),
+        ends_by: EndsBy::EndingTool,
+        sampling: MODELS_OWN,
+        reasoning: Reasoning::ModelOwn,
+        parallel: Parallel::Off,
+        steering: Steering::Queue,
+        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
+        guards: BTreeSet::from([Guard::FiveErrors, Guard::Cycle]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Drop },
+        unfinished_call: UnfinishedCall::Ask,
+        nudges: BTreeSet::from([Nudge::NoToolCall]),
+        planning: Planning::No,
+        history: HistoryKeeping::Pruned,
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+fn operator() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "operator".into(),
+        turn_cap: 50,
+        at_cap: AtCap::WrapUp,
+        retry: Retry { tries: 6, first_wait_ms: 500, ceiling_ms: 32_000 },
+        dialects: vec![Dialect::Native],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp, ToolSource::Remote]),
+        ends_by: EndsBy::Text,
+        sampling: Sampling {
+            tool_temperature_milli: Some(300),
+            talk_temperature_milli: Some(300),
+            max_tokens: MaxTokens::Budget,
+        },
+        reasoning: Reasoning::Configured,
+        parallel: Parallel::On,
+        steering: Steering::Queue,
+        // The table leaves the wait for the first open.
+        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 2_000 },
+        guards: BTreeSet::from([Guard::Cycle]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },
+        unfinished_call: UnfinishedCall::Ask,
+        nudges: BTreeSet::new(),
+        planning: Planning::No,
+        history: HistoryKeeping::Summarised,
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+fn default() -> Policy {
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    Policy {
+        preset: "default".into(),
+        turn_cap: 50,
+        at_cap: AtCap::WrapUp,
+        retry: operator().retry,
+        dialects: vec![Dialect::Native, Dialect::Probe],
+        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
+        ends_by: EndsBy::Text,
+        sampling: MODELS_OWN,
+        reasoning: Reasoning::Configured,
+        parallel: Parallel::Safe,
+        steering: Steering::Inject,
+        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
+        guards: BTreeSet::from([
+            Guard::RepeatedRead,
+            Guard::FailedTool,
+            Guard::ErrorTurns,
+            Guard::FiveErrors,
+            Guard::Cycle,
+        ]),
+        result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },
+        unfinished_call: UnfinishedCall::AskOrInterrupt,
+        nudges: BTreeSet::from([Nudge::Empty, Nudge::CutOff]),
+        planning: Planning::Optional,
+        history: HistoryKeeping::Summarised,
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+    }
+}
+
+#[test]
+fn every_preset_is_what_the_table_says_row_by_row() {
+    // proves L5, L7, L9, L11, M3, M4, T4, T6, J4, S2
+    let table = [durable_chat(), local_model(), assistant(), task(), operator(), default()];
+    assert_eq!(table.iter().map(|policy| policy.preset.as_str()).collect::<Vec<_>>(), PRESETS);
+    for expected in table {
+        let name = expected.preset.clone();
+        assert_eq!(preset(&name), Some(expected), "{name}");
+    }
+    assert_eq!(preset("tasks"), None, "another name is no preset");
+}
+
+#[test]
+fn every_preset_tries_again_after_the_waits_of_the_table_and_then_asks_the_next_model() {
+    // proves M3, M2
+    let operator: &[u64] = &[500, 1_000, 2_000, 4_000, 8_000];
+    for (name, expected) in [
+        ("durable-chat", &[3_000, 6_000][..]),
+        ("local-model", &[1_000]),
+        ("assistant", &[1_000, 2_000, 4_000]),
+        ("task", &[1_000, 2_000]),
+        ("operator", operator),
+        ("default", operator),
+    ] {
+        let fails = Move::Fails(policy(name).retry.tries, FailureClass::Transient, Box::new(Move::Text("x")));
+        let mut world = World::new(name, vec![fails]);
+        world.offer = 0;
+        world.say("go");
+        assert_eq!(world.finish().answer, "x", "{name}");
+        let waits = world.waits();
+        assert_eq!(waits.len(), expected.len(), "{name}: {waits:?}");
+        for (wait, expected) in waits.iter().zip(expected) {
+            assert!((*expected..=expected + expected / 10).contains(wait), "{name}: {waits:?}");
+        }
+        assert!(matches!(world.nexts().last(), Some(NextAttempt::Model { .. })), "{name}");
+    }
+}
