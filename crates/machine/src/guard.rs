@@ -75,16 +75,16 @@ fn request_hash(request: &CallRequested) -> u64 {
     hash_of((request.tool.as_ref().map_or(request.name.as_str(), ToolName::as_str), request.arguments.as_str()))
 }
 
+/// Whether the model has got something wrong. It is not to blame for a call that a crash cut short.
 fn is_error(outcome: OutcomeKind) -> bool {
     match outcome {
-        OutcomeKind::Ok | OutcomeKind::Cancelled => false,
+        OutcomeKind::Ok | OutcomeKind::Cancelled | OutcomeKind::Interrupted => false,
         OutcomeKind::ToolError
         | OutcomeKind::InfrastructureError
         | OutcomeKind::Unknown
         | OutcomeKind::InvalidArguments
         | OutcomeKind::Denied
-        | OutcomeKind::TimedOut
-        | OutcomeKind::Interrupted => true,
+        | OutcomeKind::TimedOut => true,
     }
 }
 
@@ -125,7 +125,7 @@ impl Watch {
         } else if finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() {
             self.reads.insert(asked, finished.call);
         }
-        if !request.repeatable {
+        if !request.repeatable && finished.outcome != OutcomeKind::Interrupted {
             self.turn.insert(finished.call.index, hash_of((asked, &finished.text)));
         }
         if calls.iter().all(Call::is_finished) {

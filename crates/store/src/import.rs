@@ -99,7 +99,11 @@ fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<Seal
     }
     let head = reading.chain.head();
     if (head.seq, head.hash) != (header.seq, header.hash) || !reading.records.is_empty() {
-        let what = format!("the journal should end at record {} and ends after {}, cut short?", header.seq, head.seq);
+        let what = if head.seq == header.seq {
+            "its contents are not those that were exported: a record was changed".to_owned()
+        } else {
+            format!("the journal should end at record {} and ends after {}, cut short?", header.seq, head.seq)
+        };
         return Err(lines.wrong(what));
     }
     Ok((header.session, reading.batches))

@@ -181,10 +181,7 @@ impl Envelope {
     }
 
     fn put_at(&self, bytes: &mut Vec<u8>) {
-        match self.at.digits() {
-            Some(digits) => put_name(bytes, &digits),
-            None => put_name(bytes, self.at.to_string().as_bytes()),
-        }
+        put_name(bytes, &self.at.digits());
     }
 
     fn put_kind(&self, bytes: &mut Vec<u8>) {

@@ -13,10 +13,16 @@ const DAY_MS: i64 = 86_400_000;
 pub struct At(pub i64);
 
 impl At {
-    /// This moment and `millis` more.
+    /// The first moment of the year 0 and the last of the year 9999: what is outside can't be read back, and is written
+    /// as the nearer of the two.
+    const WRITABLE: (Self, Self) = (Self(-62_167_219_200_000), Self(253_402_300_799_999));
+
+    /// This moment and `millis` more, but never later than can be written: a server may ask for any wait.
     #[must_use]
     pub const fn plus_ms(self, millis: u64) -> Self {
-        Self(self.0.saturating_add_unsigned(millis))
+        let (_, latest) = Self::WRITABLE;
+        let later = self.0.saturating_add_unsigned(millis);
+        if later > latest.0 { latest } else { Self(later) }
     }
 
     /// How long after `earlier` this is; 0 if it is not.
@@ -53,10 +59,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = civil(self.0.div_euclid(DAY_MS));
-        let ms = self.0.rem_euclid(DAY_MS);
-        let (h, m, s, ms) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60, ms % 1_000);
-        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -67,14 +70,12 @@ fn pair(number: i64) -> [u8; 2] {
 }
 
 impl At {
-    /// The same text as `Display`, without its machinery: every record carries one. None for a year
-    /// that has not four digits.
-    pub(crate) fn digits(self) -> Option<[u8; 24]> {
-        let (year, month, day) = civil(self.0.div_euclid(DAY_MS));
-        if !(0..10_000).contains(&year) {
-            return None;
-        }
-        let ms = self.0.rem_euclid(DAY_MS);
+    /// The text as it is written, without the machinery of formats: every record carries one.
+    pub(crate) fn digits(self) -> [u8; 24] {
+        let (earliest, latest) = Self::WRITABLE;
+        let at = self.clamp(earliest, latest).0;
+        let (year, month, day) = civil(at.div_euclid(DAY_MS));
+        let ms = at.rem_euclid(DAY_MS);
         let mut text = *b"dddd-dd-ddTdd:dd:dd.dddZ";
         for (place, number) in [
             (0, year / 100),
@@ -89,7 +90,7 @@ impl At {
             text[place..place + 2].copy_from_slice(&pair(number));
         }
         text[22] = pair(ms % 10)[1];
-        Some(text)
+        text
     }
 }
 
@@ -124,11 +125,7 @@ impl FromStr for At {
 
 impl Serialize for At {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let digits = self.digits();
-        match digits.as_ref().and_then(|digits| std::str::from_utf8(digits).ok()) {
-            Some(text) => serializer.serialize_str(text),
-            None => serializer.collect_str(self),
-        }
+        serializer.serialize_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
@@ -157,11 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn every_digit_is_as_display_writes_it() {
+    fn every_moment_that_can_be_written_is_read_back() {
         // A step that shares no factor with days, hours or seconds, so that every place changes.
-        for ms in (-70_000_000_000_000..260_000_000_000_000).step_by(99_999_999_977) {
-            assert_eq!(serde_json::to_value(At(ms)).unwrap(), At(ms).to_string());
+        for ms in (-62_167_219_200_000..253_402_300_799_999).step_by(99_999_999_977) {
+            assert_eq!(At(ms).to_string().parse(), Ok(At(ms)));
         }
+    }
+
+    #[test]
+    fn no_moment_is_written_that_can_not_be_read_back() {
+        // proves J8
+        let (earliest, latest) = At::WRITABLE;
+        assert_eq!(earliest.to_string(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(latest.to_string(), "9999-12-31T23:59:59.999Z");
+        for (at, nearest) in [(At(i64::MIN), earliest), (At(latest.0 + 1), latest), (At(i64::MAX), latest)] {
+            assert_eq!(at.to_string().parse(), Ok(nearest));
+        }
+        assert_eq!(At(0).plus_ms(u64::MAX), latest);
+        assert_eq!(latest.plus_ms(1), latest);
     }
 
     #[test]

@@ -13,9 +13,9 @@ use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
 use crate::form::Form;
-use crate::output::quoted;
+use crate::output::command_for;
 use crate::screen::{Colour, painted};
-use crate::settings::Env;
+use crate::settings::{Env, Place};
 use crate::tty;
 
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
@@ -65,7 +65,7 @@ pub(crate) async fn to_its_end(
     job.servers.close().await;
     // What can't be read now is nothing the run should fail for.
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
-        && let Some(text) = still_waiting(&row.key, waiting.len())
+        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.settings.place)
     {
         tell(&format!("windlass: {text}"));
     }
@@ -73,13 +73,13 @@ pub(crate) async fn to_its_end(
 }
 
 /// Says that messages wait in a session, if any does, and what takes them up.
-pub(super) fn still_waiting(key: &str, waiting: usize) -> Option<String> {
+pub(super) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
     let messages = match waiting {
         0 => return None,
         1 => "1 message waits".to_owned(),
         many => format!("{many} messages wait"),
     };
-    Some(format!("{messages} to be taken up: `windlass resume {}` goes on", quoted(key)))
+    Some(format!("{messages} to be taken up: `{}` goes on", command_for("resume", key, place)))
 }
 
 /// Follows until the run ends or waits for somebody who is not here.
@@ -134,7 +134,8 @@ async fn follow_and_ask(
             }
             Err(RunError::Waiting(questions)) => {
                 let row = agent.runtime().outside().store.row(session.id()).await?;
-                return Err(waiting(&questions, row.map(|row| row.key).as_deref()));
+                let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
+                return Err(waiting(&questions, named));
             }
             Err(error) => return Err(error.into()),
         }
@@ -158,14 +159,16 @@ pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
 }
 
-pub(super) fn waiting(questions: &[QuestionAsked], key: Option<&str>) -> CommandError {
-    let session = key.map(|key| format!(" {}", quoted(key))).unwrap_or_default();
+/// A run that waits: what for, and how it is answered in the session of this key.
+pub(super) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
         let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));
         text.push_str(&format!("\n  {}", preview.as_deref().unwrap_or("a question")));
         let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
-        text.push_str(&format!("\n    answer with: windlass resume{session} --answer {}", choices.join("|")));
+        let verb = format!("resume --answer {}", choices.join("|"));
+        let line = named.map_or_else(|| format!("windlass {verb}"), |(key, place)| command_for(&verb, key, place));
+        text.push_str(&format!("\n    answer with: {line}"));
     }
     CommandError::new(Exit::Waiting, text)
 }
@@ -218,11 +221,10 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
         }
         write!(err, "{}? ", offered(&choices, usize::MAX))?;
         err.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
+        let Some(line) = typed_line()? else {
             tell("");
             return Ok(answer(asked.default));
-        }
+        };
         match (chosen(&choices, &line), Form::of(asked)) {
             (Some(QuestionOption::Submit), Some(form)) => return fill(form, asked.default, &mut err),
             (Some(option), _) => return Ok(answer(option)),
@@ -231,16 +233,22 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
     }
 }
 
+/// What was typed; none at the end of input. A terminal may speak another encoding: what is no text is asked for again.
+fn typed_line() -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_until(b'\n', &mut bytes)?;
+    Ok((read > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
 /// Asks field by field. The end of input leaves the form.
 fn fill(mut form: Form, default: QuestionOption, err: &mut impl Write) -> io::Result<Answer> {
     while let Some(question) = form.question() {
         write!(err, "  {question}")?;
         err.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
+        let Some(line) = typed_line()? else {
             tell("");
             return Ok(Answer { option: default, arguments: None });
-        }
+        };
         if let Err(problem) = form.fill(&line) {
             writeln!(err, "  {problem}")?;
         }

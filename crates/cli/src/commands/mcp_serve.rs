@@ -66,6 +66,11 @@ pub(crate) struct Hired {
 }
 
 impl Hired {
+    /// A run waits for a person whom the client can't reach.
+    pub(crate) fn nobody_can_answer(&self, questions: &[QuestionAsked], key: &str) -> CommandError {
+        follow::waiting(questions, Some((key, &self.settings.place)))
+    }
+
     /// Writes down what a person agreed to for good.
     pub(crate) async fn keep_rule(&mut self, asked: &QuestionAsked, answer: &Answer) {
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
@@ -162,9 +167,4 @@ impl Premises {
         self.servers.close().await;
         self.tell_news();
     }
-}
-
-/// A run waits for a person whom the client can't reach.
-pub(crate) fn nobody_can_answer(questions: &[QuestionAsked], key: &str) -> CommandError {
-    follow::waiting(questions, Some(key))
 }

@@ -54,6 +54,12 @@ impl CommandError {
         Self { exit, message: message.into(), store: None }
     }
 
+    /// Whether something that was stored can't be read.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self.store, Some(StoreError::Damaged { .. }))
+    }
+
     /// Whether nothing more can be written down: the store is gone.
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -19,18 +19,22 @@ pub(super) async fn end_of(
     Ok(end.map(|(envelope, ended)| (Event::Record(envelope), ended)))
 }
 
-/// The session of this folder with a run that is not over and was told these words, the last used
-/// first, and the id of the message.
+/// The session of this folder with a run that is not over, that nobody is at, and that was told these words, the last
+/// used first, and the id of the message. One that can't be read is nobody's.
 pub(super) async fn unfinished_in(
     store: &dyn Store,
     folder: &Path,
     prompt: &str,
 ) -> Result<Option<(SessionRow, MessageId)>, CommandError> {
     for row in session::of_folder(store, folder).await? {
-        if session::is_open(&row)
-            && let Some(id) = unfinished_message(store, &row, prompt).await?
-        {
-            return Ok(Some((row, id)));
+        if !session::is_open(&row) || store.is_claimed(row.session).await? {
+            continue;
+        }
+        match unfinished_message(store, &row, prompt).await {
+            Ok(Some(id)) => return Ok(Some((row, id))),
+            Ok(None) => {}
+            Err(error) if error.is_damage() => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(None)

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use windlass::Interest;
-use windlass::store::{SessionRow, Store};
+use windlass::runtime::OpenError;
+use windlass::store::{SessionRow, Store, StoreError};
 use windlass::vocab::MessageId;
 
 use super::streams::tell;
@@ -13,9 +14,9 @@ use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, sessi
 use crate::args::{RunArgs, flags};
 use crate::exit::Exit;
 use crate::models::{Otherwise, Wish};
-use crate::output::quoted;
+use crate::output::{command_for, quoted};
 use crate::prompt::{self, Input};
-use crate::settings::Env;
+use crate::settings::{Env, Place};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
     let stdin = io::stdin();
@@ -48,7 +49,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         }
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
             follow::show_end(&mut job, event, ended)?;
-            return Ok(say_it_is_known(Exit::from(ended), &row.key));
+            return Ok(say_it_is_known(Exit::from(ended), &row.key, &job.settings.place));
         }
         let session = match &known {
             Some(row) => session::model_of(store.as_ref(), row.session).await?,
@@ -58,17 +59,24 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
-        let opening = agent.session_saying(&key, message_id, prompt, Interest::Everything);
-        let (session, mut events, awaited) = opening.await?;
+        let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
+            // The same line elsewhere was faster to go on with what was cut short; this one begins.
+            Err(OpenError::Store(StoreError::Busy { .. })) if named(args).is_none() => {
+                let (key, message_id) = fresh();
+                agent.session_saying(&key, message_id, prompt, Interest::Everything).await
+            }
+            opened => opened,
+        };
+        let (session, mut events, awaited) = opened?;
         follow::to_its_end(&mut job, &agent, session, &mut events, awaited).await
     })
 }
 
-/// A run that failed stays failed for its message.
-fn say_it_is_known(exit: Exit, key: &str) -> Exit {
-    if exit == Exit::Failed {
-        let key = quoted(key);
-        tell(&format!("windlass: this message was sent before; `windlass retry {key}` tries it again"));
+/// A run that failed or was stopped stays so for its message.
+fn say_it_is_known(exit: Exit, key: &str, place: &Place) -> Exit {
+    if matches!(exit, Exit::Failed | Exit::Cancelled) {
+        let line = command_for("retry", key, place);
+        tell(&format!("windlass: this message was sent before; `{line}` tries it again"));
     }
     exit
 }
@@ -96,7 +104,6 @@ async fn place_in_line(
     job: &Job,
     prompt: &str,
 ) -> Result<(String, MessageId), CommandError> {
-    let fresh = MessageId(uuid::Uuid::now_v7().to_string());
     match (named(args), &args.message_id) {
         (Some(key), Some(id)) => Ok((key, id.as_str().into())),
         (Some(key), None) => {
@@ -104,11 +111,20 @@ async fn place_in_line(
                 Some(row) => repeat::unfinished_message(store, row, prompt).await?,
                 None => None,
             };
-            Ok((key, unfinished.unwrap_or(fresh)))
+            Ok((key, unfinished.unwrap_or_else(fresh_id)))
         }
         (None, _) => match repeat::unfinished_in(store, &job.settings.place.workspace, prompt).await? {
             Some((row, id)) => Ok((row.key, id)),
-            None => Ok((session::fresh_key("run"), fresh)),
+            None => Ok(fresh()),
         },
     }
+}
+
+/// A session of its own, and a message.
+fn fresh() -> (String, MessageId) {
+    (session::fresh_key("run"), fresh_id())
+}
+
+fn fresh_id() -> MessageId {
+    MessageId(uuid::Uuid::now_v7().to_string())
 }

@@ -8,24 +8,25 @@ use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::projections::audit;
 use windlass::store::{
-    ExportError, ImportError, Rename, SessionRow, SessionStatus, Store, VerifyError, export, import, keep_audit, verify,
+    ExportError, ImportError, Rename, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, import,
+    keep_audit, verify,
 };
 use windlass::vocab::SessionId;
 
 use super::follow::still_waiting;
-use super::streams::print;
+use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session, timeline};
 use crate::args::SessionsCommand;
 use crate::exit::Exit;
-use crate::output::{harmless_line, quoted, short_line};
-use crate::settings::{Env, Flags};
+use crate::output::{command_for, harmless_line, short_line};
+use crate::settings::{Env, Flags, Place};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store(&place)?;
         match command {
-            SessionsCommand::List => list(store.as_ref()).await,
+            SessionsCommand::List => list(store.as_ref(), &place).await,
             SessionsCommand::Show { key } => show(store.as_ref(), key).await,
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
             SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.as_deref()).await,
@@ -35,12 +36,12 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     })
 }
 
-async fn list(store: &dyn Store) -> Done {
+async fn list(store: &dyn Store, place: &Place) -> Done {
     let mut rows = store.sessions(session::OWNER).await?;
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
-        let hint = match left(store, row).await? {
+        let hint = match left(store, row, place).await? {
             Some(text) => format!("  ({})", harmless_line(&text)),
             None => String::new(),
         };
@@ -50,16 +51,16 @@ async fn list(store: &dyn Store) -> Done {
 }
 
 /// What nobody is at, and what goes on with it: a run that needs no person, or messages in the inbox.
-async fn left(store: &dyn Store, row: &SessionRow) -> Result<Option<String>, CommandError> {
+async fn left(store: &dyn Store, row: &SessionRow, place: &Place) -> Result<Option<String>, CommandError> {
     if store.is_claimed(row.session).await? {
         return Ok(None);
     }
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop => {
-            Ok(Some(format!("cut short: `windlass resume {}` goes on", quoted(&row.key))))
+            Ok(Some(format!("cut short: `{}` goes on", command_for("resume", &row.key, place))))
         }
         SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => {
-            Ok(still_waiting(&row.key, store.waiting(row.session).await?.len()))
+            Ok(still_waiting(&row.key, store.waiting(row.session).await?.len(), place))
         }
     }
 }
@@ -164,9 +165,18 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
 /// What was called in it stays known (T11).
 async fn remove(store: &dyn Store, data: &Path, key: &str) -> Done {
     let row = session::by_key(store, key).await?;
-    let calls = audit(&store.read(row.session, 0).await?);
-    if !calls.is_empty() {
-        keep_audit(data, &calls)?;
+    match store.read(row.session, 0).await {
+        Ok(records) => {
+            let calls = audit(&records);
+            if !calls.is_empty() {
+                keep_audit(data, &calls)?;
+            }
+        }
+        // Whoever removes a session that can't be read wants to be rid of it.
+        Err(StoreError::Damaged { what }) => {
+            tell(&format!("windlass: {what}; what was called in the session is not kept"));
+        }
+        Err(error) => return Err(error.into()),
     }
     store.remove(row.session).await?;
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();

@@ -22,7 +22,7 @@ pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
 use self::wording::{answer, explanation};
-pub(crate) use self::wording::{quoted, same_folders};
+pub(crate) use self::wording::{command_for, quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

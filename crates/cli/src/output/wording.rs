@@ -8,6 +8,7 @@ use windlass_vocab::{
 };
 
 use super::short_line;
+use crate::settings::{Origin, Place};
 
 /// Characters of a call's arguments, and of any other text that is told in passing.
 const ARGUMENTS: usize = 100;
@@ -40,6 +41,21 @@ pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// The command that means a session of this place, as a shell reads it. `verb` may have flags behind it.
+pub(crate) fn command_for(verb: &str, key: &str, place: &Place) -> String {
+    let data = match place.data_dir.origin {
+        Origin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
+        // Whatever else said so will say so again.
+        _ => String::new(),
+    };
+    let (verb, flags) = verb.split_once(' ').map_or((verb, String::new()), |(verb, flags)| (verb, format!(" {flags}")));
+    let key = quoted(key);
+    if key.starts_with('-') {
+        return format!("windlass {verb}{flags}{data} -- {key}");
+    }
+    format!("windlass {verb} {key}{flags}{data}")
 }
 
 /// The flags with which another command means the same folders as this one, where they were given.

@@ -10,7 +10,6 @@ use super::errand::{Ending, Errand};
 use super::live::Live;
 use super::progress::{Progress, Telling};
 use super::questions;
-use crate::commands::mcp_serve::nobody_can_answer;
 use crate::commands::{CommandError, recall};
 use crate::exit::Exit;
 
@@ -84,7 +83,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
             Err(error) => return Err(error.into()),
         };
         match client.reach {
-            Reach::Nobody => return Err(nobody_can_answer(&questions, &errand.key)),
+            Reach::Nobody => return Err(errand.hired.nobody_can_answer(&questions, &errand.key)),
             Reach::ByResult(visits) => {
                 let (asks, others): (Vec<_>, Vec<_>) =
                     questions.into_iter().partition(|asked| questions::request(asked, visits).is_some());

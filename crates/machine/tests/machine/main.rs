@@ -4,6 +4,7 @@
 
 mod dialects;
 mod forks;
+mod interruptions;
 mod output;
 mod pauses;
 mod presets;

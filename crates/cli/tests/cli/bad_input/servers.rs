@@ -17,6 +17,19 @@ fn status(code: u16, message: &str) -> FaultKind {
     FaultKind::Status { code, body: Some(json!({"error": {"message": message}}).to_string()), retry_after: None }
 }
 
+// proves M3, J8: no server can make a journal that can't be read
+#[test]
+fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
+    let wait = FaultKind::Status { code: 429, body: None, retry_after: Some("999999999999".into()) };
+    let bench = Bench::new(Script::of([Step::say("Aye.").fault(wait)]));
+    let ran = bench.run(&["run", "go", "--session", "s", "--deadline", "2s"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    bench.assert_whole("a long wait");
+    let deadline = bench.run(&["run", "go on", "--session", "s", "--deadline", "99999999h"]);
+    assert_eq!((deadline.code, deadline.stdout.as_str()), (0, "Aye.\n"), "{}", deadline.stderr);
+    bench.assert_whole("a late deadline");
+}
+
 // proves M3, M9 on the binary
 #[test]
 fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {

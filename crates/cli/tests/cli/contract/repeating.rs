@@ -74,7 +74,7 @@ fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
 fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
     let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::status(401))]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
-    for said in ["wants a key and none was given (401)", "`windlass retry s` tries it again"] {
+    for said in ["wants a key and none was given (401)", "`windlass retry s --data-dir "] {
         let ran = bench.run(&line);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
@@ -122,6 +122,35 @@ fn an_unfinished_message_goes_on_under_its_id() {
         assert_eq!(bench.records(&key, "CallFinished"), 1, "what was finished is not done again");
         bench.assert_whole("gone on");
     }
+}
+
+// proves J5, J6: lines that name no session have nothing to do with each other
+#[test]
+fn the_same_line_several_times_at_once_is_so_many_runs() {
+    let bench = Bench::new(Script::when("go", [Step::say("Gone.").fault(FaultKind::Delay { ms: 50 }.times(u32::MAX))]));
+    // One was cut short: exactly one of the lines goes on with it.
+    assert_eq!(bench.run_with(&["run", "go"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]).code, -9);
+    let lines: Vec<_> = (0..6).map(|_| bench.spawn(&["run", "go"])).collect();
+    for line in lines {
+        let ran = ran(line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Gone.\n"), "{}", ran.stderr);
+    }
+    assert_eq!(bench.keys().len(), 6);
+    bench.assert_whole("side by side");
+}
+
+// proves J6, L8: what was stopped stays so for its message, and says what tries it again
+#[test]
+fn a_message_that_was_stopped_says_what_tries_it_again() {
+    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::Delay { ms: 120_000 })]));
+    let line = ["run", "go", "--session", "s", "--message-id", "m", "--deadline", "1s"];
+    for (count, said) in [(1, "stopped"), (1, "`windlass retry s --data-dir ")] {
+        let ran = bench.run(&line);
+        assert_eq!((ran.code, bench.server.count()), (4, count), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    let retried = bench.run(&["retry", "s"]);
+    assert_eq!((retried.code, retried.stdout.as_str()), (0, "At last.\n"), "{}", retried.stderr);
 }
 
 // proves J3: the plain line, killed and typed again

@@ -1,5 +1,7 @@
 //! What is stored can be looked at, carried elsewhere, checked and removed.
 
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 use windlass_testkit::{FaultKind, Script, Step};
 
@@ -53,8 +55,15 @@ fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     assert!(listed().ends_with("  go\n"), "{}", listed());
     child.kill().expect("killed");
     child.wait().expect("gone");
-    assert!(listed().ends_with("  go  (cut short: `windlass resume 'my job'` goes on)\n"), "{}", listed());
-    let resumed = bench.run(&["resume", "my job"]);
+    let hint = listed();
+    let line = hint.split_once("  go  (cut short: `windlass ").and_then(|(_, rest)| rest.strip_suffix("` goes on)\n"));
+    // As it stands, in a shell.
+    let script = format!("exec \"$0\" {}", line.expect("a line that goes on"));
+    let typed = bench.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).arg(typed.get_program()).current_dir(bench.workspace());
+    shell.envs(typed.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let resumed = ran(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell"));
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Done.\n"), "{}", resumed.stderr);
     assert!(listed().ends_with("  go\n"), "{}", listed());
 }
@@ -98,13 +107,19 @@ fn a_changed_copy_is_refused_with_the_line() {
             changed.push(("a word", others(Some(line.replace("make a", "take a"))), number));
         }
         changed.push(("a line left out", others(None), number));
+        if line.contains("Made.\"") && number == lines.len() {
+            changed.push(("the last word", others(Some(line.replace("Made.\"", "Mode.\""))), number));
+        }
     }
+    assert!(changed.iter().any(|(what, ..)| *what == "the last word"));
     assert!(changed.len() > 6);
     for (what, text, number) in changed {
         std::fs::write(&file, text).expect("written");
         let refused = elsewhere(&bench, &["sessions", "import", file.to_str().expect("a path")]);
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{what} {number}: {}", refused.stderr);
         assert!(refused.stderr.contains("line "), "{what} {number}: {}", refused.stderr);
+        let says_changed = refused.stderr.contains("a record was changed");
+        assert_eq!(says_changed, what == "the last word", "{what} {number}: {}", refused.stderr);
         assert_eq!(elsewhere(&bench, &["sessions", "list"]).stdout, "", "{what} {number}");
     }
 }

@@ -52,8 +52,8 @@ impl Terminal {
         }
     }
 
-    fn type_line(&mut self, line: &str) {
-        self.person.write_all(line.as_bytes()).and_then(|()| self.person.write_all(b"\n")).expect("typed");
+    fn type_line(&mut self, line: impl AsRef<[u8]>) {
+        self.person.write_all(line.as_ref()).and_then(|()| self.person.write_all(b"\n")).expect("typed");
     }
 }
 
@@ -65,6 +65,19 @@ fn bench(command: &str) -> Bench {
 fn assert_done(bench: &Bench, ran: &Ran) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"));
     bench.assert_whole("asked");
+}
+
+// proves T8: a terminal of another encoding
+#[test]
+fn what_is_typed_and_is_no_text_is_asked_for_again() {
+    let bench = bench("echo x >> log");
+    let (mut terminal, child) = Terminal::start(&bench);
+    for answer in [&b"\xff\xfe"[..], b"y", b"y"] {
+        terminal.wait_for(PROMPT);
+        terminal.type_line(answer);
+    }
+    assert_done(&bench, &ran(child));
+    assert_eq!(bench.read("log").as_deref(), Some("x\nx\n"));
 }
 
 // proves T8
