@@ -11,7 +11,7 @@ use crate::support::{Bomb, End, Point, Side, World, calls};
 use serde_json::json;
 use windlass_machine::{PRESETS, preset};
 use windlass_testkit::{FaultKind, Scene, Script, ScriptedCall, ScriptedModel, Step};
-use windlass_vocab::{Attendance, Dialect, EffectClass, EffectId, Nudge, Policy, RunEnded, UnfinishedCall};
+use windlass_vocab::{Attendance, Dialect, EffectClass, EffectId, MessageId, Nudge, Policy, RunEnded, UnfinishedCall};
 
 /// A job with every class of effect, calls side by side, an approval, a rate limit, a dying stream
 /// and, where the preset gets over it, an empty reply.
@@ -213,6 +213,19 @@ async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
     total += checked;
     println!("kill matrix in process: {total} ways to die, all recovered");
     assert!(total > 2_000, "{total}");
+}
+
+// proves J3: what the matrix rests on
+#[tokio::test]
+async fn a_process_that_has_died_writes_nothing_more() {
+    let world = world(&preset("default").expect("a preset"), Attendance::Attended);
+    let bomb = Bomb::at(None);
+    let session = world.open(&bomb).await.expect("opened");
+    let before = world.records();
+    bomb.blow();
+    assert!(session.send(MessageId("m".into()), "go").await.is_err());
+    session.close().await;
+    assert_eq!(world.records(), before);
 }
 
 /// An undo of each kind of change: a file that goes, one that comes back, a folder moved back, folders made

@@ -99,8 +99,9 @@ pub(crate) struct Crashing {
 }
 
 impl Crashing {
-    /// A write, with the two places around it where the process may end.
-    async fn around(&self, write: BoxFuture<'_, Result<(), StoreError>>) -> Result<(), StoreError> {
+    /// A write, with the two places around it where the process may end. The memory store writes when it is
+    /// called, not when it is awaited, so the call itself is part of what is awaited here.
+    async fn around(&self, write: impl Future<Output = Result<(), StoreError>>) -> Result<(), StoreError> {
         let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
         self.pass(Point::Append(Side::Before, number))?;
         write.await?;
@@ -122,17 +123,16 @@ impl Crashing {
 
 impl SessionLog for Crashing {
     fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.around(self.inner.append(sealed)))
+        Box::pin(self.around(async move { self.inner.append(sealed).await }))
     }
     fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        let restoring = self.inner.restore(batches.clone());
         if self.bomb.is(Point::Unheard) {
             return Box::pin(async move {
-                restoring.await?;
+                self.inner.restore(batches.clone()).await?;
                 self.inner.restore(batches).await
             });
         }
-        Box::pin(self.around(restoring))
+        Box::pin(self.around(async move { self.inner.restore(batches).await }))
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)
