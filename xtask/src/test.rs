@@ -60,7 +60,11 @@ const STAGES: &[Stage] = &[
         name: "tests",
         what: What::Cargo(
             &["nextest", "run", "--workspace", "--locked"],
-            Need::Subcommand { subcommand: "nextest", otherwise: &["test", "--workspace", "--locked", "--tests"] },
+            Need::Subcommand {
+                subcommand: "nextest",
+                // Tests that count something say how much; nextest is told to show that in its own settings.
+                otherwise: &["test", "--workspace", "--locked", "--tests", "--", "--show-output"],
+            },
         ),
     },
     Stage { name: "doc tests", what: What::Cargo(&["test", "--doc", "--workspace", "--locked"], Need::Nothing) },
@@ -229,7 +233,7 @@ fn is_closing(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rigour, STAGES, Verdict, is_closing, pass_on, strictly};
+    use super::{Need, Rigour, STAGES, Verdict, What, is_closing, pass_on, strictly};
 
     #[test]
     fn closing_lines_are_kept_and_everything_is_passed_on() {
@@ -260,5 +264,13 @@ mod tests {
     fn every_stage_of_the_one_test_command_is_there() {
         let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
         assert_eq!(names, ["format", "tidy", "clippy", "packages", "tests", "doc tests"]);
+    }
+
+    #[test]
+    fn what_passing_tests_count_is_shown_without_nextest_too() {
+        let tests = STAGES.iter().find(|stage| stage.name == "tests").unwrap();
+        let What::Cargo(_, Need::Subcommand { otherwise, .. }) = &tests.what else { panic!("no stand-in") };
+        let to_the_tests = otherwise.iter().skip_while(|word| **word != "--");
+        assert!(to_the_tests.skip(1).any(|word| *word == "--show-output"), "{otherwise:?}");
     }
 }

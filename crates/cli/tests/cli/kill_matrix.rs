@@ -2,6 +2,8 @@
 //! in the middle of a command and while a person is asked, counting effects on disk and looking for
 //! survivors.
 
+use std::os::unix::process::ExitStatusExt as _;
+
 use crate::support::person::Attended;
 use crate::support::{Bench, Ran};
 use serde_json::json;
@@ -33,6 +35,12 @@ fn script(preset: &str) -> Script {
         Step::call("move_file", json!({"from": "a.txt", "to": "b.txt"})),
         last(preset, "All done."),
     ])
+}
+
+/// The default is killed as people have it, with every write synced; the others are quicker.
+fn bench(preset: &str, script: Script) -> Bench {
+    let bench = Bench::new(script);
+    if preset == "default" { bench.synced() } else { bench }
 }
 
 /// Whether a person is asked what becomes of a command that was cut short, though nobody is there.
@@ -83,7 +91,7 @@ fn recover(bench: &Bench, preset: &str, context: &str) -> Ran {
 
 fn matrix(preset: &str) -> usize {
     let line = ["run", "go", "--preset", preset, "--session", "s", "--message-id", "m", "--mode", "bypass"];
-    let undisturbed = Bench::new(script(preset));
+    let undisturbed = bench(preset, script(preset));
     let ran = undisturbed.run(&line);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     check(&undisturbed, preset, preset, &Allowed::UNDISTURBED);
@@ -93,7 +101,7 @@ fn matrix(preset: &str) -> usize {
     for number in 1..=undisturbed.writes("s") {
         for side in ["before", "after"] {
             let context = format!("{preset}, killed {side} write {number}");
-            let bench = Bench::new(script(preset));
+            let bench = bench(preset, script(preset));
             let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]);
             assert_eq!(died.code, -9, "{context}: {}", died.stderr);
             let ran = recover(&bench, preset, &context);
@@ -131,7 +139,7 @@ fn check_asked(bench: &Bench, preset: &str, context: &str, allowed: &Allowed) {
 /// from the person who types the line again.
 fn approvals(preset: &str) -> usize {
     let line = ["run", "go", "--preset", preset, "--session", "s", "--message-id", "m"];
-    let undisturbed = Bench::new(asking_script(preset));
+    let undisturbed = bench(preset, asking_script(preset));
     let ran = Attended::start(&undisturbed, &line, &[]).say_yes();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Allowed.\n"), "{preset}: {}", ran.stderr);
     check_asked(&undisturbed, preset, preset, &Allowed { done: 1, repeated: 0 });
@@ -140,7 +148,7 @@ fn approvals(preset: &str) -> usize {
     for number in 1..=appends {
         for side in ["before", "after"] {
             let context = format!("{preset}, asked, killed {side} write {number}");
-            let bench = Bench::new(asking_script(preset));
+            let bench = bench(preset, asking_script(preset));
             let died = Attended::start(&bench, &line, &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]).say_yes();
             assert_eq!(died.code, -9, "{context}: {}", died.stderr);
             let mut ran = bench.run(&["resume", "s", "--answer", "yes"]);
@@ -159,7 +167,7 @@ fn approvals(preset: &str) -> usize {
 
 /// Dies while the person thinks, twice, and is answered by another process.
 fn killed_at_the_question(preset: &str) -> usize {
-    let bench = Bench::new(asking_script(preset));
+    let bench = bench(preset, asking_script(preset));
     let line = ["run", "go", "--preset", preset, "--session", "s", "--message-id", "m"];
     for _ in 0..2 {
         let mut asked = Attended::start(&bench, &line, &[]);
@@ -278,12 +286,12 @@ fn a_kill_in_the_middle_of_a_command_leaves_no_survivors() {
         touch started; sleep 300";
     let call = || Step::call("run_command", json!({"command": command, "timeout_seconds": 200}));
     for preset in ["default", "local-model", "assistant", "task", "operator"] {
-        let bench = Bench::new(Script::of([call(), last(preset, "Over it.")]));
+        let bench = bench(preset, Script::of([call(), last(preset, "Over it.")]));
         let line = ["run", "go", "--preset", preset, "--session", "s", "--message-id", "m", "--mode", "bypass"];
         let mut child = bench.spawn(&line);
         bench.wait_for_file("started", &mut child);
         child.kill().expect("killed");
-        child.wait().expect("waited");
+        assert_eq!(child.wait().expect("waited").signal(), Some(9), "{preset}: it ended before it was killed");
         bench.assert_nothing_survives(preset);
         let ran = bench.run(&line);
         if asks(preset) {

@@ -33,6 +33,8 @@ pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
     /// In the environment of everything the binary starts, to find survivors by.
     mark: String,
+    /// What each write to the journal waits for.
+    durability: &'static str,
 }
 
 impl Bench {
@@ -40,7 +42,13 @@ impl Bench {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(dir.path().join("work")).expect("a folder");
         let mark = format!("WINDLASS_MARK={}", dir.path().display());
-        Self { server: ModelServer::start(script).expect("a server"), dir, mark }
+        Self { server: ModelServer::start(script).expect("a server"), dir, mark, durability: "normal" }
+    }
+
+    /// The same with every write synced to the disk, as the binary does unless told otherwise. It is slower,
+    /// and most tests lose processes, never power.
+    pub(crate) fn synced(self) -> Self {
+        Self { durability: "full", ..self }
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {
@@ -74,7 +82,7 @@ impl Bench {
             .env("HOME", self.dir.path())
             .env("OPENAI_BASE_URL", self.server.base_url())
             .env("OPENAI_MODEL", "scripted")
-            .env("WINDLASS_DURABILITY", "normal")
+            .env("WINDLASS_DURABILITY", self.durability)
             .env("WINDLASS_TEST_CLOCK", "100")
             .env(name, value)
             .stdin(Stdio::null())

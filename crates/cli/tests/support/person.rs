@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Child;
 
 use super::{Bench, Ran, pty, ran};
@@ -54,6 +55,6 @@ impl Attended {
     /// As `kill -9` does.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("killed");
-        self.child.wait().expect("waited");
+        assert_eq!(self.child.wait().expect("waited").signal(), Some(9), "it ended before it was killed");
     }
 }

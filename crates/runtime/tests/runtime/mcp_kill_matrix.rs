@@ -101,15 +101,13 @@ fn allowed(
 async fn check(house: &House, policy: &Policy, attendance: Attendance, expected: &RunEnded, death: Point) {
     let world = house.world(policy, attendance);
     let context = || format!("{} dying at {death:?}", policy.preset);
-    let process = |point| {
-        let world = &world;
-        async move { tokio::time::timeout(LONG, world.process(&Bomb::at(point))).await }
-    };
-    let mut end = process(Some(death)).await.unwrap_or_else(|_| panic!("{}: hangs before", context()));
+    let process = async |bomb: &Arc<Bomb>| tokio::time::timeout(LONG, world.process(bomb)).await;
+    let bomb = Bomb::at(Some(death));
+    let died = process(&bomb).await.unwrap_or_else(|_| panic!("{}: hangs before", context()));
+    assert!(matches!(died, End::Crashed), "{}: ended before it died", context());
+    assert!(bomb.has_gone_off(), "{}: crashed by itself", context());
     let before = calls(&world.records());
-    if matches!(end, End::Crashed) {
-        end = process(None).await.unwrap_or_else(|_| panic!("{}: hangs after", context()));
-    }
+    let end = process(&Bomb::at(None)).await.unwrap_or_else(|_| panic!("{}: hangs after", context()));
     let End::Ended(end) = end else { panic!("{}: never ended", context()) };
     assert_eq!((end.reason, &end.answer), (expected.reason, &expected.answer), "{}", context());
     assert_eq!(world.model.refused(), Vec::<String>::new(), "{}", context());

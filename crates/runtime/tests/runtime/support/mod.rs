@@ -5,7 +5,7 @@ pub(crate) mod undoing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -47,10 +47,13 @@ pub(crate) enum Point {
     Unheard,
 }
 
-/// Counts what happens in one process, and ends it at its point.
+/// Counts what happens in one process, and ends it at its point. A process that has ended does nothing more:
+/// no write is taken from it and none of its effects goes on, though its driver is closed only afterwards and
+/// may have results of other calls in hand.
 #[derive(Default)]
 pub(crate) struct Bomb {
     target: Option<Point>,
+    gone_off: AtomicBool,
     pub(crate) appends: AtomicU64,
     pub(crate) models: AtomicU64,
     pub(crate) tools: AtomicU64,
@@ -67,48 +70,69 @@ impl Bomb {
         self.target == Some(point)
     }
 
-    /// Ends the process: nothing that called this goes on.
-    pub(crate) async fn blow(&self) -> ! {
+    /// Ends the process.
+    pub(crate) fn blow(&self) {
+        self.gone_off.store(true, Ordering::SeqCst);
         self.went_off.notify_one();
-        std::future::pending::<()>().await;
-        unreachable!("nothing goes on after the end")
+    }
+
+    /// Whether the process came to its point.
+    pub(crate) fn has_gone_off(&self) -> bool {
+        self.gone_off.load(Ordering::SeqCst)
+    }
+
+    /// Goes on unless the process ends at this point, or has ended.
+    pub(crate) async fn pass(&self, point: Point) {
+        if self.is(point) {
+            self.blow();
+        }
+        if self.has_gone_off() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 
-/// The store, which fails once at the bomb's point.
+/// The store, which takes no write of a process from the bomb's point on.
 pub(crate) struct Crashing {
     pub(crate) inner: Arc<MemoryStore>,
     pub(crate) bomb: Arc<Bomb>,
 }
 
 impl Crashing {
-    /// A write, with the two places around it where the process may end.
-    async fn around(&self, write: BoxFuture<'_, Result<(), StoreError>>) -> Result<(), StoreError> {
+    /// A write, with the two places around it where the process may end. The memory store writes when it is
+    /// called, not when it is awaited, so the call itself is part of what is awaited here.
+    async fn around(&self, write: impl Future<Output = Result<(), StoreError>>) -> Result<(), StoreError> {
         let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
-        if self.bomb.is(Point::Append(Side::Before, number)) {
-            return Err(StoreError::Closed);
-        }
+        self.pass(Point::Append(Side::Before, number))?;
         write.await?;
-        if self.bomb.is(Point::Append(Side::After, number)) {
-            return Err(StoreError::Closed);
+        self.pass(Point::Append(Side::After, number))
+    }
+
+    /// Refuses if the process ends at this point, or has ended.
+    fn pass(&self, point: Point) -> Result<(), StoreError> {
+        if self.bomb.is(point) {
+            self.bomb.blow();
         }
-        Ok(())
+        self.alive()
+    }
+
+    fn alive(&self) -> Result<(), StoreError> {
+        if self.bomb.has_gone_off() { Err(StoreError::Closed) } else { Ok(()) }
     }
 }
 
 impl SessionLog for Crashing {
     fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.around(self.inner.append(sealed)))
+        Box::pin(self.around(async move { self.inner.append(sealed).await }))
     }
     fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        let restoring = self.inner.restore(batches.clone());
         if self.bomb.is(Point::Unheard) {
             return Box::pin(async move {
-                restoring.await?;
+                self.inner.restore(batches.clone()).await?;
                 self.inner.restore(batches).await
             });
         }
-        Box::pin(self.around(restoring))
+        Box::pin(self.around(async move { self.inner.restore(batches).await }))
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)
@@ -137,7 +161,10 @@ impl SessionLog for Crashing {
         self.inner.batches(session)
     }
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.remove(session)
+        Box::pin(async move {
+            self.alive()?;
+            self.inner.remove(session).await
+        })
     }
 }
 
@@ -152,13 +179,19 @@ impl Ownership for Crashing {
 
 impl Inbox for Crashing {
     fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
-        self.inner.put(session, message)
+        Box::pin(async move {
+            self.alive()?;
+            self.inner.put(session, message).await
+        })
     }
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
         self.inner.waiting(session)
     }
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
-        self.inner.drop_waiting(session)
+        Box::pin(async move {
+            self.alive()?;
+            self.inner.drop_waiting(session).await
+        })
     }
 }
 
@@ -185,9 +218,7 @@ impl Model for CrashingModel {
         Box::pin(async move {
             let number = bomb.models.fetch_add(1, Ordering::SeqCst) + 1;
             let reply = attempt.await;
-            if bomb.is(Point::Model(number)) {
-                bomb.blow().await;
-            }
+            bomb.pass(Point::Model(number)).await;
             reply
         })
     }
@@ -206,13 +237,9 @@ impl Tool for CrashingTool {
         let (inner, bomb) = (Arc::clone(&self.inner), Arc::clone(&self.bomb));
         Box::pin(async move {
             let number = bomb.tools.fetch_add(1, Ordering::SeqCst) + 1;
-            if bomb.is(Point::Tool(Side::Before, number)) {
-                bomb.blow().await;
-            }
+            bomb.pass(Point::Tool(Side::Before, number)).await;
             let outcome = inner.run(context, arguments).await;
-            if bomb.is(Point::Tool(Side::After, number)) {
-                bomb.blow().await;
-            }
+            bomb.pass(Point::Tool(Side::After, number)).await;
             outcome
         })
     }
@@ -404,7 +431,7 @@ impl World {
             () = bomb.went_off.notified() => End::Crashed,
         };
         session.close().await;
-        end
+        if bomb.has_gone_off() { End::Crashed } else { end }
     }
 
     async fn work(&self, session: &Session) -> End {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -103,13 +103,9 @@ impl Tool for Fragile {
         let (inner, bomb) = (Arc::clone(&self.inner), Arc::clone(&self.bomb));
         Box::pin(async move {
             let number = bomb.tools.fetch_add(1, Ordering::SeqCst) + 1;
-            if bomb.is(Point::Tool(Side::Before, number)) {
-                bomb.blow().await;
-            }
+            bomb.pass(Point::Tool(Side::Before, number)).await;
             let outcome = inner.run(context, arguments).await;
-            if bomb.is(Point::Tool(Side::After, number)) {
-                bomb.blow().await;
-            }
+            bomb.pass(Point::Tool(Side::After, number)).await;
             outcome
         })
     }
@@ -120,6 +116,8 @@ pub(crate) struct Undoing {
     pub(crate) store: Arc<MemoryStore>,
     model: ScriptedModel,
     pub(crate) dir: tempfile::TempDir,
+    /// Processes that came to the point where they were to die.
+    pub(crate) deaths: AtomicUsize,
 }
 
 /// A process that takes this long hangs.
@@ -135,7 +133,8 @@ impl Undoing {
     pub(crate) fn new(operations: &[Operation]) -> Self {
         let steps = operations.iter().map(Operation::step).chain([Step::say("Done.")]);
         let model = ScriptedModel::new(Script::of(steps));
-        Self { store: Arc::new(MemoryStore::new()), model, dir: tempfile::tempdir().expect("a folder") }
+        let dir = tempfile::tempdir().expect("a folder");
+        Self { store: Arc::new(MemoryStore::new()), model, dir, deaths: AtomicUsize::new(0) }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -148,6 +147,7 @@ impl Undoing {
             let number = counts.restores.fetch_add(1, Ordering::SeqCst) + 1;
             if counts.is(Point::Restore(number)) {
                 // The driver dies of it, as the process would.
+                counts.blow();
                 std::panic::resume_unwind(Box::new("the end of this process"));
             }
         });
@@ -181,8 +181,21 @@ impl Undoing {
         }
     }
 
-    /// One process: opens the session, does `work` in it, and ends or dies.
+    /// One process: opens the session, does `work` in it, and ends or dies, which is counted.
     async fn process<T, F: Future<Output = Ended<T>>>(
+        &self,
+        bomb: &Arc<Bomb>,
+        work: impl FnOnce(Session) -> F,
+    ) -> Ended<T> {
+        let ended = self.live(bomb, work).await;
+        if !bomb.has_gone_off() {
+            return ended;
+        }
+        self.deaths.fetch_add(1, Ordering::SeqCst);
+        Ended::Crashed
+    }
+
+    async fn live<T, F: Future<Output = Ended<T>>>(
         &self,
         bomb: &Arc<Bomb>,
         work: impl FnOnce(Session) -> F,
