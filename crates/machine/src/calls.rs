@@ -186,10 +186,15 @@ pub(crate) enum Begun {
     Refused,
 }
 
+/// How many calls of a reply run at once: a reply may ask for thousands.
+const ABREAST: usize = 16;
+
 /// The calls whose turn it is (L9). A loop-ending call waits for those before it.
 fn startable(run: &Run) -> impl Iterator<Item = &Call> {
     let parallel = run.policy().parallel;
     let (mut all_before_finished, mut blocked) = (true, false);
+    let runs = |call: &&Call| matches!(call.state, CallState::Started | CallState::Verifying);
+    let mut room = ABREAST.saturating_sub(run.calls().iter().filter(runs).count());
     run.calls().iter().filter(move |call| {
         let reads = call.request.effect == EffectClass::ReadOnly && call.request.ending.is_none();
         let may = !blocked
@@ -202,6 +207,17 @@ fn startable(run: &Run) -> impl Iterator<Item = &Call> {
             all_before_finished = false;
             blocked |= parallel == Parallel::Safe && !reads;
         }
-        may && matches!(call.state, CallState::Held | CallState::Ready | CallState::Paused)
+        match call.state {
+            CallState::Held | CallState::Paused => may,
+            CallState::Ready if may && room > 0 => {
+                room -= 1;
+                true
+            }
+            CallState::Ready
+            | CallState::Asking(_)
+            | CallState::Started
+            | CallState::Verifying
+            | CallState::Finished(_) => false,
+        }
     })
 }

@@ -72,8 +72,9 @@ impl Driver {
                     None | Some(Command::Close) => break,
                     Some(command) => self.obey(command).await?,
                 },
-                next = self.underway.next() => self.go_on(next).await?,
+                // Before what ends: of that there may be more than the time that is left.
                 () = timer => self.time_is_up().await?,
+                next = self.underway.next() => self.go_on(next).await?,
             }
         }
         // Calls that were told to stop get the grace their tools grant them. What else ends meanwhile counts.

@@ -64,6 +64,17 @@ impl Job {
         Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
     }
 
+    /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
+    pub(super) fn refuse_secret(&self, flag: &str, name: &str) -> Result<(), CommandError> {
+        match self.secrets.iter().find(|secret| name.contains(&secret.value)) {
+            Some(Secret { name, .. }) => {
+                let text = format!("{flag} contains the secret {name}, and would be written down; choose another name");
+                Err(CommandError::new(Exit::Usage, text))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The text as it is recorded.
     pub(super) fn scrub(&self, text: &str) -> String {
         let known = self.secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str()));

@@ -40,6 +40,9 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             (None, _) | (_, Some(_)) => place,
         };
         let mut job = Job::prepare(sources, &args.common, place)?;
+        for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
+            job.refuse_secret(flag, name.as_deref().unwrap_or_default())?;
+        }
         if let (Some(row), Some(id)) = (&known, &args.message_id) {
             let ended = finished.as_ref().map(|(_, ended)| ended);
             let words = repeat::words_of(store.as_ref(), row, id, ended).await?;

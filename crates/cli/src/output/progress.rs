@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
+    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record, StopReason,
 };
 
 use super::live::{Lines, Weight};
@@ -25,12 +25,14 @@ pub struct Progress<W: Write> {
     words: String,
     /// The nudge that was shown last, while nothing else is, and how often it came again.
     nudged: Option<(String, u32)>,
+    /// Why the model's last reply ended.
+    stop: Option<StopReason>,
 }
 
 impl<W: Write> Progress<W> {
     /// Progress to `out`.
     pub fn new(out: W, stream: Stream) -> Self {
-        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new(), nudged: None }
+        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new(), nudged: None, stop: None }
     }
 
     /// Shows an event, if it is worth a line.
@@ -51,7 +53,15 @@ impl<W: Write> Progress<W> {
         self.print(Weight::Plain, text);
     }
 
+    /// Whether the last reply was cut off at its limit of length.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.stop == Some(StopReason::Length)
+    }
+
     fn record(&mut self, envelope: &Envelope) {
+        if let Record::ModelReplied(replied) = &envelope.record {
+            self.stop = Some(replied.stop);
+        }
         match &envelope.record {
             Record::CallRequested(call) => self.recall(call),
             Record::CallStarted(call) => {

@@ -180,6 +180,9 @@ pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
 
 /// The same with everything that is known of it.
 pub(crate) fn explanation(ended: &RunEnded) -> Option<String> {
+    if ended.reason == EndReason::Completed && ended.answer.trim().is_empty() {
+        return Some("the model gave no answer".to_owned());
+    }
     let reason = end_reason(ended)?;
     let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
     let whole = detail.is_empty() || ended.reason == EndReason::Unfinished;

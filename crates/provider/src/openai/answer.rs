@@ -97,6 +97,12 @@ impl Answer {
         matches!(&self.form, Form::Stream(stream) if stream.is_finished())
     }
 
+    /// Whether the model thinks and has not spoken yet.
+    #[must_use]
+    pub fn is_thinking(&self) -> bool {
+        matches!(&self.form, Form::Stream(stream) if stream.is_thinking())
+    }
+
     /// Whether any piece of the reply has come.
     #[must_use]
     pub fn any_piece(&self) -> bool {

@@ -144,6 +144,9 @@ impl Model for OpenAiModel {
     }
 }
 
+/// How many times as long a model may be silent that thinks (M4).
+const WHILE_THINKING: u32 = 3;
+
 /// How long a server may say nothing.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
@@ -159,7 +162,8 @@ impl OpenAiConfig {
     fn patience(&self, first_ms: u64, next_ms: u64) -> Patience {
         let alive_ms = self.keep_alive_ms.max(first_ms).max(next_ms);
         let [first, next, alive] = [first_ms, next_ms, alive_ms].map(Duration::from_millis);
-        Patience { first, next, alive }
+        let first = if self.thinks() { first * WHILE_THINKING } else { first };
+        Patience { first, next, alive: alive.max(first) }
     }
 }
 
@@ -168,6 +172,10 @@ impl Patience {
         match (answer.is_finished(), answer.any_piece()) {
             // Nothing but usage is still to come.
             (true, _) => Limit { silence: self.next.min(USAGE_WAIT), no_piece: self.next.min(USAGE_WAIT) },
+            (false, true) if answer.is_thinking() => {
+                let silence = self.next * WHILE_THINKING;
+                Limit { silence, no_piece: self.alive.max(silence) }
+            }
             (false, true) => Limit { silence: self.next, no_piece: self.alive },
             (false, false) => Limit { silence: self.first, no_piece: self.alive },
         }

@@ -58,7 +58,18 @@ pub enum ResponseFormat {
     Never,
 }
 
+/// How the names of models begin that think before they speak, behind what stands before a slash, and what stands in
+/// them.
+const THINKERS: [&str; 8] = ["o1", "o3", "o4", "gpt-5", "gpt-oss", "deepseek-r", "qwq", "magistral"];
+const THINKING: [&str; 2] = ["think", "reason"];
+
 impl OpenAiConfig {
+    /// Whether the model thinks before it speaks, by its name: many servers say nothing while it does.
+    pub(super) fn thinks(&self) -> bool {
+        let name = self.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        THINKERS.iter().any(|start| name.starts_with(start)) || THINKING.iter().any(|part| name.contains(part))
+    }
+
     /// The usual settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`
     /// and keeps tools and schemas apart; DeepSeek's gets reasoning back, for its thinking models insist
     /// on it in a tool loop, and takes no schema.

@@ -59,6 +59,11 @@ impl Draft {
         self.any_piece
     }
 
+    /// Whether all that came is thinking.
+    pub(super) fn is_thinking(&self) -> bool {
+        self.any_piece && self.words.is_empty() && self.refusal.is_empty() && self.calls.is_empty()
+    }
+
     /// Whether a chunk with choices came.
     pub(super) fn any_choice(&self) -> bool {
         self.any_choice

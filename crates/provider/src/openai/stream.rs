@@ -130,6 +130,12 @@ impl ChatStream {
         self.draft.any_piece()
     }
 
+    /// Whether the model thinks and has not spoken yet.
+    #[must_use]
+    pub fn is_thinking(&self) -> bool {
+        self.draft.is_thinking()
+    }
+
     fn cut_short(&self) -> Failure {
         let (class, said) = if self.draft.is_foreign() {
             let said = "sent a stream that is not of this API; check the base URL (often it ends in /v1).";
@@ -149,7 +155,9 @@ impl ChatStream {
                 self.endpoint.failure(FailureClass::Protocol, said)
             }
             Trouble::NotJson(start) => {
-                let said = format!("sent an event that is not JSON: {}", self.endpoint.quote(&start));
+                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&start).is_ok();
+                let what = if is_json { "of this API" } else { "JSON" };
+                let said = format!("sent an event that is not {what}: {}", self.endpoint.quote(&start));
                 self.endpoint.failure(FailureClass::Protocol, &said)
             }
             Trouble::Reported(report) => classify_report(&self.endpoint, &report),

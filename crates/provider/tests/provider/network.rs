@@ -244,6 +244,29 @@ async fn silence_is_passing_before_and_after_the_first_word() {
     }
 }
 
+// proves M4: while a model thinks, and before it does where its name says that it will
+#[tokio::test]
+async fn a_model_that_thinks_may_be_silent_for_longer() {
+    let thought = chunk(&TEXT.replace("content", "reasoning_content"));
+    for (name, said, idle) in [
+        ("m", [streaming_head(), thought.clone()].concat(), StreamIdle { first_ms: 20_000, next_ms: 30 }),
+        ("lab/O3-mini", streaming_head(), StreamIdle { first_ms: 30, next_ms: 20_000 }),
+        ("some-Thinking-7b", vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }),
+    ] {
+        let server = Server::start(vec![Act::SayAndHang(said)]).await;
+        let config = OpenAiConfig { model: name.into(), ..config(&server.base_url()) };
+        let model = OpenAiModel::new(config, &http()).unwrap();
+        let failure = call(&model, &Ask { idle, ..STREAMED }, ignore()).await.unwrap_err();
+        assert!(failure.message.ends_with("said nothing for 0.09 s."), "{name}: {failure}");
+    }
+    // Once it speaks it is a model like others.
+    let said = [streaming_head(), thought, chunk(TEXT)].concat();
+    let server = Server::start(vec![Act::SayAndHang(said)]).await;
+    let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 30 }, ..STREAMED };
+    let failure = call(&model(&server.base_url()), &ask, ignore()).await.unwrap_err();
+    assert!(failure.message.ends_with("said nothing for 0.03 s."), "{failure}");
+}
+
 // proves M4
 #[tokio::test]
 async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {

@@ -39,6 +39,19 @@ fn assert_unseen(bench: &Bench, ran: &Ran) {
     assert_eq!(files_with_the_key(&bench.data()), Vec::<String>::new());
 }
 
+// proves X1: names are recorded as they are, so none may tell it
+#[test]
+fn a_name_with_the_key_in_it_is_refused() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    for flag in ["--session", "--message-id"] {
+        let ran = run(&bench, &["run", "go", flag, &format!("of {KEY}")]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("{flag} contains the secret API_KEY")), "{}", ran.stderr);
+        assert_unseen(&bench, &ran);
+    }
+    assert_eq!((bench.server.count(), bench.keys().len()), (0, 0));
+}
+
 // proves X1
 #[test]
 fn the_key_is_seen_in_its_header_alone() {

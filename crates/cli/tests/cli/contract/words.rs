@@ -28,6 +28,20 @@ fn progress_and_text_beside_calls_go_to_standard_error() {
     assert!(ran.stderr.contains("Let me look.") && ran.stderr.contains("list_directory(path=.)"), "{}", ran.stderr);
 }
 
+// proves S2: an answer that is none, or not whole, is said to be so
+#[test]
+fn an_empty_answer_and_one_that_was_cut_off_are_told() {
+    let cut = Step { finish: Some("length".into()), ..Step::say("Half of") };
+    for (step, code, stdout, said) in
+        [(cut, 0, "Half of\n", "the answer is cut off"), (Step::say(""), 0, "\n", "the model gave no answer")]
+    {
+        let bench = Bench::new(Script::of([step]));
+        let ran = bench.run(&["run", "go", "--preset", "durable-chat"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, stdout), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+}
+
 // proves E1, E2 on the binary: with --json every record is a line, in order, and as it is stored
 #[test]
 fn with_json_every_record_is_a_line_as_it_is_stored() {
