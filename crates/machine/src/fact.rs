@@ -35,6 +35,8 @@ pub struct Terms {
     pub attendance: Attendance,
     /// What its answer must fit, where plain text is not enough.
     pub output: Option<OutputSpec>,
+    /// The server its models are reached at, where there is one.
+    pub server: Option<String>,
 }
 
 /// A call's result, already cut to what the model sees.

@@ -94,16 +94,9 @@ impl Draft<'_> {
     }
 
     fn start_run(&mut self, terms: Terms, retry_of: Option<RunId>) {
-        self.push(RunStarted {
-            run: RunId(self.control.runs).next(),
-            policy: terms.policy,
-            agent: terms.agent,
-            chain: terms.chain,
-            deadline: terms.deadline,
-            attendance: terms.attendance,
-            retry_of,
-            output: terms.output,
-        });
+        let Terms { policy, agent, chain, deadline, attendance, output, server } = terms;
+        let run = RunId(self.control.runs).next();
+        self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server });
     }
 
     /// Another try at a run that ended badly, on the same history (J3).

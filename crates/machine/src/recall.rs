@@ -115,6 +115,7 @@ fn terms(started: &RunStarted) -> Terms {
         deadline: started.deadline,
         attendance: started.attendance,
         output: started.output.clone(),
+        server: started.server.clone(),
     }
 }
 

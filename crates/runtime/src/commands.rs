@@ -66,6 +66,7 @@ impl Driver {
             deadline: self.agent.deadline_ms.map(|ms| now.plus_ms(ms)),
             attendance: self.agent.attendance,
             output: self.agent.output.as_ref().map(|expected| expected.spec.clone()),
+            server: self.agent.server.clone(),
         }
     }
 

@@ -50,6 +50,7 @@ fn agent() -> Agent {
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
+        server: None,
     }
 }
 

@@ -68,4 +68,6 @@ pub struct Agent {
     pub attendance: Attendance,
     /// What runs must end with, where plain text is not enough.
     pub output: Option<Expected>,
+    /// The server its models are reached at, where there is one.
+    pub server: Option<String>,
 }

@@ -2,14 +2,19 @@
 
 use std::borrow::Cow;
 
-use windlass_machine::{Fact, Finished, Verified};
+use windlass_machine::{Fact, Finished, Terms, Verified};
 use windlass_tools::Secrets;
 use windlass_vocab::{Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Verdict, Wanted};
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
     match fact {
-        Fact::Message { text, .. } | Fact::HandedBack { text, .. } => scrub_text(secrets, text),
+        Fact::Message { text, terms, .. } => {
+            scrub_text(secrets, text);
+            scrub_terms(secrets, terms);
+        }
+        Fact::Retried(terms) => scrub_terms(secrets, terms),
+        Fact::HandedBack { text, .. } => scrub_text(secrets, text),
         Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, malformed, .. } => {
@@ -48,10 +53,15 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
         | Fact::Opened(..)
         | Fact::LeaseTaken(_)
-        | Fact::Retried(_)
         | Fact::Resumed { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
+    }
+}
+
+fn scrub_terms(secrets: &Secrets, terms: &mut Terms) {
+    if let Some(server) = &mut terms.server {
+        scrub_text(secrets, server);
     }
 }
 

@@ -330,6 +330,8 @@ impl<D, O: Output> Builder<D, O> {
                 return Err(BuildError::OutputByTool);
             }
         }
+        // An address with credentials in it is nothing to write down.
+        let server = gathered.base_url.clone().filter(|url| !url.contains('@'));
         let (model_name, models) = gathered.take_models()?;
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;
@@ -349,6 +351,7 @@ impl<D, O: Output> Builder<D, O> {
             deadline_ms: gathered.deadline_ms,
             attendance: gathered.attendance,
             output,
+            server,
         };
         let runtime = Runtime::new(outside);
         Ok(Agent { runtime, terms, owner: gathered.owner, workspace, deps, output: PhantomData })

@@ -62,7 +62,15 @@ fn terms() -> Terms {
     let mut policy = preset("default").expect("a preset");
     policy.turn_cap = 10_000;
     let chain = vec!["scripted".into()];
-    Terms { policy, agent: "bench".into(), chain, deadline: None, attendance: Attendance::Unattended, output: None }
+    Terms {
+        policy,
+        agent: "bench".into(),
+        chain,
+        deadline: None,
+        attendance: Attendance::Unattended,
+        output: None,
+        server: None,
+    }
 }
 
 /// The reply that is awaited: words and one call.

@@ -32,7 +32,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
         }
         let wanted = job.settings.model.is_some() || known.is_some();
         let session = match &known {
-            Some(row) => session::model_of(store.as_ref(), row.session).await?,
+            Some(row) => session::begun_with(store.as_ref(), row.session).await?,
             None => None,
         };
         let model = job.choose(Wish::new(session, Otherwise::Demo)).await?;

@@ -143,11 +143,11 @@ impl Premises {
         job.attendance = attendance;
         job.servers = self.servers.in_place_of(job.servers, &job.settings.place.workspace);
         let model = match known {
-            Some(row) => session::model_of(self.store(), row.session).await?,
+            Some(row) => session::begun_with(self.store(), row.session).await?,
             None => None,
         };
         // What is configured since is for new runs.
-        if purpose == Purpose::GoOn && model.as_ref().is_some_and(|model| model.as_str() == DEMO) {
+        if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(model, Otherwise::Refuse)).await?;

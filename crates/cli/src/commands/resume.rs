@@ -26,9 +26,9 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             // Whoever gives an answer on the command line is there to be asked.
             job.attendance = Attendance::Attended;
         }
-        let session = session::model_of(store.as_ref(), row.session).await?;
+        let session = session::begun_with(store.as_ref(), row.session).await?;
         // What is configured since is for new runs.
-        if session.as_ref().is_some_and(|model| model.as_str() == DEMO) {
+        if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;

@@ -23,8 +23,8 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         }
         let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
         let mut job = Job::prepare(sources, &args.common, place)?;
-        let session = session::model_of(store.as_ref(), row.session).await?;
-        let was_demo = session.as_ref().is_some_and(|model| model.as_str() == DEMO);
+        let session = session::begun_with(store.as_ref(), row.session).await?;
+        let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
         let model = job.choose(Wish::new(session, otherwise)).await?;
         let agent = agent::build(&job, store, &model)?;

@@ -55,7 +55,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             return Ok(say_it_is_known(Exit::from(ended), &row.key, &job.settings.place));
         }
         let session = match &known {
-            Some(row) => session::model_of(store.as_ref(), row.session).await?,
+            Some(row) => session::begun_with(store.as_ref(), row.session).await?,
             None => None,
         };
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;

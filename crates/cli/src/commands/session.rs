@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
-use windlass::vocab::{ModelName, Record, SessionId};
+use windlass::vocab::{Record, SessionId};
 
 use super::CommandError;
 use crate::exit::Exit;
+use crate::models::Begun;
 use crate::settings::Place;
 
 /// Whose sessions the command line works on.
@@ -83,10 +84,13 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
     }
 }
 
-/// The model a session's last run began with.
-pub(super) async fn model_of(store: &dyn Store, session: SessionId) -> Result<Option<ModelName>, CommandError> {
+/// What a session's last run began with.
+pub(super) async fn begun_with(store: &dyn Store, session: SessionId) -> Result<Option<Begun>, CommandError> {
     let last = Backwards::new(store, session).find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => Some(started.chain.into_iter().next()),
+        Record::RunStarted(started) => {
+            let (model, server) = (started.chain.into_iter().next(), started.server);
+            Some(model.map(|model| Begun { model, server }))
+        }
         _ => None,
     });
     Ok(last.await?.flatten())

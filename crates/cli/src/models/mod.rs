@@ -32,18 +32,25 @@ const LIST_LIMIT: Duration = Duration::from_secs(5);
 /// How many models an error names.
 const NAMED: usize = 5;
 
+/// What a session's last run began with.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    pub(crate) model: ModelName,
+    pub(crate) server: Option<String>,
+}
+
 /// What a command wants beyond the settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
-    session: Option<ModelName>,
+    session: Option<Begun>,
     otherwise: Otherwise,
 }
 
 impl Wish {
     /// `session` is the model the session was begun with, which is nearer than any that is merely found;
     /// but who talked to the demo model before may have connected a real one since.
-    pub(crate) fn new(session: Option<ModelName>, otherwise: Otherwise) -> Self {
-        Self { session: session.filter(|model| model.as_str() != DEMO), otherwise }
+    pub(crate) fn new(session: Option<Begun>, otherwise: Otherwise) -> Self {
+        Self { session: session.filter(|begun| begun.model.as_str() != DEMO), otherwise }
     }
 }
 
@@ -112,7 +119,11 @@ enum Next {
 
 /// Chooses the model. `locals` are the servers to look for on this machine.
 pub(crate) async fn choose(settings: &Settings, wish: Wish, locals: &[LocalServer]) -> Result<Chosen, SettingsError> {
-    match next(settings.endpoint.as_ref(), named(settings, wish.session)) {
+    let endpoint = settings.endpoint.as_ref();
+    if let (Some(endpoint), Some(Begun { server: Some(server), .. })) = (endpoint, &wish.session) {
+        stays(endpoint, server)?;
+    }
+    match next(endpoint, named(settings, wish.session.map(|begun| begun.model))) {
         Next::Settled(chosen) => Ok(chosen),
         Next::Ask(endpoint) => {
             let listed = models_of(&endpoint, LIST_LIMIT).await;
@@ -120,6 +131,15 @@ pub(crate) async fn choose(settings: &Settings, wish: Wish, locals: &[LocalServe
         }
         Next::Look(wanted) => found(&local::look(locals).await, wanted, wish.otherwise),
     }
+}
+
+/// What was said to one server goes to no other that nobody named.
+fn stays(endpoint: &Endpoint, server: &str) -> Result<(), SettingsError> {
+    let Endpoint { base_url, .. } = endpoint;
+    if base_url.origin != Origin::Default || base_url.value.trim_end_matches('/') == server.trim_end_matches('/') {
+        return Ok(());
+    }
+    Err(SettingsError::OtherServer { began: server.to_owned(), now: base_url.value.clone() })
 }
 
 fn named(settings: &Settings, session: Option<ModelName>) -> Option<Sourced<ModelName>> {

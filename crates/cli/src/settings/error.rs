@@ -64,6 +64,17 @@ pub enum SettingsError {
          `windlass init` writes it down; `windlass demo` shows a job without a model"
     )]
     NoServer,
+    /// The session's words would go to another server than before, and nobody said so.
+    #[error(
+        "this session talked to {began}, and would now talk to {now}, which nobody named: say which with --base-url \
+         or OPENAI_BASE_URL"
+    )]
+    OtherServer {
+        /// Where it began.
+        began: String,
+        /// Where it would go.
+        now: String,
+    },
     /// A server on this machine, but nothing in it.
     #[error(
         "{server} runs on this machine but has no model yet: {advice}; or set OPENAI_API_KEY. \

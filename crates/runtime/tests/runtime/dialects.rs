@@ -69,6 +69,7 @@ impl World {
             deadline_ms: None,
             attendance: Attendance::Unattended,
             output: None,
+            server: None,
         };
         let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
         runtime.open(opening, agent).await.expect("opened")

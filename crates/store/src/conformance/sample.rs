@@ -56,6 +56,7 @@ pub fn run_started(run: u32) -> Record {
         attendance: Attendance::Attended,
         retry_of: None,
         output: None,
+        server: None,
     }
     .into()
 }

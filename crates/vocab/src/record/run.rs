@@ -32,6 +32,9 @@ pub struct RunStarted {
     /// What its answer must fit, where plain text is not enough (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputSpec>,
+    /// The server its models were reached at, where there was one, so that its words do not go to another unasked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 /// A process took up a run that another left unfinished.

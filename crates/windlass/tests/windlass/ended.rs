@@ -69,6 +69,7 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         attendance: Attendance::Unattended,
         retry_of: retry_of.map(RunId),
         output: None,
+        server: None,
     }
     .into()
 }

@@ -95,3 +95,23 @@ fn a_wrong_file_is_refused_with_line_column_and_the_nearest_name() {
     }
     assert_eq!(bench.server.count(), 0);
 }
+
+// proves X1: what was said to a server on this machine does not go to a default far away
+#[test]
+fn a_session_goes_on_at_its_server_or_says_that_nobody_named_another() {
+    let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("More.")]));
+    let url = bench.server.base_url();
+    let run = |arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        command.env_remove("OPENAI_BASE_URL").env("OPENAI_API_KEY", "sk-test-4f8a91c2d7e6b35a");
+        ran(command.spawn().expect("the binary starts"))
+    };
+    let begun = run(&["run", "go", "--session", "s", "--base-url", &url]);
+    assert_eq!((begun.code, begun.stdout.as_str()), (0, "Aye.\n"), "{}", begun.stderr);
+    let elsewhere = run(&["run", "more", "--session", "s"]);
+    assert_eq!((elsewhere.code, elsewhere.stdout.as_str()), (2, ""), "{}", elsewhere.stderr);
+    let said = format!("this session talked to {url}, and would now talk to https://api.openai.com/v1");
+    assert!(elsewhere.stderr.contains(&said), "{}", elsewhere.stderr);
+    let named = run(&["run", "more", "--session", "s", "--base-url", &url]);
+    assert_eq!((named.code, named.stdout.as_str()), (0, "More.\n"), "{}", named.stderr);
+}

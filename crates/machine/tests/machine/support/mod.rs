@@ -116,6 +116,7 @@ impl World {
             deadline: None,
             attendance: Attendance::Unattended,
             output: None,
+            server: None,
         };
         let mut world = Self {
             state: State::new(session),

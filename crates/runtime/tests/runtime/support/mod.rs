@@ -395,6 +395,7 @@ impl World {
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,
+            server: None,
         }
     }
 

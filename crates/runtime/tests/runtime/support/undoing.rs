@@ -178,6 +178,7 @@ impl Undoing {
             deadline_ms: None,
             attendance: Attendance::Unattended,
             output: None,
+            server: None,
         }
     }
 
