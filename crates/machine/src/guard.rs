@@ -143,6 +143,9 @@ impl Watch {
     }
 
     fn count_error(&mut self, finished: &CallFinished) {
+        if finished.outcome == OutcomeKind::Interrupted {
+            return;
+        }
         if !is_error(finished.outcome) {
             self.same_errors = 0;
             return;

@@ -60,7 +60,7 @@ pub trait Ownership {
     /// Takes the session for as long as the lease lives; `Busy` when somebody has it.
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>>;
 
-    /// Whether somebody has the session, the caller included. To ask keeps nobody out.
+    /// Whether somebody has the session, the caller included. To ask keeps nobody out, or only for as long as that takes.
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>>;
 }
 

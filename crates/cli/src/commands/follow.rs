@@ -19,7 +19,7 @@ use crate::settings::{Env, Place};
 use crate::tty;
 
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
-/// here; lets go of everything. The exit code is that of the last run.
+/// here; lets go of everything. The exit code is that of the first run that did not end well, if any.
 pub(super) async fn until_nothing_waits(
     job: &mut Job,
     agent: &Agent,
@@ -27,13 +27,18 @@ pub(super) async fn until_nothing_waits(
     events: &mut Subscription,
     first: RunId,
 ) -> Done {
-    let mut run = first;
+    let (mut run, mut worst) = (first, Exit::Done);
     let done = loop {
-        let done = follow(job, agent, &session, events, Awaited::Run(run)).await;
+        match follow(job, agent, &session, events, Awaited::Run(run)).await {
+            Ok(exit) if worst == Exit::Done => worst = exit,
+            Ok(_) => {}
+            Err(error) => break Err(error),
+        }
         run = RunId(run.0 + 1);
-        match done {
-            Ok(_) if is_begun(agent, &session, run).await? => {}
-            done => break done,
+        match is_begun(agent, &session, run).await {
+            Ok(true) => {}
+            Ok(false) => break Ok(worst),
+            Err(error) => break Err(error),
         }
     };
     session.close().await;

@@ -66,7 +66,8 @@ impl Job {
 
     /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
     pub(super) fn refuse_secret(&self, flag: &str, name: &str) -> Result<(), CommandError> {
-        match self.secrets.iter().find(|secret| name.contains(&secret.value)) {
+        let tells = |secret: &&Secret| Secrets::new([(secret.name.as_str(), &secret.value)]).is_in(name.as_bytes());
+        match self.secrets.iter().find(tells) {
             Some(Secret { name, .. }) => {
                 let text = format!("{flag} contains the secret {name}, and would be written down; choose another name");
                 Err(CommandError::new(Exit::Usage, text))

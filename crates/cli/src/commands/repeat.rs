@@ -89,8 +89,9 @@ async fn unfinished(
             Record::MessageAccepted(accepted) if is_it(&accepted.message_id, &accepted.text) => {
                 return Ok(Some((accepted.message_id, accepted.text)));
             }
-            // The message that began the run stands right before its start.
+            // The message that began the run stands right before its start. One that ended meanwhile is not open.
             _ if begun => break,
+            Record::RunEnded(_) => break,
             record => begun = matches!(record, Record::RunStarted(_)),
         }
     }

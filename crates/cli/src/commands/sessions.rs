@@ -55,6 +55,8 @@ async fn left(store: &dyn Store, row: &SessionRow, place: &Place) -> Result<Opti
     if store.is_claimed(row.session).await? {
         return Ok(None);
     }
+    // Whoever was at it may have come to the end since the list was read.
+    let Some(row) = store.row(row.session).await? else { return Ok(None) };
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop => {
             Ok(Some(format!("cut short: `{}` goes on", command_for("resume", &row.key, place))))

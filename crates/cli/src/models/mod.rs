@@ -120,7 +120,8 @@ enum Next {
 /// Chooses the model. `locals` are the servers to look for on this machine.
 pub(crate) async fn choose(settings: &Settings, wish: Wish, locals: &[LocalServer]) -> Result<Chosen, SettingsError> {
     let endpoint = settings.endpoint.as_ref();
-    if let (Some(endpoint), Some(Begun { server: Some(server), .. })) = (endpoint, &wish.session) {
+    let is_demo = settings.model.as_ref().is_some_and(|model| model.value.as_str() == DEMO);
+    if let (false, Some(endpoint), Some(Begun { server: Some(server), .. })) = (is_demo, endpoint, &wish.session) {
         stays(endpoint, server)?;
     }
     match next(endpoint, named(settings, wish.session.map(|begun| begun.model))) {

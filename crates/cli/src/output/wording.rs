@@ -48,7 +48,13 @@ pub(crate) fn command_for(verb: &str, key: &str, place: &Place) -> String {
     let data = match place.data_dir.origin {
         Origin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
         // Whatever else said so will say so again.
-        _ => String::new(),
+        Origin::Variable(_)
+        | Origin::Project(_)
+        | Origin::ProjectServers(_)
+        | Origin::User(_)
+        | Origin::Default
+        | Origin::Found
+        | Origin::Session => String::new(),
     };
     let (verb, flags) = verb.split_once(' ').map_or((verb, String::new()), |(verb, flags)| (verb, format!(" {flags}")));
     let key = quoted(key);

@@ -59,6 +59,8 @@ pub struct ChatStream {
 enum Trouble {
     TooLong,
     NotJson(String),
+    /// JSON, but of another shape.
+    Foreign(String),
     Reported(Report),
 }
 
@@ -96,7 +98,7 @@ impl ChatStream {
         draft.say(sink);
         match ended {
             // Half an event is how a lost connection ends.
-            Ok(()) | Err(Trouble::TooLong | Trouble::NotJson(_)) => {}
+            Ok(()) | Err(Trouble::TooLong | Trouble::NotJson(_) | Trouble::Foreign(_)) => {}
             Err(Trouble::Reported(report)) => return Err(self.failure(Trouble::Reported(report))),
         }
         self.draft.flush(sink);
@@ -155,9 +157,11 @@ impl ChatStream {
                 self.endpoint.failure(FailureClass::Protocol, said)
             }
             Trouble::NotJson(start) => {
-                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&start).is_ok();
-                let what = if is_json { "of this API" } else { "JSON" };
-                let said = format!("sent an event that is not {what}: {}", self.endpoint.quote(&start));
+                let said = format!("sent an event that is not JSON: {}", self.endpoint.quote(&start));
+                self.endpoint.failure(FailureClass::Protocol, &said)
+            }
+            Trouble::Foreign(start) => {
+                let said = format!("sent an event that is not of this API: {}", self.endpoint.quote(&start));
                 self.endpoint.failure(FailureClass::Protocol, &said)
             }
             Trouble::Reported(report) => classify_report(&self.endpoint, &report),
@@ -224,8 +228,15 @@ fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMu
     })
 }
 
+/// Why an event can't be taken in.
+fn unread(text: &str) -> Trouble {
+    let start = text.chars().take(1000).collect();
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    if is_json { Trouble::Foreign(start) } else { Trouble::NotJson(start) }
+}
+
 fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
-    let chunk = draft.read(text).map_err(|_| Trouble::NotJson(text.chars().take(1000).collect()))?;
+    let chunk = draft.read(text).map_err(|_| unread(text))?;
     if let Some(report) = chunk.reported(text) {
         return Err(Trouble::Reported(report));
     }

@@ -290,6 +290,8 @@ fn nonsense_is_a_protocol_failure_that_says_so() {
     assert_eq!(nonsense.message, "The server at http://models.test/v1 sent an event that is not JSON: oops [2J");
     let odd = failure(reply(&[r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":-1}]}}]}"#]));
     assert!(odd.message.contains("sent an event that is not of this API: {"), "{odd}");
+    let long = failure(reply(&[&format!(r#"{{"choices":"{}"}}"#, "none ".repeat(500))]));
+    assert!(long.message.contains("sent an event that is not of this API: {"), "{long}");
     let foreign = failure(read("event: message_start\ndata: {\"type\":\"message_start\"}\n\n"));
     assert_eq!(foreign.class, FailureClass::Protocol);
     assert!(foreign.message.contains("check the base URL"), "{foreign}");

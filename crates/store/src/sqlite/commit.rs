@@ -316,7 +316,9 @@ impl Committer {
     /// Begins the spool anew where it is long, and moves the write-ahead log into the database where that is. What
     /// can't be done now is done another time.
     pub(super) fn keep_up(&mut self, upkeep: Upkeep) {
-        if self.is_spool_long(upkeep) && self.lock.take(Patience::Wait) == Ok(Held::Here) {
+        // In a pause there is time to come back.
+        let patience = if upkeep == Upkeep::AtOnce { Patience::Wait } else { Patience::No };
+        if self.is_spool_long(upkeep) && self.lock.take(patience) == Ok(Held::Here) {
             // Where it can't, the spool grows on.
             let _ = self.see_to_files().and_then(|()| self.next_lap());
             self.lock.release();

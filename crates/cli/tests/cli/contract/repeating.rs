@@ -143,7 +143,7 @@ fn the_same_line_several_times_at_once_is_so_many_runs() {
 #[test]
 fn a_message_that_was_stopped_says_what_tries_it_again() {
     let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::Delay { ms: 120_000 })]));
-    let line = ["run", "go", "--session", "s", "--message-id", "m", "--deadline", "1s"];
+    let line = ["run", "go", "--session", "s", "--message-id", "m", "--deadline", "100s"];
     for (count, said) in [(1, "stopped"), (1, "`windlass retry s --data-dir ")] {
         let ran = bench.run(&line);
         assert_eq!((ran.code, bench.server.count()), (4, count), "{}", ran.stderr);

@@ -39,7 +39,11 @@ impl Locks {
 
     /// Says who has the session, holding it no longer than it takes to try.
     pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
-        lock(&self.folder.join(session.to_string())).map(drop)
+        match File::open(self.folder.join(session.to_string())) {
+            Ok(file) => taken(&file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Refused::Failed(error)),
+        }
     }
 
     pub(super) fn free(&self, session: SessionId) {
@@ -56,9 +60,13 @@ impl Locks {
 
 fn lock(path: &Path) -> Result<File, Refused> {
     let file = private::lock_file(path).map_err(Refused::Failed)?;
+    taken(&file).map(|()| file)
+}
+
+fn taken(file: &File) -> Result<(), Refused> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Refused::Held(holder(&file))),
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Refused::Held(holder(file))),
         Err(TryLockError::Error(error)) => Err(Refused::Failed(error)),
     }
 }
