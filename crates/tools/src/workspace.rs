@@ -255,6 +255,10 @@ impl Workspace {
             ),
             _ => self.explain(path, &error),
         };
+        // A way into a folder that is missing, and back out of it, leads somewhere only once that is made.
+        if relative.components().any(|part| part == Component::ParentDir) {
+            self.make_parents(path, &relative)?;
+        }
         let is_link = self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink());
         let target = if is_link { self.dir.canonicalize(&relative).map_err(explain)? } else { relative };
         if let Ok(metadata) = self.dir.metadata(&target) {

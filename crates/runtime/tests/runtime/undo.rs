@@ -96,6 +96,27 @@ async fn worked(operations: &[Operation]) -> Undoing {
     world
 }
 
+// proves T9: through a folder that is not there and back, to a link
+#[tokio::test]
+async fn a_write_by_a_way_that_has_yet_to_be_made_is_undone_where_it_went() {
+    let operations = [
+        Operation::Move("d", "new/deep/x", Overwrite::Yes),
+        Operation::Move("link", "b", Overwrite::Yes),
+        Operation::Write("d/../b", "one".to_owned()),
+    ];
+    let world = Undoing::new(&operations);
+    furnish(world.root());
+    let before = tree(world.root());
+    world.run_dying(&[]).await;
+    assert_eq!(std::fs::read_link(world.root().join("b")).unwrap(), Path::new("a"), "the link is followed");
+    assert_eq!(std::fs::read_to_string(world.root().join("a")).unwrap(), "one");
+    let after = tree(world.root());
+    world.undo_all(|_| None).await;
+    assert_eq!(tree(world.root()), before);
+    world.redo_all().await;
+    assert_eq!(tree(world.root()), after);
+}
+
 fn edit() -> Operation {
     Operation::Edit("a", "one", "1")
 }
