@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use windlass::mcp::{Reach, ServerConfig};
+use windlass::tools::Secrets;
 
 use crate::settings::{Env, Settings};
 
@@ -30,6 +31,11 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({})", self.name)
     }
+}
+
+/// What replaces them.
+pub(crate) fn scrubber(known: &[Secret]) -> Secrets {
+    Secrets::new(known.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())))
 }
 
 /// All secrets known, the key in use first; each value once.

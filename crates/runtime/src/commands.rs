@@ -8,17 +8,20 @@ use windlass_vocab::{
 };
 
 use crate::driver::Driver;
-use crate::session::{Command, Sent, Standing, Stopped, Taken, When};
+use crate::session::{Command, Sent, Standing, Stopped, Taken};
 
 impl Driver {
     pub(crate) async fn obey(&mut self, command: Command) -> Result<(), StoreError> {
         // The answer goes out last: whoever hears it may ask at once where the session stands.
         match command {
-            Command::Send { message_id, text, when, reply } => {
-                let sent = match when {
-                    When::Idle if self.is_busy_for(&message_id) => Sent::Busy,
-                    When::Idle | When::Anytime => self.send(message_id, text).await?,
-                };
+            Command::Send { message_id, text, reply } => {
+                let sent = self.send(message_id, text).await?;
+                self.announce();
+                let _ = reply.send(sent);
+            }
+            Command::SendIfIdle { message_id, text, reply } => {
+                let busy = self.is_busy_for(&message_id);
+                let sent = if busy { None } else { Some(self.send(message_id, text).await?) };
                 self.announce();
                 let _ = reply.send(sent);
             }

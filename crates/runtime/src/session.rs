@@ -38,8 +38,6 @@ pub enum Sent {
     Queued,
     /// Its id was known: it belongs to this run and was not added again (J6).
     Known(RunId),
-    /// Nothing was stored: a run is open, or messages wait, and the sender would not (J6).
-    Busy,
 }
 
 /// What a stop did.
@@ -66,22 +64,14 @@ pub enum Standing {
 
 /// What is asked of a driver.
 pub(crate) enum Command {
-    Send { message_id: MessageId, text: String, when: When, reply: oneshot::Sender<Sent> },
+    Send { message_id: MessageId, text: String, reply: oneshot::Sender<Sent> },
+    SendIfIdle { message_id: MessageId, text: String, reply: oneshot::Sender<Option<Sent>> },
     Stop { by: StopBy, reply: oneshot::Sender<Stopped> },
     Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Taken> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
     Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
     Entitle { title: String, reply: oneshot::Sender<()> },
     Close,
-}
-
-/// When a message may be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
-    /// Now, to wait if it must.
-    Anytime,
-    /// Only where it begins a run.
-    Idle,
 }
 
 /// Whether something asked was taken.
@@ -122,14 +112,19 @@ impl Session {
 
     /// Gives it a message; answers once the message is stored, one way or the other.
     pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<Sent, SessionClosed> {
-        let (text, when) = (text.into(), When::Anytime);
-        self.ask(|reply| Command::Send { message_id, text, when, reply }).await
+        let text = text.into();
+        self.ask(|reply| Command::Send { message_id, text, reply }).await
     }
 
-    /// The same where the message would begin a run at once, or is known; else it is `Busy` and nothing is stored.
-    pub async fn send_if_idle(&self, message_id: MessageId, text: impl Into<String>) -> Result<Sent, SessionClosed> {
-        let (text, when) = (text.into(), When::Idle);
-        self.ask(|reply| Command::Send { message_id, text, when, reply }).await
+    /// The same where the message would begin a run at once, or is known; `None`, with nothing stored, where the
+    /// session is busy: a run is open, or messages wait (J6).
+    pub async fn send_if_idle(
+        &self,
+        message_id: MessageId,
+        text: impl Into<String>,
+    ) -> Result<Option<Sent>, SessionClosed> {
+        let text = text.into();
+        self.ask(|reply| Command::SendIfIdle { message_id, text, reply }).await
     }
 
     /// Stops the open run and drops what waits (L8).

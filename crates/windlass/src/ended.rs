@@ -22,8 +22,7 @@ impl Awaited {
     pub fn after(sent: Sent, message: MessageId) -> Self {
         match sent {
             Sent::TakenUp(run) | Sent::Known(run) => Self::Run(run),
-            // One that was refused is awaited in vain until it is sent again.
-            Sent::Queued | Sent::Busy => Self::Message(message),
+            Sent::Queued => Self::Message(message),
         }
     }
 }

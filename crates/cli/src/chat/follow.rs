@@ -235,7 +235,7 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
             desk.keep(&talk.scrubbed(&whole));
             match talk.say(whole).await? {
                 (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
-                (Sent::Queued | Sent::Busy, id) => {
+                (Sent::Queued, id) => {
                     desk.queued.push(id);
                     "this waits until the run is done (/stop drops it)\n".to_owned()
                 }

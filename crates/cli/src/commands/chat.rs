@@ -39,7 +39,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
         if model.as_str() == DEMO && !wanted {
             return show(job, store, look).await;
         }
-        job.refuse_secret("--session", args.session.as_deref().unwrap_or_default())?;
+        job.refuse_secret("--session", args.session.as_deref())?;
         let talk = Conversation::new(job, store, model, known, args.session.clone())?;
         match look {
             Some(look) => chat::at_terminal(talk, look, None).await,

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass::tools::Secrets;
 
 use super::streams::print;
 use super::{CommandError, Done, block_on, job};
@@ -28,8 +27,7 @@ pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) ->
         checks.push(doctor::terminal(size, env));
         let text = if args.json { as_json(&checks) } else { as_text(&checks, colour) };
         // No check shows a secret; this is for texts that come from elsewhere.
-        let known = secrets::known(env, None).into_iter().map(|secret| (secret.name, secret.value));
-        print(&Secrets::new(known).scrub(&text))?;
+        print(&secrets::scrubber(&secrets::known(env, None)).scrub(&text))?;
         let failed = checks.iter().any(|check| check.state == State::Fail);
         Ok(if failed { Exit::Failed } else { Exit::Done })
     })

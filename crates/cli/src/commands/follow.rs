@@ -84,7 +84,7 @@ pub(super) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<
         1 => "1 message waits".to_owned(),
         many => format!("{many} messages wait"),
     };
-    Some(format!("{messages} to be taken up: `{}` goes on", command_for("resume", key, place)))
+    Some(format!("{messages} to be taken up: `{}` goes on", command_for("resume", key, "", place)))
 }
 
 /// Follows until the run ends or waits for somebody who is not here.
@@ -171,8 +171,11 @@ pub(super) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>
         let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));
         text.push_str(&format!("\n  {}", preview.as_deref().unwrap_or("a question")));
         let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
-        let verb = format!("resume --answer {}", choices.join("|"));
-        let line = named.map_or_else(|| format!("windlass {verb}"), |(key, place)| command_for(&verb, key, place));
+        let answer = format!(" --answer {}", choices.join("|"));
+        let line = named.map_or_else(
+            || format!("windlass resume{answer}"),
+            |(key, place)| command_for("resume", key, &answer, place),
+        );
         text.push_str(&format!("\n    answer with: {line}"));
     }
     CommandError::new(Exit::Waiting, text)

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Stderr, Stdout};
 use std::time::Duration;
 
-use windlass::tools::Secrets;
 use windlass_vocab::{Attendance, ModelName};
 
 use super::CommandError;
@@ -65,21 +64,17 @@ impl Job {
     }
 
     /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
-    pub(super) fn refuse_secret(&self, flag: &str, name: &str) -> Result<(), CommandError> {
-        let tells = |secret: &&Secret| Secrets::new([(secret.name.as_str(), &secret.value)]).is_in(name.as_bytes());
-        match self.secrets.iter().find(tells) {
-            Some(Secret { name, .. }) => {
-                let text = format!("{flag} contains the secret {name}, and would be written down; choose another name");
-                Err(CommandError::new(Exit::Usage, text))
-            }
-            None => Ok(()),
+    pub(super) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
+        if name.is_some_and(|name| secrets::scrubber(&self.secrets).is_in(name.as_bytes())) {
+            let text = format!("{flag} contains a secret, and would be written down; choose another name");
+            return Err(CommandError::new(Exit::Usage, text));
         }
+        Ok(())
     }
 
     /// The text as it is recorded.
     pub(super) fn scrub(&self, text: &str) -> String {
-        let known = self.secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str()));
-        Secrets::new(known).scrub(text).into_owned()
+        secrets::scrubber(&self.secrets).scrub(text).into_owned()
     }
 
     /// Tells what the servers had to tell since.

@@ -41,7 +41,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         };
         let mut job = Job::prepare(sources, &args.common, place)?;
         for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
-            job.refuse_secret(flag, name.as_deref().unwrap_or_default())?;
+            job.refuse_secret(flag, name.as_deref())?;
         }
         if let (Some(row), Some(id)) = (&known, &args.message_id) {
             let ended = finished.as_ref().map(|(_, ended)| ended);
@@ -78,7 +78,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
 /// A run that failed or was stopped stays so for its message.
 fn say_it_is_known(exit: Exit, key: &str, place: &Place) -> Exit {
     if matches!(exit, Exit::Failed | Exit::Cancelled) {
-        let line = command_for("retry", key, place);
+        let line = command_for("retry", key, "", place);
         tell(&format!("windlass: this message was sent before; `{line}` tries it again"));
     }
     exit

@@ -59,7 +59,7 @@ async fn left(store: &dyn Store, row: &SessionRow, place: &Place) -> Result<Opti
     let Some(row) = store.row(row.session).await? else { return Ok(None) };
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop => {
-            Ok(Some(format!("cut short: `{}` goes on", command_for("resume", &row.key, place))))
+            Ok(Some(format!("cut short: `{}` goes on", command_for("resume", &row.key, "", place))))
         }
         SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => {
             Ok(still_waiting(&row.key, store.waiting(row.session).await?.len(), place))

@@ -85,6 +85,5 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
 /// Settings that can't be read are no reason to keep somebody from their files.
 fn known_secrets(sources: Sources, place: &Place, env: &Env) -> Secrets {
     let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
-    let known = secrets::known(env, settings.as_ref());
-    Secrets::new(known.into_iter().map(|secret| (secret.name, secret.value)))
+    secrets::scrubber(&secrets::known(env, settings.as_ref()))
 }

@@ -43,8 +43,8 @@ pub(crate) fn quoted(word: &str) -> String {
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// The command that means a session of this place, as a shell reads it. `verb` may have flags behind it.
-pub(crate) fn command_for(verb: &str, key: &str, place: &Place) -> String {
+/// The command that means a session of this place, as a shell reads it. `flags` begin with a space, where there are any.
+pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &Place) -> String {
     let data = match place.data_dir.origin {
         Origin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
         // Whatever else said so will say so again.
@@ -56,7 +56,6 @@ pub(crate) fn command_for(verb: &str, key: &str, place: &Place) -> String {
         | Origin::Found
         | Origin::Session => String::new(),
     };
-    let (verb, flags) = verb.split_once(' ').map_or((verb, String::new()), |(verb, flags)| (verb, format!(" {flags}")));
     let key = quoted(key);
     if key.starts_with('-') {
         return format!("windlass {verb}{flags}{data} -- {key}");

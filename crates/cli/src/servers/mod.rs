@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass::mcp::{Notice, Options, ServerConfig, ServerName, Servers};
-use windlass::tools::Secrets;
 use windlass::vocab::Attendance;
 
 pub(crate) use self::consent::{Agreements, ConsentAnswer, described};
 pub(crate) use self::kept::Kept;
-use crate::secrets::Secret;
+use crate::secrets::{self, Secret};
 use crate::settings::{Consent, Env, Server, Settings};
 
 /// The servers of a command, and what they have to tell.
@@ -50,7 +49,6 @@ impl Attached {
         env: &Env,
     ) -> Self {
         let (told, variables) = (Arc::clone(&self.told), env.clone());
-        let known = secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone()));
         let folder = folder(&settings.place.data_dir.value);
         let withheld: BTreeSet<_> =
             settings.servers.keys().filter(|name| !configs.contains_key(*name)).cloned().collect();
@@ -60,7 +58,7 @@ impl Attached {
             variables: Arc::new(move |name| Some(variables.raw(name)?.to_str()?.to_owned())),
             guard: windlass::own_guard(),
             notice: Arc::new(move |notice: Notice| tell(&told, notice.to_string())),
-            secrets: Secrets::new(known),
+            secrets: secrets::scrubber(secrets),
             root: Some(settings.place.workspace.clone()),
             withheld: withheld.clone(),
             ..Options::default()

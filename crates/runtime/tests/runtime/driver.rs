@@ -187,14 +187,14 @@ async fn a_message_that_would_have_to_wait_can_be_refused_instead() {
     let world = world(policy("default"), script);
     let session = open(&world).await;
     let mut events = session.events();
-    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Sent::TakenUp(RunId(1))));
-    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(Sent::Busy));
-    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Sent::Known(RunId(1))));
+    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(Sent::TakenUp(RunId(1)))));
+    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(None));
+    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(Sent::Known(RunId(1)))));
     assert!(world.store.waiting(session.id()).await.expect("a store").is_empty(), "what is refused is not kept");
     session.stop(StopBy::Person).await.expect("stopped");
     assert_eq!(ended(&mut events).await.reason, EndReason::Cancelled);
     assert_eq!(session.settled().await, Standing::Idle);
-    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(Sent::TakenUp(RunId(2))));
+    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(Some(Sent::TakenUp(RunId(2)))));
     assert_eq!(ended(&mut events).await.answer, "two");
 }
 

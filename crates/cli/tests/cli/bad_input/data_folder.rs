@@ -53,6 +53,22 @@ fn a_data_folder_that_is_no_folder_is_refused() {
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("not a folder"));
 }
 
+// proves J9: a session that can't be read is in nobody's way, and can be removed
+#[test]
+fn a_damaged_session_blocks_no_other_and_can_be_removed() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    assert_eq!(bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:2")]).code, -9);
+    let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
+    let damaged = database.execute("UPDATE batches SET bytes = zeroblob(length(bytes))", ()).expect("damaged");
+    assert!(damaged > 0);
+    drop(database);
+    let other = bench.run(&["run", "go"]);
+    assert_eq!((other.code, other.stdout.as_str()), (0, "Aye.\n"), "{}", other.stderr);
+    let removed = bench.run(&["sessions", "rm", "s"]);
+    assert!(removed.code == 0 && removed.stderr.contains("is not kept"), "{}", removed.stderr);
+    assert!(!bench.keys().contains(&"s".to_owned()));
+}
+
 // proves J9: somebody else's file is left as it is
 #[test]
 fn a_file_that_is_not_ours_is_refused_and_left_alone() {
