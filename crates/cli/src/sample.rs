@@ -52,7 +52,16 @@ pub(crate) fn requested(index: u32, tool: &str, arguments: &str) -> CallRequeste
 
 pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u64) -> CallFinished {
     let text = text.into();
-    CallFinished { call: call(index), outcome, text, cut: None, took_ms, answered_from: None, structured: None }
+    CallFinished {
+        call: call(index),
+        outcome,
+        text,
+        cut: None,
+        took_ms,
+        answered_from: None,
+        structured: None,
+        exit: None,
+    }
 }
 
 pub(crate) fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFailed {

@@ -64,6 +64,7 @@ impl Draft<'_> {
             took_ms: 0,
             answered_from: Some(earlier),
             structured: None,
+            exit: None,
         })
     }
 

@@ -52,6 +52,7 @@ impl<'a> Draft<'a> {
             took_ms: 0,
             answered_from: None,
             structured: None,
+            exit: None,
         });
     }
 

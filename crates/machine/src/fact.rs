@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken, MessageId,
-    ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, QuestionId,
-    SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, UndoId, Usage,
+    Answer, AnsweredBy, At, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
+    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall,
+    QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, UndoId, Usage,
 };
 
 use crate::AttemptKey;
@@ -52,6 +52,8 @@ pub struct Finished {
     pub took_ms: u64,
     /// Structure beside the text.
     pub structured: Option<Json>,
+    /// How the command ended, where the call ran one.
+    pub exit: Option<CommandExit>,
     /// The plan after the call, if the call changed it.
     pub plan: Option<Vec<PlanItem>>,
     /// What it changed in the files, where they were kept.
@@ -62,7 +64,7 @@ pub struct Finished {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verified {
     /// It did, and this is its result.
-    Done(Finished),
+    Done(Box<Finished>),
     /// It did not.
     NotDone,
     /// It can't tell.

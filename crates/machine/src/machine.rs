@@ -274,6 +274,7 @@ impl Draft<'_> {
             took_ms: finished.took_ms,
             answered_from: None,
             structured: finished.structured,
+            exit: finished.exit,
         });
         if let Some(asked) = asked {
             self.take_default(&asked);
@@ -300,7 +301,7 @@ impl Draft<'_> {
         let known = self.running(call).filter(|known| known.state == CallState::Verifying);
         let Some(known) = known.cloned() else { return };
         match verified {
-            Verified::Done(finished) => return self.call_done(call, finished),
+            Verified::Done(finished) => return self.call_done(call, *finished),
             Verified::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
             Verified::Unknown => self.settle_by_policy(&known),
         }

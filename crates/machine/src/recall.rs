@@ -182,11 +182,14 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         cut: finished.cut.clone(),
         took_ms: finished.took_ms,
         structured: finished.structured.clone(),
+        exit: finished.exit,
         plan,
         files,
     };
     match known.map(|known| &known.state) {
-        Some(CallState::Verifying) => Fact::CallVerified { call: finished.call, verified: Verified::Done(result) },
+        Some(CallState::Verifying) => {
+            Fact::CallVerified { call: finished.call, verified: Verified::Done(Box::new(result)) }
+        }
         _ => Fact::CallDone { call: finished.call, finished: result },
     }
 }

@@ -147,7 +147,7 @@ impl Prepared {
             Verification::Done(outcome) => {
                 let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
                 finished.files = files;
-                (Verified::Done(finished), blobs)
+                (Verified::Done(Box::new(finished)), blobs)
             }
             Verification::NotDone => (Verified::NotDone, Vec::new()),
             Verification::Unknown if untouched => (Verified::NotDone, Vec::new()),
@@ -160,7 +160,8 @@ impl Prepared {
 fn unprepared(call: CallId) -> Ended {
     let outcome = OutcomeKind::Unknown;
     let text = "This tool is no longer there.".to_owned();
-    let finished = Finished { outcome, text, cut: None, took_ms: 0, structured: None, plan: None, files: None };
+    let finished =
+        Finished { outcome, text, cut: None, took_ms: 0, structured: None, exit: None, plan: None, files: None };
     Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 
@@ -193,6 +194,7 @@ fn finish(
         cut,
         took_ms,
         structured: outcome.structured,
+        exit: outcome.exit,
         plan: outcome.plan,
         files: None,
     };

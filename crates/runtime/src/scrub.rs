@@ -29,9 +29,8 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 scrub_text(secrets, told);
             }
         }
-        Fact::CallDone { finished, .. } | Fact::CallVerified { verified: Verified::Done(finished), .. } => {
-            scrub_finished(secrets, finished);
-        }
+        Fact::CallDone { finished, .. } => scrub_finished(secrets, finished),
+        Fact::CallVerified { verified: Verified::Done(finished), .. } => scrub_finished(secrets, finished),
         Fact::Answered { answer, .. } => {
             if let Some(arguments) = &mut answer.arguments {
                 *arguments = secrets.scrub_json(arguments);

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, SurvivorsError, wait_for_survivors};
 use windlass_tools::{BoxFuture, CallContext, Commands, GuardProgram, Offer, Registry, Secrets, Workspace, builtins};
-use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, SessionId, ToolSource};
+use windlass_vocab::{CallId, CommandExit, Json, Outcome, OutcomeKind, SessionId, ToolSource};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -99,6 +99,11 @@ fn run(room: &Path, command: &str) -> Outcome {
     run_with(commands(room), room, &json!({"command": command}))
 }
 
+/// What a command that ended by itself answers.
+fn ended(exit: CommandExit, text: &str) -> Outcome {
+    Outcome { exit: Some(exit), ..Outcome::ok(text) }
+}
+
 fn room() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -153,11 +158,11 @@ fn until_hydra_lives(room: &Path) {
 // proves T7
 fn a_command_answers_with_its_output_and_its_exit_code() {
     let room = room();
-    let ok = |text: &str| Outcome::ok(text);
+    let ok = |text: &str| ended(CommandExit::Code(0), text);
     assert_eq!(run(room.path(), "echo out; echo err >&2; echo more"), ok("out\nerr\nmore\n[exit code 0]"));
-    assert_eq!(run(room.path(), "printf x; exit 3"), ok("x\n[exit code 3]"));
+    assert_eq!(run(room.path(), "printf x; exit 3"), ended(CommandExit::Code(3), "x\n[exit code 3]"));
     assert_eq!(run(room.path(), "true"), ok("[no output; exit code 0]"));
-    assert_eq!(run(room.path(), "kill -9 $$"), ok("[no output; ended by signal 9]"));
+    assert_eq!(run(room.path(), "kill -9 $$"), ended(CommandExit::Signal(9), "[no output; ended by signal 9]"));
     assert_eq!(run(room.path(), r"printf 'a\377b'"), ok("a\u{fffd}b\n[exit code 0]"));
     let here = room.path().canonicalize().unwrap();
     assert_eq!(run(room.path(), "pwd"), ok(&format!("{}\n[exit code 0]", here.display())));
@@ -190,6 +195,7 @@ fn a_command_that_never_ends_is_stopped_at_its_limit() {
     let outcome = run_with(commands, room.path(), &json!({"command": command, "timeout_seconds": 1000}));
     assert_eq!(outcome.kind, OutcomeKind::TimedOut);
     assert!(outcome.text.starts_with("begun\n[not done within 0 s"), "{}", outcome.text);
+    assert_eq!(outcome.exit, Some(CommandExit::Signal(9)));
 }
 
 // proves L8
@@ -239,7 +245,7 @@ fn what_runs_in_the_background_dies_with_the_command() {
     let line = hydra(&mark("WINDLASS_TEST_BACKGROUND"));
     let waiting: Vec<String> = HEADS.iter().map(|head| format!("until [ -e {head} ]; do sleep 0.01; done")).collect();
     let outcome = run(room.path(), &format!("{}\n{}", line.trim_end_matches("wait"), waiting.join("\n")));
-    assert_eq!(outcome, Outcome::ok("[no output; exit code 0]"));
+    assert_eq!(outcome, ended(CommandExit::Code(0), "[no output; exit code 0]"));
     assert_eq!(marked(&mark("WINDLASS_TEST_BACKGROUND")), Vec::<String>::new());
 }
 
@@ -275,7 +281,7 @@ fn a_signal_meant_for_windlass_does_not_end_its_guard() {
     let room = room();
     for signal in ["HUP", "INT", "QUIT", "TERM"] {
         let outcome = run(room.path(), &format!("kill -{signal} $PPID; echo on"));
-        assert_eq!(outcome, Outcome::ok("on\n[exit code 0]"), "{signal}");
+        assert_eq!(outcome, ended(CommandExit::Code(0), "on\n[exit code 0]"), "{signal}");
     }
     assert_eq!(run(room.path(), "cat /proc/$PPID/comm").text, "command-guard\n[exit code 0]");
     assert_eq!(run(room.path(), "kill -TERM $$").text, "[no output; ended by signal 15]");

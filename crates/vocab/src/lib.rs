@@ -64,7 +64,7 @@ pub use record::{
     TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
 };
 pub use time::At;
-pub use tool::{Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
+pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
 pub use undo::{
     Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
     Undone,

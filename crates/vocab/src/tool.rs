@@ -60,7 +60,7 @@ pub struct ToolSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
-    /// It did what it says. A command's non-zero exit is `Ok` too: a result, not a failure.
+    /// It did what it says. A command's non-zero exit is `Ok` too: a result, not a failure; see [`CommandExit`].
     Ok,
     /// The tool says no.
     ToolError,
@@ -78,6 +78,24 @@ pub enum OutcomeKind {
     TimedOut,
     /// A crash cut it short; whether it took effect is not known.
     Interrupted,
+}
+
+/// How a command ended, as its parent process saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandExit {
+    /// It exited with this code; 0 is success.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+impl CommandExit {
+    /// Whether it exited with code 0.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
 }
 
 /// What was left out of a result, and where to read on (T6).
@@ -103,6 +121,8 @@ pub struct Outcome {
     pub plan: Option<Vec<PlanItem>>,
     /// Structure beside the text.
     pub structured: Option<Json>,
+    /// How the command ended, where the call ran one and saw its end.
+    pub exit: Option<CommandExit>,
     /// Set when the call can't go on before the person has answered; the rest means nothing then.
     pub pause: Option<Pause>,
 }
@@ -111,7 +131,7 @@ impl Outcome {
     /// An answer of `kind` that is only text.
     #[must_use]
     pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), plan: None, structured: None, pause: None }
+        Self { kind, text: text.into(), plan: None, structured: None, exit: None, pause: None }
     }
 
     /// A success.

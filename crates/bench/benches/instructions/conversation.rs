@@ -117,6 +117,7 @@ pub(crate) fn result(state: &State) -> Fact {
         cut: None,
         took_ms: 1,
         structured: None,
+        exit: None,
         plan: None,
         files: None,
     };

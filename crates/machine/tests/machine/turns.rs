@@ -675,6 +675,7 @@ fn a_shortened_result_answers_no_later_read() {
         cut: None,
         took_ms: 0,
         structured: None,
+        exit: None,
         plan: None,
         files: None,
     };

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested,
-    CallSettled, CallStarted, CancelAsked, Change, Changes, Compacted, CompactionMethod, ContextPinned, Coverage, Cut,
-    Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged, Grant, Guard,
-    Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, NanoMoney,
-    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part, PinnedContext, PlanChanged, PlanItem,
-    PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
-    Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged,
-    SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle,
-    ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
-    UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
+    CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned,
+    Coverage, Cut, Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState,
+    FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
+    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part,
+    PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
+    QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
+    RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill,
+    Steering, StopBy, StopReason, StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode,
+    TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -111,6 +111,7 @@ pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
         took_ms: 12,
         answered_from: None,
         structured: Some(json(r#"{"lines": 3}"#)),
+        exit: Some(CommandExit::Code(1)),
     }
     .into()
 }

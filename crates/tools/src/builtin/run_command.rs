@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_vocab::{EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
+use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
 use super::command_output::{CommandOutput, Decoder};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
@@ -184,6 +184,17 @@ enum End {
     GuardLost,
     /// The guard could not kill what it guards in time.
     GivenUp,
+}
+
+impl End {
+    /// How the command's shell ended, if the guard saw it.
+    fn exit(&self) -> Option<CommandExit> {
+        match self {
+            Self::Reported(Report::Exited(code)) => Some(CommandExit::Code(*code)),
+            Self::Reported(Report::Signalled(signal)) => Some(CommandExit::Signal(*signal)),
+            Self::Reported(Report::Started(_) | Report::Failed(_)) | Self::GuardLost | Self::GivenUp => None,
+        }
+    }
 }
 
 /// A command under its guard.
@@ -361,7 +372,7 @@ impl Running {
         };
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
-        Outcome::new(kind, format!("{output}{separator}[{silence}{note}]"))
+        Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]")) }
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Because, CallId, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Repair, SnapshotKind,
-    ToolName,
+    Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Repair,
+    SnapshotKind, ToolName,
 };
 
 /// May a call run?
@@ -141,6 +141,9 @@ pub struct CallFinished {
     /// Structure beside the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Json>,
+    /// How the command ended, where the call ran one and saw its end; records from before this field have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<CommandExit>,
 }
 
 /// Why a tool is withheld.
@@ -162,4 +165,26 @@ pub struct ToolWithheld {
     pub tool: ToolName,
     /// Why, for the model.
     pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CallFinished;
+    use crate::CommandExit;
+
+    const BEFORE: &str = r#"{"call":"0.0.0","outcome":"ok","text":"[exit code 3]","took_ms":4}"#;
+
+    // proves J7
+    #[test]
+    fn how_a_command_ended_is_written_and_a_record_from_before_has_none() {
+        let before: CallFinished = serde_json::from_str(BEFORE).unwrap();
+        assert_eq!(before.exit, None);
+        assert_eq!(serde_json::to_string(&before).unwrap(), BEFORE);
+        for (exit, written) in [(CommandExit::Code(3), r#"{"code":3}"#), (CommandExit::Signal(9), r#"{"signal":9}"#)] {
+            let finished = CallFinished { exit: Some(exit), ..before.clone() };
+            let line = serde_json::to_string(&finished).unwrap();
+            assert_eq!(line, BEFORE.replace('}', &format!(r#","exit":{written}}}"#)));
+            assert_eq!(serde_json::from_str::<CallFinished>(&line).unwrap(), finished);
+        }
+    }
 }

@@ -269,7 +269,7 @@ impl World {
             Effect::RunCall { request, .. } => self.run_call(request),
             Effect::VerifyCall { request, .. } => {
                 let done = self.executed.contains_key(&request.effect_id.0);
-                let verified = if done { Verified::Done(self.result(request)) } else { Verified::NotDone };
+                let verified = if done { Verified::Done(Box::new(self.result(request))) } else { Verified::NotDone };
                 Fact::CallVerified { call: request.call, verified }
             }
             Effect::TakeSnapshot { request, .. } => {
@@ -379,7 +379,7 @@ impl World {
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
             unseen: None,
         });
-        Finished { outcome, text, cut: None, took_ms: 1, structured: None, plan: None, files }
+        Finished { outcome, text, cut: None, took_ms: 1, structured: None, exit: None, plan: None, files }
     }
 
     /// Performs what is owed, in order, until the run is over or only a person can go on.
