@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, EffectClass, EndReason, Envelope, Event,
-    Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded, RunId,
-    SessionId, SnapshotKind, StopReason, TurnId, Usage, Verdict,
+    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, CommandExit, EffectClass, EndReason,
+    Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded,
+    RunId, SessionId, SnapshotKind, StopReason, TurnId, Usage, Verdict,
 };
 
 /// A record as subscribers see it.
@@ -62,6 +62,11 @@ pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u6
         structured: None,
         exit: None,
     }
+}
+
+/// A command that ended like this.
+pub(crate) fn exited(index: u32, exit: CommandExit, text: &str, took_ms: u64) -> CallFinished {
+    CallFinished { exit: Some(exit), ..finished(index, OutcomeKind::Ok, text, took_ms) }
 }
 
 pub(crate) fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFailed {

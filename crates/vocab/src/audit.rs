@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AnsweredBy, At, CallId, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, UndoId};
+use crate::{AnsweredBy, At, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, UndoId};
 
 /// What decided whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,9 @@ pub struct AuditEntry {
     /// How it came out; absent while it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeKind>,
+    /// How the command ended, where the call ran one and saw its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<CommandExit>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,

@@ -14,7 +14,7 @@ use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
-use crate::output::wording::{outcome, took};
+use crate::output::wording::{problem, took};
 use crate::output::{harmless_line, short_line};
 use crate::settings::{Env, Flags, near};
 
@@ -145,7 +145,10 @@ fn cells(entry: &AuditEntry) -> [String; 8] {
     let undone = entry.undone.map(|undo| format!(", undone by {undo}")).unwrap_or_default();
     let came_out = match entry.outcome {
         None => "no result".to_owned(),
-        Some(kind) => format!("{}{undone}", outcome(kind).unwrap_or("ok")),
+        Some(kind) => match problem(kind, entry.exit) {
+            Some(problem) => format!("✗ {problem}{undone}"),
+            None => format!("ok{undone}"),
+        },
     };
     [
         at.get(..19).unwrap_or(&at).replace('T', " "),

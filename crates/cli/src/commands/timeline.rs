@@ -4,6 +4,7 @@ use windlass::store::{Waiting, repairs};
 use windlass::vocab::{Coverage, Envelope, Part, Record};
 
 use crate::output::short_line;
+use crate::output::wording::{problem, took};
 
 const WIDTH: usize = 100;
 
@@ -66,7 +67,9 @@ fn what(record: &Record) -> String {
         Record::CallPaused(paused) => format!("{} waits for {} answers", paused.call, paused.asks.len()),
         Record::CallSettled(settled) => format!("{} {:?}", settled.call, settled.settlement),
         Record::CallFinished(finished) => {
-            format!("{} {:?} {} ms: {}", finished.call, finished.outcome, finished.took_ms, finished.text)
+            let problem = problem(finished.outcome, finished.exit);
+            let result = problem.map_or_else(|| "ok".to_owned(), |problem| format!("✗ {problem}"));
+            format!("{} {result}, {}: {}", finished.call, took(finished.took_ms), finished.text)
         }
         Record::QuestionAsked(asked) => asked.preview.as_ref().map(|preview| preview.title.clone()).unwrap_or_default(),
         Record::QuestionAnswered(answered) => format!("{:?} by {:?}", answered.answer.option, answered.by),

@@ -9,7 +9,7 @@ use windlass_vocab::{
 };
 
 use super::live::{Lines, Weight};
-use super::wording::{self, TEXT, first_line, show_call, took};
+use super::wording::{self, TEXT, show_call, took};
 use super::{Stream, harmless_line, short_line};
 
 /// Characters of the live line.
@@ -133,8 +133,7 @@ impl<W: Write> Progress<W> {
         let took = took(call.took_ms);
         let from = if call.answered_from.is_some() { ", as before" } else { "" };
         let mut line = format!("{shown} {took}{from}");
-        if let Some(problem) = wording::outcome(call.outcome) {
-            let detail = short_line(first_line(&call.text), TEXT);
+        if let Some((problem, detail)) = wording::problem_of(call) {
             let colon = if detail.is_empty() { "" } else { ": " };
             line += &format!(", {problem}{colon}{detail}");
         }

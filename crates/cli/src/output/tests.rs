@@ -1,8 +1,8 @@
 use std::io::{self, Write};
 
 use windlass_vocab::{
-    At, CallId, CallStarted, Delta, DeltaBody, EndReason, Event, Failure, FailureClass, NextAttempt, Nudge, NudgeCause,
-    Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted,
+    At, CallId, CallStarted, CommandExit, Delta, DeltaBody, EndReason, Event, Failure, FailureClass, NextAttempt,
+    Nudge, NudgeCause, Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted,
 };
 
 use super::{Progress, Stream, View};
@@ -55,6 +55,7 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
             finished(0, OutcomeKind::ToolError, "no such file\nmore", 12),
             finished(2, OutcomeKind::TimedOut, "", 120_000),
             finished(9, OutcomeKind::Interrupted, "a crash", 0),
+            event(sample::exited(4, CommandExit::Code(101), "1 failed\n[exit code 101]", 7)),
         ],
     );
     assert_eq!(
@@ -62,7 +63,8 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
         "docs.search(q=two lines) 1.5 s\n\
          read_file(from=3, path=src/main.rs) 12 ms, error: no such file\n\
          run_command() 2 min 0 s, timed out\n\
-         call 1.1.9 0 ms, interrupted: a crash\n"
+         call 1.1.9 0 ms, interrupted: a crash\n\
+         call 1.1.4 7 ms, exit code 101: 1 failed\n"
     );
 }
 

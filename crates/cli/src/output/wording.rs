@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use windlass_vocab::{
-    AttemptFailed, CallRequested, CancelAsked, Compacted, CompactionMethod, EndReason, Envelope, Json, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
+    AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
+    Envelope, Json, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
 };
 
 use super::short_line;
@@ -71,10 +71,6 @@ pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) ->
     flag("--data-dir", data_dir) + &flag("--workspace", workspace)
 }
 
-pub(crate) fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default()
-}
-
 pub(crate) fn took(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -84,19 +80,45 @@ pub(crate) fn took(ms: u64) -> String {
     }
 }
 
-/// What to call an outcome that is not a success.
-pub(crate) const fn outcome(kind: OutcomeKind) -> Option<&'static str> {
-    match kind {
-        OutcomeKind::Ok => None,
-        OutcomeKind::ToolError => Some("error"),
-        OutcomeKind::InfrastructureError => Some("broken"),
-        OutcomeKind::Unknown => Some("no such tool"),
-        OutcomeKind::InvalidArguments => Some("wrong arguments"),
-        OutcomeKind::Denied => Some("denied"),
-        OutcomeKind::Cancelled => Some("cancelled"),
-        OutcomeKind::TimedOut => Some("timed out"),
-        OutcomeKind::Interrupted => Some("interrupted"),
+/// What to call a result that is not a success. A command that failed by itself is called by its exit code.
+pub(crate) fn problem(outcome: OutcomeKind, exit: Option<CommandExit>) -> Option<String> {
+    let word = match outcome {
+        OutcomeKind::Ok => return exit.filter(|exit| !exit.is_success()).map(exit_wording),
+        OutcomeKind::ToolError => "error",
+        OutcomeKind::InfrastructureError => "broken",
+        OutcomeKind::Unknown => "no such tool",
+        OutcomeKind::InvalidArguments => "wrong arguments",
+        OutcomeKind::Denied => "denied",
+        OutcomeKind::Cancelled => "cancelled",
+        OutcomeKind::TimedOut => "timed out",
+        OutcomeKind::Interrupted => "interrupted",
+    };
+    Some(word.to_owned())
+}
+
+fn exit_wording(exit: CommandExit) -> String {
+    match exit {
+        CommandExit::Code(code) => format!("exit code {code}"),
+        CommandExit::Signal(signal) => format!("killed by signal {signal}"),
     }
+}
+
+/// The problem of a call, and the one line of its text that says most about it.
+pub(crate) fn problem_of(finished: &CallFinished) -> Option<(String, String)> {
+    let problem = problem(finished.outcome, finished.exit)?;
+    let line = match finished.outcome {
+        // The last line of a command's result repeats its exit code; why it failed stands right above.
+        OutcomeKind::Ok => finished.text.trim_end().lines().rev().skip(1).find(|line| !line.trim().is_empty()),
+        OutcomeKind::ToolError
+        | OutcomeKind::InfrastructureError
+        | OutcomeKind::Unknown
+        | OutcomeKind::InvalidArguments
+        | OutcomeKind::Denied
+        | OutcomeKind::Cancelled
+        | OutcomeKind::TimedOut
+        | OutcomeKind::Interrupted => finished.text.trim().lines().next(),
+    };
+    Some((problem, short_line(line.unwrap_or_default(), TEXT)))
 }
 
 /// What went wrong with an attempt, in few words.

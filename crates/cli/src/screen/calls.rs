@@ -7,7 +7,7 @@ use windlass_vocab::{CallFinished, CallId, CallRequested, CallStarted};
 use super::look::Look;
 use super::style::{Line, Span, Style, text_width};
 use crate::output::short_line;
-use crate::output::wording::{TEXT, first_line, outcome, show_call, took, tool_name};
+use crate::output::wording::{TEXT, problem_of, show_call, took, tool_name};
 
 /// Bytes of a call's progress that are kept: enough for a last line.
 const PROGRESS: usize = 1_000;
@@ -99,12 +99,12 @@ impl Calls {
 /// a failed call says stands below it where there is no room beside it.
 fn lines(shown: &str, finished: &CallFinished, look: Look) -> Vec<Line> {
     let (well, ill) = look.glyphs.call();
-    let problem = outcome(finished.outcome);
+    let problem = problem_of(finished);
     let (mark, style) = if problem.is_some() { (ill, Style::ALARM) } else { (well, Style::PLAIN) };
     let again = if finished.answered_from.is_some() { ", as before" } else { "" };
     let time = Span::new(Style::DIM, &format!("  {}{again}", took(finished.took_ms)));
-    let word = Span::new(Style::ALARM, &problem.map(|word| format!(", {word}")).unwrap_or_default());
-    let detail = problem.map(|_| short_line(first_line(&finished.text), TEXT)).unwrap_or_default();
+    let word = Span::new(Style::ALARM, &problem.as_ref().map(|(word, _)| format!(", {word}")).unwrap_or_default());
+    let detail = problem.map(|(_, detail)| detail).unwrap_or_default();
 
     let room = look.columns().saturating_sub(text_width(&time.text) + text_width(&word.text) + 2);
     let mut line = Line::of(Style::PLAIN, shown).clipped(room, look.glyphs.dots());

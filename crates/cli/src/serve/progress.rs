@@ -12,7 +12,7 @@ use windlass::Event;
 use windlass::vocab::{CallFinished, CallId, CallRequested, Envelope, ModelReplied, Part, Record};
 
 use super::client::Client;
-use crate::output::wording::{self, TEXT, first_line, show_call, took};
+use crate::output::wording::{self, TEXT, show_call, took};
 use crate::output::{harmless_line, short_line};
 
 /// After so long a silence the last line is told again: many clients give up on a call that shows no
@@ -128,8 +128,9 @@ impl Telling {
     fn finished(&mut self, call: &CallFinished) -> String {
         let shown = self.calls.remove(&call.call).unwrap_or_else(|| format!("call {}", call.call));
         let line = format!("{shown} {}", took(call.took_ms));
-        match wording::outcome(call.outcome) {
-            Some(problem) => format!("{line}, {problem}: {}", short_line(first_line(&call.text), TEXT)),
+        match wording::problem_of(call) {
+            Some((problem, detail)) if detail.is_empty() => format!("{line}, {problem}"),
+            Some((problem, detail)) => format!("{line}, {problem}: {detail}"),
             None => line,
         }
     }

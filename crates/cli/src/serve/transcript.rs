@@ -63,7 +63,7 @@ fn told(envelope: &Envelope) -> Option<(Who, String)> {
             Some((Who::Model, format!("calls {} {}", call.call, show_call(tool_name(call), &call.arguments))))
         }
         Record::CallFinished(call) => {
-            let problem = wording::outcome(call.outcome).map(|word| format!(", {word}")).unwrap_or_default();
+            let problem = wording::problem(call.outcome, call.exit).map(|word| format!(", {word}")).unwrap_or_default();
             Some((Who::Tool, format!("result of {} ({}{problem}): {}", call.call, took(call.took_ms), call.text)))
         }
         Record::QuestionAsked(asked) => {

@@ -2,6 +2,7 @@
 //! does, the exit codes, the settings, the permissions, the secrets.
 
 mod exit_codes;
+mod failed_commands;
 mod forking;
 mod looking;
 mod newer;

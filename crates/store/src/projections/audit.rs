@@ -53,6 +53,7 @@ impl Reading {
             Record::CallFinished(finished) => {
                 if let Some(entry) = self.entry(finished.call) {
                     (entry.outcome, entry.took_ms) = (Some(finished.outcome), Some(finished.took_ms));
+                    entry.exit = finished.exit;
                 }
             }
             Record::QuestionAsked(asked) => {
@@ -122,6 +123,7 @@ impl Reading {
             because: requested.because.clone(),
             answer: None,
             outcome: None,
+            exit: None,
             took_ms: None,
             undone: None,
         });

@@ -1,13 +1,13 @@
 //! A run as a person watches it: calls, waiting, thinking, retries, ends.
 
 use windlass_vocab::{
-    At, Attendance, CallStarted, CancelAsked, DeltaBody, EndReason, Failure, FailureClass, MessageAccepted,
-    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked,
-    QuestionId, QuestionKind, QuestionOption, RunResumed, StopBy, TurnId, TurnMode, TurnStarted,
+    At, Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass,
+    MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, StopBy, TurnId, TurnMode, TurnStarted,
 };
 
 use super::{LOOK, Stage};
-use crate::sample::{call, ended, failed, finished, requested};
+use crate::sample::{call, ended, exited, failed, finished, requested};
 use crate::screen::{Fold, Glyphs, Look};
 
 fn started(index: u32) -> CallStarted {
@@ -53,6 +53,28 @@ fn a_call_that_failed_says_so_in_words() {
   a rule forbids this, and the reason is quite lo…
 ✗ docs.find(path=a)  12 ms, cancelled
 • docs.find(command=grep -rn something /a/…  12 ms",
+    );
+}
+
+// proves T5: a non-zero exit is a result, and shown as what it is
+#[test]
+fn a_command_that_failed_has_a_cross_its_exit_code_and_the_last_line_it_printed() {
+    let mut stage = Stage::new(LOOK);
+    for (index, command, exit, text) in [
+        (0, "true", CommandExit::Code(0), "[no output; exit code 0]"),
+        (1, "false", CommandExit::Code(1), "[no output; exit code 1]"),
+        (2, "make", CommandExit::Code(2), "cc a.c\nError 1\n[exit code 2]"),
+        (3, "crash", CommandExit::Signal(9), "[no output; ended by signal 9]"),
+    ] {
+        let arguments = format!(r#"{{"command":"{command}"}}"#);
+        stage.record(requested(index, "local.run_command", &arguments)).record(exited(index, exit, text, 5));
+    }
+    stage.shows(
+        "\
+• run_command(command=true)  5 ms
+✗ run_command(command=false)  5 ms, exit code 1
+✗ run_command(command=make)  5 ms, exit code 2: Error 1
+✗ run_command(command=crash)  5 ms, killed by signal 9",
     );
 }
 
