@@ -19,6 +19,7 @@ use hyper::client::conn::http1;
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::http::{Halves, Lost};
 use crate::shelf::Shelf;
@@ -34,20 +35,34 @@ pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 pub(crate) struct Connection {
     sender: http1::SendRequest<Halves>,
     driven: Driven,
-    /// Whether it has brought an answer. Until it is used again, the other end may have closed it.
-    used: bool,
+    /// How many answers it has brought.
+    answers: u32,
+    /// Since when nobody needs it, if nobody does.
+    pub(crate) idle_since: Instant,
 }
 
 /// A connection until it ends.
 #[derive(Debug)]
-struct Driven(Option<http1::Connection<Stream, Halves>>);
+struct Driven {
+    open: Option<http1::Connection<Stream, Halves>>,
+    unread: Unread,
+}
+
+/// Whether a connection that ended had brought bytes that nobody read: part of an answer's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    Some,
+    None,
+}
 
 /// Why a request got no answer.
 pub(crate) enum Unanswered {
-    /// The connection had ended since it was last used, before anything was sent: the request is as good
-    /// as new.
-    Unsent(Box<Request<Halves>>),
-    /// It was lost.
+    /// The connection had ended since it brought its last answer, before anything of this request was sent.
+    Unsent,
+    /// It had brought an answer before, and ended without one byte of this one. What the server saw of the
+    /// request is not known; most likely it closed the connection at the end of its last answer.
+    Stale,
+    /// It was lost: a new connection, or in the middle of the answer's head.
     Lost(hyper::Error),
 }
 
@@ -55,7 +70,13 @@ impl Connection {
     pub(crate) async fn open(stream: Stream) -> Result<Box<Self>, Lost> {
         let opened = http1::Builder::new().read_buf_exact_size(Some(READ_BYTES)).handshake(stream).await;
         let (sender, driven) = opened.map_err(|error| Lost::Connecting(Box::new(error)))?;
-        Ok(Box::new(Self { sender, driven: Driven(Some(driven)), used: false }))
+        let driven = Driven { open: Some(driven), unread: Unread::None };
+        Ok(Box::new(Self { sender, driven, answers: 0, idle_since: Instant::now() }))
+    }
+
+    /// How many answers it has brought.
+    pub(crate) fn answers(&self) -> u32 {
+        self.answers
     }
 
     /// Sends a request; gives the answer's head and the body that will follow.
@@ -65,12 +86,19 @@ impl Connection {
             self.driven.poll(context);
             answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         });
-        let answered = asked.await.map_err(|mut error| match error.take_message().filter(|_| self.used) {
-            Some(request) => Unanswered::Unsent(Box::new(request)),
-            None => Unanswered::Lost(error.into_error()),
-        });
-        self.used = true;
-        answered
+        let mut error = match asked.await {
+            Ok(response) => {
+                self.answers += 1;
+                return Ok(response);
+            }
+            Err(error) => error,
+        };
+        let sent = error.take_message().is_none();
+        Err(match (self.answers, sent, self.driven.end()) {
+            (1.., false, _) => Unanswered::Unsent,
+            (1.., true, Unread::None) => Unanswered::Stale,
+            (0, _, _) | (1.., true, Unread::Some) => Unanswered::Lost(error.into_error()),
+        })
     }
 }
 
@@ -78,11 +106,19 @@ impl Driven {
     /// Lets the connection do what it can. Nothing but this moves an answer on, so an answer is asked with
     /// a waker that wakes nobody.
     fn poll(&mut self, context: &mut Context<'_>) {
-        let Some(driven) = &mut self.0 else { return };
-        if Pin::new(driven).poll(context).is_ready() {
+        let Some(open) = &mut self.open else { return };
+        if Pin::new(open).poll(context).is_ready() {
             // How it ended is told to the answer that was waited for, at the latest by this.
-            self.0 = None;
+            self.end();
         }
+    }
+
+    /// Ends it, if that has not happened.
+    fn end(&mut self) -> Unread {
+        if self.open.take().is_some_and(|open| !open.into_parts().read_buf.is_empty()) {
+            self.unread = Unread::Some;
+        }
+        self.unread
     }
 }
 

@@ -121,6 +121,26 @@ impl Pool {
     }
 }
 
+/// A request, which can be sent again: its body is shared, not copied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) method: &'a Method,
+    /// What follows the server's name in an address.
+    pub(crate) path: &'a Uri,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: &'a Halves,
+}
+
+impl Asked<'_> {
+    fn request(&self) -> Request<Halves> {
+        let mut request = Request::new(self.body.clone());
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.path.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
 /// Sends requests to one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
@@ -130,26 +150,27 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Sends a request; gives the answer once its head has come. `path` is what follows the server's
-    /// name in an address.
-    pub(crate) async fn send(
-        &self,
-        method: Method,
-        path: Uri,
-        headers: HeaderMap,
-        body: Halves,
-    ) -> Result<Answering, Lost> {
-        let mut request = Request::new(body);
-        *request.method_mut() = method;
-        *request.uri_mut() = path;
-        *request.headers_mut() = headers;
+    /// Sends a request; gives the answer once its head has come. A connection that brought an answer before
+    /// and ends without a byte of this one is replaced by a new one, once: the server most likely closed it
+    /// at the end of its last answer. It is not known whether the server has read the request, so it has to
+    /// be one that may be sent twice, as every call of a model may.
+    pub(crate) async fn send(&self, asked: &Asked<'_>) -> Result<Answering, Lost> {
+        let mut fresh = None;
         loop {
-            let mut connection = self.shelf.take_or(|| Box::pin(self.open())).await?;
-            request = match connection.ask(request).await {
-                Ok(response) => return Ok(Answering::new(response, connection, Arc::clone(&self.shelf))),
-                Err(Unanswered::Unsent(request)) => *request,
-                Err(Unanswered::Lost(error)) => return Err(Lost::Connected(Box::new(error))),
+            let mut connection = match fresh.take() {
+                Some(fresh) => fresh,
+                None => self.shelf.take_or(|| Box::pin(self.open())).await?,
             };
+            match connection.ask(asked.request()).await {
+                Ok(response) => return Ok(Answering::new(response, connection, Arc::clone(&self.shelf))),
+                Err(Unanswered::Unsent) => self.shelf.note_end(&connection),
+                Err(Unanswered::Stale) => {
+                    self.shelf.note_end(&connection);
+                    // The other idle ones may be stale as well; a new one can't be.
+                    fresh = Some(Box::pin(self.open()).await?);
+                }
+                Err(Unanswered::Lost(error)) => return Err(Lost::Connected(Box::new(error))),
+            }
         }
     }
 
@@ -227,7 +248,7 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
 
 /// A body of two parts, sent without joining them. Boxed, because every connection keeps room for 32
 /// requests.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Halves(pub(crate) Box<[Bytes; 2]>);
 
 impl Body for Halves {

@@ -15,6 +15,14 @@ use crate::connection::Connection;
 /// How long a connection nobody needs may still be used.
 const IDLE: Duration = Duration::from_secs(90);
 
+/// A server that closes a connection this soon after its first answer closes it because of that answer. One
+/// that closes what is idle leaves it open for longer.
+const SOON: Duration = Duration::from_secs(1);
+
+/// After so many of these in a row the server's connections are not kept any more, for this time since the last.
+const SOON_IN_A_ROW: u32 = 2;
+const REMEMBERED: Duration = Duration::from_secs(600);
+
 /// The connections to one server that nobody needs at the moment.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
@@ -26,7 +34,11 @@ pub(crate) struct Shelf {
 #[derive(Debug, Default)]
 struct Idle {
     /// The latest last.
-    connections: Vec<(Instant, Box<Connection>)>,
+    #[expect(clippy::vec_box, reason = "a connection is large, and goes from hand to hand by its pointer")]
+    connections: Vec<Box<Connection>>,
+    /// How often in a row the server closed a connection soon after its first answer, and when it did last.
+    closed_soon: u32,
+    last_closed: Option<Instant>,
     /// Closes those that nobody came for.
     sweeper: Option<JoinHandle<()>>,
 }
@@ -61,8 +73,8 @@ impl Shelf {
 
     fn take(&self) -> Option<Box<Connection>> {
         self.with(|idle| {
-            let (since, connection) = idle.connections.pop()?;
-            if since.elapsed() < IDLE {
+            let connection = idle.connections.pop()?;
+            if connection.idle_since.elapsed() < IDLE {
                 return Some(connection);
             }
             // All the others are older.
@@ -71,9 +83,17 @@ impl Shelf {
         })
     }
 
-    pub(crate) fn put(shelf: &Arc<Self>, connection: Box<Connection>) {
+    /// Keeps a connection for the next request, unless the server would close it anyway.
+    pub(crate) fn put(shelf: &Arc<Self>, mut connection: Box<Connection>) {
+        connection.idle_since = Instant::now();
         shelf.with(|idle| {
-            idle.connections.push((Instant::now(), connection));
+            if connection.answers() > 1 {
+                idle.closed_soon = 0;
+            }
+            if idle.is_closed_by_the_server() {
+                return;
+            }
+            idle.connections.push(connection);
             if idle.sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
                 idle.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(shelf))));
             }
@@ -81,8 +101,24 @@ impl Shelf {
         shelf.back.notify_one();
     }
 
+    /// Takes note of a connection from here that had ended before it brought another answer.
+    pub(crate) fn note_end(&self, connection: &Connection) {
+        if connection.answers() == 1 && connection.idle_since.elapsed() < SOON {
+            self.with(|idle| {
+                idle.closed_soon = idle.closed_soon.saturating_add(1);
+                idle.last_closed = Some(Instant::now());
+            });
+        }
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut Idle) -> T) -> T {
         act(&mut self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Idle {
+    fn is_closed_by_the_server(&self) -> bool {
+        self.closed_soon >= SOON_IN_A_ROW && self.last_closed.is_some_and(|last| last.elapsed() < REMEMBERED)
     }
 }
 
@@ -92,7 +128,7 @@ async fn sweep(shelf: Weak<Shelf>) {
         tokio::time::sleep(IDLE / 2).await;
         let Some(shelf) = shelf.upgrade() else { return };
         let any = shelf.with(|idle| {
-            idle.connections.retain(|(since, _)| since.elapsed() < IDLE);
+            idle.connections.retain(|connection| connection.idle_since.elapsed() < IDLE);
             if idle.connections.is_empty() {
                 idle.sweeper = None;
             }
@@ -118,7 +154,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::http::{Halves, HttpClient, HttpConfig};
+    use crate::http::{Asked, Halves, HttpClient, HttpConfig};
 
     /// A task that counts how often it is woken, and passes that on to the one it runs in.
     #[derive(Default)]
@@ -245,7 +281,9 @@ mod tests {
         for _ in 0..3 {
             let task = Arc::new(Task::default());
             let call = async {
-                let sent = sender.send(http::Method::GET, "/".parse().unwrap(), <_>::default(), Halves::default());
+                let (path, headers, body) = ("/".parse().unwrap(), http::HeaderMap::new(), Halves::default());
+                let asked = Asked { method: &http::Method::GET, path: &path, headers: &headers, body: &body };
+                let sent = sender.send(&asked);
                 assert!(sent.await.unwrap().chunk().await.unwrap().is_none());
             };
             task.run(call).await;
@@ -274,6 +312,22 @@ mod tests {
         assert_eq!(lying(&shelf), 2);
         assert!(shelf.take().is_none());
         assert_eq!(lying(&shelf), 0);
+    }
+
+    // proves M3
+    #[tokio::test]
+    async fn a_server_that_closed_its_connections_is_tried_again_after_a_while() {
+        let (connections, shelf) = ([connection().await, connection().await], Arc::new(Shelf::default()));
+        tokio::time::pause();
+        let closed_soon =
+            |times| move |idle: &mut Idle| (idle.closed_soon, idle.last_closed) = (times, Some(Instant::now()));
+        shelf.with(closed_soon(SOON_IN_A_ROW));
+        let [(first, _far), (second, _other)] = connections;
+        Shelf::put(&shelf, first);
+        assert_eq!(lying(&shelf), 0);
+        tokio::time::advance(REMEMBERED).await;
+        Shelf::put(&shelf, second);
+        assert_eq!(lying(&shelf), 1);
     }
 
     #[tokio::test]

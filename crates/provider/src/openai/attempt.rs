@@ -16,7 +16,7 @@ use windlass_vocab::{Failure, FailureClass, Reply};
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
 use crate::connection::Answering;
-use crate::http::{Halves, Lost, Sender};
+use crate::http::{Asked, Halves, Lost, Sender};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
 /// How much of a rejection's body is read, and for how long.
@@ -252,9 +252,9 @@ impl Route {
     }
 
     async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
-        let halves = Halves(Box::new([body.stable, body.closing]));
-        let sending = self.sender.send(Method::POST, self.path.clone(), self.headers.clone(), halves);
-        let response = match timeout(limit, sending).await {
+        let body = Halves(Box::new([body.stable, body.closing]));
+        let asked = Asked { method: &Method::POST, path: &self.path, headers: &self.headers, body: &body };
+        let response = match timeout(limit, self.sender.send(&asked)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),
             Err(_) => return Err(self.silent(limit)),

@@ -15,7 +15,7 @@ use super::lost::lost;
 use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
 use crate::HttpClient;
 use crate::connection::Answering;
-use crate::http::Halves;
+use crate::http::{Asked, Halves};
 
 /// No server has so many models; something that is no server may go on for ever.
 const LONGEST: usize = 4 << 20;
@@ -69,8 +69,9 @@ pub enum ListingError {
 }
 
 async fn ask(door: &Door, path: Uri) -> Result<Vec<ListedModel>, Failure> {
-    let asked = door.sender.send(Method::GET, path, door.headers.clone(), Halves::default()).await;
-    let mut response = asked.map_err(|error| lost(&door.endpoint, &error))?;
+    let body = Halves::default();
+    let asked = Asked { method: &Method::GET, path: &path, headers: &door.headers, body: &body };
+    let mut response = door.sender.send(&asked).await.map_err(|error| lost(&door.endpoint, &error))?;
     let body = read(door, &mut response).await?;
     if response.status().as_u16() == 404 {
         return Err(Failure { status: Some(404), ..door.endpoint.failure(FailureClass::BadRequest, NO_LIST) });

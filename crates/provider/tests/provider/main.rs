@@ -8,6 +8,7 @@ mod network;
 mod recorded;
 mod rejections;
 mod requests;
+mod reused;
 mod server;
 
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ fn http() -> HttpClient {
     HttpClient::new(HttpConfig::default()).unwrap()
 }
 
-fn model(base_url: &str) -> OpenAiModel {
+pub(crate) fn model(base_url: &str) -> OpenAiModel {
     OpenAiModel::new(config(base_url), &http()).unwrap()
 }
 
@@ -27,14 +27,15 @@ fn config(base_url: &str) -> OpenAiConfig {
 }
 
 /// What a call asks beside its words.
-struct Ask {
+pub(crate) struct Ask {
     delivery: Delivery,
     idle: StreamIdle,
 }
 
-const STREAMED: Ask = Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
+pub(crate) const STREAMED: Ask =
+    Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
 
-async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
+pub(crate) async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], dialect: None };
     let history = [Message::User { text: "hello".into() }];
     let request = ModelRequest {
@@ -54,27 +55,27 @@ async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failu
     model.attempt(&request, &mut Segments::default(), sink).await
 }
 
-fn ignore() -> Sink {
+pub(crate) fn ignore() -> Sink {
     Box::new(|_| {})
 }
 
-const TEXT: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
-const END: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+pub(crate) const TEXT: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+pub(crate) const END: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-fn head(status: &str, headers: &str) -> String {
+pub(crate) fn head(status: &str, headers: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}\r\n")
 }
 
 /// A whole HTTP answer with its length.
-fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
+pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("{}{body}", head(status, &format!("{headers}content-length: {}\r\n", body.len()))).into()
 }
 
-fn chunk(body: &str) -> Vec<u8> {
+pub(crate) fn chunk(body: &str) -> Vec<u8> {
     format!("{:x}\r\n{body}\r\n", body.len()).into()
 }
 
-fn streaming_head() -> Vec<u8> {
+pub(crate) fn streaming_head() -> Vec<u8> {
     head("200 OK", "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n").into()
 }
 

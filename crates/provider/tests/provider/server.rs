@@ -13,8 +13,14 @@ use tokio::sync::{Notify, mpsc};
 pub(crate) enum Act {
     /// Writes these bytes, one write each, and keeps the connection.
     Say(Vec<Vec<u8>>),
+    /// Closes without a word.
+    Close,
+    /// Resets the connection without a word.
+    Reset,
     /// Writes these bytes and closes.
     SayAndClose(Vec<u8>),
+    /// Writes these bytes and closes a moment later, whatever has come by then.
+    SayAndCloseSoon(Vec<u8>),
     /// Writes these bytes and, when told that they arrived, closes.
     SayAndCloseLater(Vec<u8>, Arc<Notify>),
     /// Writes these bytes and, when told that they arrived, resets the connection.
@@ -84,7 +90,13 @@ async fn serve(
                     tokio::task::yield_now().await;
                 }
             }
+            Act::Close => return,
+            Act::Reset => return stream.get_ref().set_zero_linger().unwrap(),
             Act::SayAndClose(bytes) => return stream.write_all(&bytes).await.unwrap(),
+            Act::SayAndCloseSoon(bytes) => {
+                stream.write_all(&bytes).await.unwrap();
+                return tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
             Act::SayAndCloseLater(bytes, arrived) => {
                 stream.write_all(&bytes).await.unwrap();
                 return arrived.notified().await;
