@@ -12,7 +12,7 @@ use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
 use crate::judge::{Judgement, judge};
-use crate::retry::next_attempt;
+use crate::retry::{at_the_end, next_attempt};
 use crate::state::{After, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
@@ -151,14 +151,14 @@ impl Draft<'_> {
             (None, None) => next_attempt(self.state.session, run, attempt, &failure, self.at),
         };
         let ends = next == NextAttempt::End;
-        let model = run.model(attempt.model);
-        self.push(AttemptFailed { attempt: key.attempt, model, failure: failure.clone(), next, usage });
+        let (model, ending) = (run.model(attempt.model), at_the_end(run, failure.clone(), self.at));
+        self.push(AttemptFailed { attempt: key.attempt, model, failure, next, usage });
         if let Some(compacted) = shorter {
             self.push(compacted);
         } else if ends && mode == TurnMode::WrapUp {
-            self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(failure));
+            self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(ending));
         } else if ends {
-            self.end(EndReason::Failed, failure.message.clone(), Some(failure));
+            self.end(EndReason::Failed, ending.message.clone(), Some(ending));
         }
     }
 

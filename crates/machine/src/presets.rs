@@ -200,6 +200,7 @@ impl Row {
             output_corrections: 2,
             tags: BTreeSet::new(),
             hidden: BTreeSet::new(),
+            retry_after_limit_ms: Some(600_000),
         }
     }
 }

@@ -6,22 +6,27 @@ use std::hash::{Hash as _, Hasher as _};
 
 use windlass_vocab::{At, Failure, FailureClass, NextAttempt, Retry, SessionId};
 
-use crate::AttemptKey;
 use crate::control::{Attempt, Run};
+use crate::{AttemptKey, texts};
 
 /// A whole answer is asked for only if the deadline leaves this much.
 const ROOM_FOR_WHOLE_MS: u64 = 1_000;
+
+/// A server of this machine that is not running is tried this often, with at least this wait before the second
+/// try: time enough for one that is being restarted, no more.
+const NOT_RUNNING_TRIES: u32 = 3;
+const NOT_RUNNING_WAIT_MS: u64 = 1_000;
 
 /// What follows `failure` of `attempt`. Overflow is the caller's business.
 pub(crate) fn next_attempt(session: SessionId, run: &Run, attempt: &Attempt, failure: &Failure, at: At) -> NextAttempt {
     let has_room = run.deadline.is_none_or(|deadline| deadline.ms_since(at) >= ROOM_FOR_WHOLE_MS);
     match failure.class {
         FailureClass::Transient if failure.first_byte && !attempt.whole && has_room => NextAttempt::Whole,
-        FailureClass::Transient if attempt.tries < run.policy().retry.tries => {
+        FailureClass::Transient if asks_too_much(run, failure, at) => next_model(run, attempt),
+        FailureClass::Transient if attempt.tries < retry_of(run, failure).tries => {
             let key = AttemptKey { run: run.id, turn: run.turn, attempt: attempt.number };
-            let wait =
-                failure.retry_after_ms.unwrap_or_else(|| backoff(run.policy().retry, attempt.tries, session, key));
-            NextAttempt::Retry { at: at.plus_ms(wait) }
+            let backoff = || backoff(retry_of(run, failure), attempt.tries, session, key);
+            NextAttempt::Retry { at: at.plus_ms(failure.retry_after_ms.unwrap_or_else(backoff)) }
         }
         FailureClass::Transient => next_model(run, attempt),
         FailureClass::BadRequest if failure.status == Some(404) => next_model(run, attempt),
@@ -34,6 +39,29 @@ pub(crate) fn next_attempt(session: SessionId, run: &Run, attempt: &Attempt, fai
         | FailureClass::Store
         | FailureClass::Internal => NextAttempt::End,
     }
+}
+
+/// How often a call that failed so is tried, and after which waits.
+fn retry_of(run: &Run, failure: &Failure) -> Retry {
+    let Retry { tries, first_wait_ms, ceiling_ms } = run.policy().retry;
+    if !failure.not_running {
+        return Retry { tries, first_wait_ms, ceiling_ms };
+    }
+    Retry { tries: tries.min(NOT_RUNNING_TRIES), first_wait_ms: first_wait_ms.max(NOT_RUNNING_WAIT_MS), ceiling_ms }
+}
+
+/// Whether the server asks for a longer wait than the policy allows, or than the deadline leaves. A policy from
+/// before there was a limit has none, and waits whatever the deadline.
+fn asks_too_much(run: &Run, failure: &Failure, at: At) -> bool {
+    let (Some(limit), Some(wait)) = (run.policy().retry_after_limit_ms, failure.retry_after_ms) else { return false };
+    wait > limit || run.deadline.is_some_and(|deadline| at.plus_ms(wait) > deadline)
+}
+
+/// The failure as the end of the run tells it: with the time the server asks to come back at.
+pub(crate) fn at_the_end(run: &Run, failure: Failure, at: At) -> Failure {
+    let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
+    let limit = (wait > limit).then_some(limit);
+    Failure { message: texts::come_back(&failure.message, wait, at.plus_ms(wait), limit), ..failure }
 }
 
 fn next_model(run: &Run, attempt: &Attempt) -> NextAttempt {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{UndoStarted, Undoable};
+use windlass_vocab::{At, UndoStarted, Undoable};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -37,6 +37,32 @@ pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, 
      It may or may not have taken effect since. Check the state of things before you do it again.";
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back five times in a row";
+
+/// A failure with the time the server asks to come back at, and the limit that was set on such waits where that is
+/// why it is not waited for.
+pub(crate) fn come_back(message: &str, wait_ms: u64, until: At, limit_ms: Option<u64>) -> String {
+    let until = until.to_string();
+    // 2026-01-31T23:59:59.999Z: to the minute, as the wait is told.
+    let (day, time) = (&until[..10], &until[11..16]);
+    let limit = limit_ms.map(|ms| format!("; a run waits {} at most (retry_after_limit_ms)", span(ms)));
+    let limit = limit.unwrap_or_default();
+    format!("{message} It asks to come back in {}, at {day} {time} UTC{limit}.", span(wait_ms))
+}
+
+/// A length of time in its two largest units.
+fn span(ms: u64) -> String {
+    let units = |large: u64, small: u64, names: [&str; 2]| match (ms / large, ms % large / small) {
+        (many, 0) => format!("{many} {}", names[0]),
+        (many, more) => format!("{many} {} {more} {}", names[0], names[1]),
+    };
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{} s", ms.div_ceil(1_000)),
+        60_000..3_600_000 => units(60_000, 1_000, ["min", "s"]),
+        3_600_000..172_800_000 => units(3_600_000, 60_000, ["h", "min"]),
+        172_800_000.. => units(86_400_000, 3_600_000, ["days", "h"]),
+    }
+}
 
 pub(crate) fn misfit(what: &str) -> String {
     format!(

@@ -45,13 +45,24 @@ pub struct Failure {
     /// Whether the server says that it takes no tools for this model (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tools: bool,
+    /// Whether nothing listens at the address, which is on this machine: the server is not running (M3).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_running: bool,
 }
 
 impl Failure {
     /// A failure of `class` with nothing more known than `message`.
     #[must_use]
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), retry_after_ms: None, status: None, first_byte: false, no_tools: false }
+        Self {
+            class,
+            message: message.into(),
+            retry_after_ms: None,
+            status: None,
+            first_byte: false,
+            no_tools: false,
+            not_running: false,
+        }
     }
 }
 

@@ -83,6 +83,9 @@ policy! {
     tags: BTreeSet<String> = default,
     /// Tools that are hidden after all else and refused when called (T2): names or patterns such as `git.*`.
     hidden: BTreeSet<String> = default,
+    /// The longest wait a server may ask for (M3), in milliseconds: one that asks for more gives way to the next
+    /// model of the chain, or ends the run. Absent: any wait is kept.
+    retry_after_limit_ms: Option<u64> = default,
 }
 
 /// A row that was added later is not written where it has the value that stands for its absence, so
@@ -102,7 +105,7 @@ pub enum AtCap {
 }
 
 /// Tries and waits: `first_wait_ms`, doubled each time and up to a tenth more, never above `ceiling_ms`. A wait
-/// the server asks for is kept as it is.
+/// the server asks for is kept as it is, up to `retry_after_limit_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {

@@ -9,6 +9,7 @@ mod harmless;
 mod live;
 mod progress;
 mod stood_in;
+mod told_retry;
 pub(crate) mod undone;
 pub(crate) mod wording;
 
@@ -21,6 +22,7 @@ pub use self::harmless::{harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
+pub(crate) use self::told_retry::{ToldRetry, is_retry};
 use self::wording::{answer, explanation};
 pub(crate) use self::wording::{command_for, quoted, same_folders};
 

@@ -9,6 +9,7 @@ use windlass_vocab::{
 };
 
 use super::live::{Lines, Weight};
+use super::told_retry::{ToldRetry, is_retry};
 use super::wording::{self, TEXT, show_call, took};
 use super::{Stream, harmless_line, short_line};
 
@@ -27,12 +28,20 @@ pub struct Progress<W: Write> {
     nudged: Option<(String, u32)>,
     /// Why the model's last reply ended.
     stop: Option<StopReason>,
+    told_retry: ToldRetry,
 }
 
 impl<W: Write> Progress<W> {
     /// Progress to `out`.
     pub fn new(out: W, stream: Stream) -> Self {
-        Self { lines: Lines::new(out, stream), calls: BTreeMap::new(), words: String::new(), nudged: None, stop: None }
+        Self {
+            lines: Lines::new(out, stream),
+            calls: BTreeMap::new(),
+            words: String::new(),
+            nudged: None,
+            stop: None,
+            told_retry: ToldRetry::default(),
+        }
     }
 
     /// Shows an event, if it is worth a line.
@@ -62,6 +71,7 @@ impl<W: Write> Progress<W> {
         if let Record::ModelReplied(replied) = &envelope.record {
             self.stop = Some(replied.stop);
         }
+        let repeats = self.told_retry.repeats(&envelope.record);
         match &envelope.record {
             Record::CallRequested(call) => self.recall(call),
             Record::CallStarted(call) => {
@@ -77,8 +87,13 @@ impl<W: Write> Progress<W> {
             Record::TurnStarted(_) => self.await_it("waiting for the model"),
             Record::CallFinished(call) => self.finished(call),
             Record::AttemptFailed(attempt) => {
-                if let Some(line) = wording::attempt_failed(attempt, envelope) {
-                    self.print(Weight::Plain, &line);
+                let line = wording::attempt_failed(attempt, envelope).unwrap_or_default();
+                match self.lines.stream() {
+                    Stream::Terminal if is_retry(&attempt.next) => self.await_it(&line),
+                    // Nobody sees how long it takes, so once is enough.
+                    Stream::Piped if repeats => {}
+                    Stream::Terminal | Stream::Piped if line.is_empty() => {}
+                    Stream::Terminal | Stream::Piped => self.print(Weight::Plain, &line),
                 }
             }
             Record::ModelReplied(reply) => self.replied(reply),

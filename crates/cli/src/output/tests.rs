@@ -90,6 +90,22 @@ fn a_retry_says_why_and_how_long_it_waits() {
     );
 }
 
+// proves M3: five retries for one reason are one line
+#[test]
+fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a_pipe() {
+    let down = |at| failed(None, "Nothing listens there.", NextAttempt::Retry { at: At(at) });
+    let other = failed(Some(429), "x", NextAttempt::Retry { at: At(1) });
+    let retries = [down(1_000), down(2_000), other, down(3_000)];
+    assert_eq!(
+        shown(Stream::Piped, &retries),
+        "Nothing listens there; trying again in 1 s\n\
+         rate limited; trying again in 1 ms\n\
+         Nothing listens there; trying again in 3 s\n"
+    );
+    let live = shown(Stream::Terminal, &retries);
+    assert!(!live.contains('\n') && live.contains("Nothing listens there; trying again in 2 s"), "{live:?}");
+}
+
 #[test]
 fn text_beside_calls_is_progress_and_the_answer_is_not() {
     let text = |text: &str| Part::Text { text: text.into() };

@@ -12,8 +12,8 @@ use super::look::{Fold, Glyphs};
 use super::reply::{AttemptKey, Rest, dimmed};
 use super::style::{Line, Style};
 use super::{Run, Screen};
-use crate::output::short_line;
 use crate::output::wording::{self, TEXT};
+use crate::output::{is_retry, short_line};
 
 impl<W: Write> Screen<W> {
     pub(super) fn record(&mut self, envelope: &Envelope) {
@@ -103,7 +103,10 @@ impl<W: Write> Screen<W> {
                 self.end_thought();
                 self.withdraw(key);
                 self.over = Some(key);
-                self.say(Style::PLAIN, &line);
+                // A retry is told by the live line, which counts down.
+                if !is_retry(&failed.next) {
+                    self.say(Style::PLAIN, &line);
+                }
             }
         }
         self.awaited = match &failed.next {

@@ -13,7 +13,7 @@ use windlass::vocab::{CallFinished, CallId, CallRequested, Envelope, ModelReplie
 
 use super::client::Client;
 use crate::output::wording::{self, TEXT, show_call, took};
-use crate::output::{harmless_line, short_line};
+use crate::output::{ToldRetry, harmless_line, short_line};
 
 /// After so long a silence the last line is told again: many clients give up on a call that shows no
 /// sign of life.
@@ -69,6 +69,7 @@ async fn tell(mut lines: mpsc::UnboundedReceiver<String>, peer: Peer<RoleServer>
 pub(super) struct Telling {
     /// Calls on the way, as they are shown.
     calls: BTreeMap<CallId, String>,
+    told_retry: ToldRetry,
 }
 
 impl Telling {
@@ -87,6 +88,9 @@ impl Telling {
     }
 
     fn record(&mut self, envelope: &Envelope) -> Option<String> {
+        if self.told_retry.repeats(&envelope.record) {
+            return None;
+        }
         match &envelope.record {
             Record::CallRequested(call) => {
                 self.recall(call);

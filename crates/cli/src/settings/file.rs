@@ -270,6 +270,7 @@ mod tests {
             output_corrections = 1
             tags = ["web"]
             hidden = ["run_command"]
+            retry_after_limit_ms = 7
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

@@ -20,6 +20,7 @@ struct Common {
     output_corrections: u32,
     tags: BTreeSet<String>,
     hidden: BTreeSet<String>,
+    retry_after_limit_ms: Option<u64>,
 }
 
 fn common() -> Common {
@@ -32,6 +33,8 @@ fn common() -> Common {
         output_corrections: 2,
         tags: BTreeSet::new(),
         hidden: BTreeSet::new(),
+        // M3: ten minutes unless set.
+        retry_after_limit_ms: Some(600_000),
     }
 }
 
@@ -39,7 +42,7 @@ const MODELS_OWN: Sampling =
     Sampling { tool_temperature_milli: None, talk_temperature_milli: None, max_tokens: MaxTokens::ModelOwn };
 
 fn durable_chat() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "durable-chat".into(),
         turn_cap: 20,
@@ -64,11 +67,12 @@ fn durable_chat() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 
 fn local_model() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "local-model".into(),
         turn_cap: 10,
@@ -98,11 +102,12 @@ fn local_model() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 
 fn assistant() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "assistant".into(),
         turn_cap: 40,
@@ -131,11 +136,12 @@ fn assistant() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 
 fn task() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "task".into(),
         turn_cap: 100,
@@ -160,11 +166,12 @@ fn task() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 
 fn operator() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "operator".into(),
         turn_cap: 50,
@@ -194,11 +201,12 @@ fn operator() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 
 fn default() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden } = common();
+    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
     Policy {
         preset: "default".into(),
         turn_cap: 50,
@@ -229,6 +237,7 @@ fn default() -> Policy {
         output_corrections,
         tags,
         hidden,
+        retry_after_limit_ms,
     }
 }
 

@@ -1,8 +1,10 @@
 //! What follows a model call that failed: how long it waits, and when a whole answer is asked for instead.
 
 use crate::support::{Move, World, policy};
-use windlass_machine::{Effect, Fact, State, outstanding};
-use windlass_vocab::{At, AttemptFailed, Failure, FailureClass, ModelName, NextAttempt, Policy, Record, Retry};
+use windlass_machine::{Effect, Fact, PRESETS, State, outstanding};
+use windlass_vocab::{
+    At, AttemptFailed, EndReason, Failure, FailureClass, ModelName, NextAttempt, Policy, Record, Retry,
+};
 
 /// A policy that tries so often and waits so long.
 fn retrying(tries: u32, first_wait_ms: u64, ceiling_ms: u64) -> Policy {
@@ -115,4 +117,98 @@ fn a_whole_answer_that_fails_too_is_a_passing_failure() {
     world.say("go");
     assert_eq!(world.finish().answer, "x");
     assert!(matches!(world.nexts()[..], [NextAttempt::Whole, NextAttempt::Retry { .. }]), "{:?}", world.nexts());
+}
+
+const MINUTE_MS: u64 = 60_000;
+
+fn asks_to_wait(ms: u64) -> Failure {
+    Failure { retry_after_ms: Some(ms), ..Failure::new(FailureClass::Transient, "Slow down.") }
+}
+
+/// A run with this chain, at its first attempt.
+fn at_its_first_attempt(policy: Policy, chain: &[&str]) -> World {
+    let mut world = World::with_policy(policy, vec![Move::Text("x")]);
+    world.terms.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
+    world.say("go");
+    go_on(&mut world);
+    world
+}
+
+/// The attempt under way fails so; gives what follows.
+fn fail(world: &mut World, failure: &Failure) -> NextAttempt {
+    let attempt = world.state.control.run.as_ref().and_then(|run| run.attempt_key()).expect("an attempt");
+    world.put(Fact::Failed { attempt, failure: failure.clone(), usage: None });
+    world.nexts().pop().expect("the failure is recorded")
+}
+
+#[test]
+fn a_wait_beyond_the_limit_goes_to_the_next_model_else_ends_the_run_and_names_the_time() {
+    // proves M3
+    for name in PRESETS {
+        let day = asks_to_wait(24 * 60 * MINUTE_MS);
+        let mut world = at_its_first_attempt(policy(name), &["first", "second"]);
+        assert_eq!(fail(&mut world, &day), NextAttempt::Model { model: "second".into() }, "{name}");
+        assert_eq!(fail(&mut world, &day), NextAttempt::End, "{name}");
+        let ended = world.finish();
+        let back = world.now.plus_ms(24 * 60 * MINUTE_MS).to_string();
+        let expected = format!(
+            "Slow down. It asks to come back in 24 h, at {} {} UTC; a run waits 10 min at most (retry_after_limit_ms).",
+            &back[..10],
+            &back[11..16]
+        );
+        assert_eq!((ended.reason, ended.failure.map(|failure| failure.message)), (EndReason::Failed, Some(expected)));
+    }
+}
+
+#[test]
+fn a_wait_up_to_the_limit_is_kept_and_the_policy_may_set_more() {
+    // proves M3
+    for (limit, wait, kept) in [
+        (Some(10 * MINUTE_MS), 10 * MINUTE_MS, true),
+        (Some(10 * MINUTE_MS), 10 * MINUTE_MS + 1, false),
+        (Some(60 * MINUTE_MS), 59 * MINUTE_MS, true),
+        (Some(0), 1, false),
+        // A policy of an old record has no such row, and the run goes on under the rules it began with.
+        (None, 24 * 60 * MINUTE_MS, true),
+    ] {
+        let policy = Policy { retry_after_limit_ms: limit, ..policy("default") };
+        let mut world = at_its_first_attempt(policy, &["only"]);
+        let next = fail(&mut world, &asks_to_wait(wait));
+        let expected = if kept { NextAttempt::Retry { at: world.now.plus_ms(wait) } } else { NextAttempt::End };
+        assert_eq!(next, expected, "{limit:?} {wait}");
+    }
+}
+
+#[test]
+fn a_wait_that_ends_after_the_deadline_is_not_begun() {
+    // proves M3
+    for (left, kept) in [(MINUTE_MS, true), (MINUTE_MS - 1, false)] {
+        let mut world = World::with_policy(policy("default"), vec![Move::Text("x")]);
+        world.terms.chain.truncate(1);
+        world.terms.deadline = Some(world.now.plus_ms(30 + left));
+        world.say("go");
+        go_on(&mut world);
+        let next = fail(&mut world, &asks_to_wait(MINUTE_MS));
+        assert_eq!(matches!(next, NextAttempt::Retry { .. }), kept, "{left}");
+        if !kept {
+            let told = world.finish().failure.map(|failure| failure.message).unwrap_or_default();
+            assert!(told.starts_with("Slow down. It asks to come back in 1 min, at "), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_not_running_has_a_few_seconds_to_come_up() {
+    // proves M3
+    for (name, expected) in
+        [("default", &[1_000, 2_000][..]), ("durable-chat", &[3_000, 6_000]), ("local-model", &[1_000])]
+    {
+        let failure = Failure { not_running: true, ..Failure::new(FailureClass::Transient, "Nothing listens there.") };
+        let mut world = at_its_first_attempt(policy(name), &["first", "second"]);
+        while matches!(fail(&mut world, &failure), NextAttempt::Retry { .. }) {}
+        assert_eq!(world.nexts().pop(), Some(NextAttempt::Model { model: "second".into() }), "{name}");
+        let waits = world.waits();
+        let fits = |(wait, expected): (&u64, &u64)| (*expected..=expected + expected / 10).contains(wait);
+        assert!(waits.len() == expected.len() && waits.iter().zip(expected).all(fits), "{name}: {waits:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The server a model is reached at, as it is named in sentences for people.
 
+use url::{Host, Url};
 use windlass_vocab::{Failure, FailureClass};
 
 use crate::Secret;
@@ -33,6 +34,16 @@ impl Endpoint {
             }
         }
         quoted
+    }
+
+    /// Whether the address is one of this machine.
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        match Url::parse(&self.base_url).ok().as_ref().and_then(Url::host) {
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost",
+            None => false,
+        }
     }
 
     /// A failure of this server. `said` follows "The server at URL".

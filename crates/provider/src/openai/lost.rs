@@ -19,6 +19,10 @@ pub(super) fn lost(endpoint: &Endpoint, lost: &Lost) -> Failure {
         return tls_failure(endpoint, &tls);
     }
     match cause.io {
+        Some(io::ErrorKind::ConnectionRefused) if endpoint.is_on_this_machine() => {
+            let message = format!("Nothing listens at {url}. Start the server, or name another with --base-url.");
+            return Failure { not_running: true, ..transient(message) };
+        }
         Some(io::ErrorKind::ConnectionRefused) => {
             return transient(format!("Nothing answers at {url}. Is the server running, and is the address right?"));
         }

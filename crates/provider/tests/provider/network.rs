@@ -170,14 +170,15 @@ async fn a_whole_answer_is_read_in_either_form() {
     }
 }
 
+// proves M3
 #[tokio::test]
 async fn a_dead_server_is_named_and_may_come_back() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Transient);
-    let expected = format!("Nothing answers at {url}. Is the server running, and is the address right?");
+    assert_eq!((failure.class, failure.not_running), (FailureClass::Transient, true));
+    let expected = format!("Nothing listens at {url}. Start the server, or name another with --base-url.");
     assert_eq!(failure.message, expected);
 }
 

@@ -380,6 +380,7 @@ fn policy() -> Policy {
         output_corrections: 2,
         tags: BTreeSet::new(),
         hidden: BTreeSet::new(),
+        retry_after_limit_ms: Some(600_000),
     }
 }
 

@@ -134,9 +134,9 @@ fn open_thinking_is_shown_behind_a_bar() {
 fn a_retry_counts_down() {
     let mut stage = Stage::new(LOOK);
     stage.record(failed(Some(429), "Rate limit reached", NextAttempt::Retry { at: At(3_000) }));
-    stage.shows("rate limited; trying again in 3 s\n⠋ waiting 3 s to retry: rate limited");
-    stage.wait(1_500).shows("rate limited; trying again in 3 s\n⠴ waiting 2 s to retry: rate limited");
-    stage.wait(2_500).shows("rate limited; trying again in 3 s\n⠋ waiting for the model … 1 s");
+    stage.shows("⠋ waiting 3 s to retry: rate limited");
+    stage.wait(1_500).shows("⠴ waiting 2 s to retry: rate limited");
+    stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
 }
 
 // proves M4 and E1 at the terminal: what another attempt replaces is dropped, or said to be void
