@@ -10,10 +10,10 @@ use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{Ended, Reader, Said};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Message, ModelName, Part, PreparedCall, Repair, Reply,
-    StopReason, TurnMode, Usage, Verdict,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, MaxTokens, Message, ModelName, Part, Reply, TurnMode, Usage,
 };
 
+use crate::cut_call::refuse_cut;
 use crate::events::Events;
 use crate::offering::KnownNames;
 use crate::output::misfit;
@@ -281,12 +281,15 @@ impl Read<'_> {
     }
 
     fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
+        let limit = self.state.control.run.as_ref().map_or(MaxTokens::ModelOwn, |run| run.policy().sampling.max_tokens);
+        // A call in the text is read whole or not at all.
+        let native = !reply.calls.is_empty();
         let (reply, malformed) = self.understood(reply);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
         let mut calls: Vec<_> =
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
-        if let Some(last) = calls.last_mut().filter(|_| reply.stop == StopReason::Length) {
-            refuse_half(last);
+        if native {
+            refuse_cut(&reply, &mut calls, limit);
         }
         let misfit = self.misfit(&reply);
         let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking, &reply.text));
@@ -324,17 +327,6 @@ impl Read<'_> {
             TurnMode::WrapUp => false,
         };
         answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.outside.secrets))?
-    }
-}
-
-/// A call that had to be mended and was cut off by the length limit was not written to its end, however
-/// whole it looks: it is not run.
-fn refuse_half(call: &mut PreparedCall) {
-    if call.repairs.contains(&Repair::Syntax) {
-        let reason = "The call was cut off by the length limit before it was whole, and was not run. \
-                      Make it shorter, or do it in several steps.";
-        call.verdict = Verdict::Invalid { reason: reason.to_owned() };
-        call.preview = None;
     }
 }
 

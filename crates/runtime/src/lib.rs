@@ -14,6 +14,7 @@ mod attempt;
 mod call;
 mod clock;
 mod commands;
+mod cut_call;
 mod driver;
 mod elicit;
 mod events;

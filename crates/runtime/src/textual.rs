@@ -5,8 +5,9 @@
 
 use windlass_provider::ModelRequest;
 use windlass_tools::dialect::{Calls, Ended, Malformed, Reader, Reading, Spoken, read, rendered, stop_sequence};
-use windlass_vocab::{Dialect, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
+use windlass_vocab::{Dialect, MaxTokens, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
 
+use crate::cut_call::{Limit, reached};
 use crate::offering::KnownNames;
 
 /// The conversation as it is sent, where calls are text.
@@ -69,13 +70,16 @@ pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownName
 pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &KnownNames) -> Vec<String> {
     let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
     match spoken.filter(|_| reply.calls.is_empty()) {
-        Some(spoken) => names(&reading(reply, spoken, known).calls),
+        Some(spoken) => names(&reading(reply, spoken, known, MaxTokens::ModelOwn).calls),
         None => names(&reply.calls),
     }
 }
 
-fn reading(reply: &Reply, spoken: &Spoken, known: &KnownNames) -> Reading {
-    let ended = if reply.stop == StopReason::Length { Ended::Cut } else { Ended::Whole };
+fn reading(reply: &Reply, spoken: &Spoken, known: &KnownNames, limit: MaxTokens) -> Reading {
+    let ended = match reached(reply, limit) {
+        Limit::Reached => Ended::Cut,
+        Limit::NotKnown => Ended::Whole,
+    };
     let known = known.clone();
     read(&reply.text, spoken, move |name| known.knows(name), ended)
 }
@@ -96,7 +100,7 @@ pub(crate) fn understood(
     known: &KnownNames,
 ) -> (Reply, Option<String>) {
     let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
-    let reading = reading(&reply, &spoken, known);
+    let reading = reading(&reply, &spoken, known, policy.sampling.max_tokens);
     if !reading.calls.is_empty() {
         (reply.text, reply.calls) = (reading.text, reading.calls);
         if reply.stop == StopReason::Stop {

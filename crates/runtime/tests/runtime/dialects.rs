@@ -12,7 +12,8 @@ use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{CountingTool, FaultKind, ModelServer, Pace, Script, Step, Writes};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
 use windlass_vocab::{
-    Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MessageId, NextAttempt, Policy, Record, RunEnded,
+    Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MaxTokens, MessageId, NextAttempt, OutcomeKind,
+    Policy, Record, RunEnded, Sampling,
 };
 
 struct World {
@@ -267,19 +268,65 @@ async fn a_half_written_call_is_sent_back_and_is_never_the_answer() {
     assert!(last[5].1.contains("cut off"), "{last:?}");
 }
 
-// proves T3
-#[tokio::test]
-async fn a_call_that_the_length_limit_cut_is_not_run_however_whole_it_can_be_made() {
-    let cut = Step::call("scripted__read", json!("{\"n\": 1")).finish("length");
-    let world = World::new(policy("default"), vec![cut, Step::say("I see.")]);
+/// A call as a server sent it, and what came of it.
+struct Sent {
+    arguments: &'static str,
+    finish: &'static str,
+    tokens: u64,
+}
+
+/// How the call ended, what the model was told of it, and the arguments its history shows.
+async fn came_of(sent: &Sent) -> (OutcomeKind, String, String) {
+    let call = Step::call("scripted__read", json!(sent.arguments)).finish(sent.finish).usage(9, sent.tokens);
+    let sampling = Sampling { max_tokens: MaxTokens::Fixed(64), ..Sampling::default() };
+    let world = World::new(Policy { sampling, ..policy("default") }, vec![call, Step::say("I see.")]);
     let session = world.open().await;
     world.tell(&session, "go").await;
     let records = world.records().await;
+    let raw = records.iter().find_map(|record| match record {
+        Record::CallRequested(requested) => Some(requested.raw.clone().unwrap_or_default()),
+        _ => None,
+    });
     let outcome = records.iter().find_map(|record| match record {
         Record::CallFinished(finished) => Some((finished.outcome, finished.text.clone())),
         _ => None,
     });
-    let (outcome, text) = outcome.expect("a result");
-    assert_eq!(outcome, windlass_vocab::OutcomeKind::InvalidArguments);
-    assert!(text.contains("cut off by the length limit"), "{text}");
+    let (outcome, told) = outcome.expect("a result");
+    if outcome != OutcomeKind::Ok {
+        assert_eq!(raw.as_deref(), Some(sent.arguments), "what the model wrote stays on record");
+    }
+    let body = world.bodies().pop().expect("a request");
+    let shown = body.pointer("/messages/2/tool_calls/0/function/arguments").and_then(Value::as_str);
+    (outcome, told, shown.expect("the call is in the history").to_owned())
+}
+
+// proves M3, T3
+#[tokio::test]
+async fn a_call_that_the_length_limit_cut_is_not_run_however_whole_it_can_be_made() {
+    const HALF: &str = r#"{"n": 1, "note": "wo"#;
+    for (arguments, finish, tokens, told, shown) in [
+        ("", "length", 64, "by the length limit before its arguments began", "{}"),
+        (r#"{"n": 1"#, "length", 64, "by the length limit before it was whole", "{}"),
+        (HALF, "length", 64, "by the length limit before it was whole", r#"{"n": 1}"#),
+        // Some servers say that they stopped for the call; the number of tokens says more.
+        ("", "tool_calls", 64, "by the length limit before its arguments began", "{}"),
+        (HALF, "stop", 64, "by the length limit before it was whole", r#"{"n": 1}"#),
+        // Or not even that.
+        (HALF, "tool_calls", 9, "breaks off in the middle of its arguments, as at the length limit", r#"{"n": 1}"#),
+    ] {
+        let (outcome, text, history) = came_of(&Sent { arguments, finish, tokens }).await;
+        assert_eq!((outcome, history.as_str()), (OutcomeKind::InvalidArguments, shown), "{arguments} {finish}");
+        assert!(text.contains(told) && text.contains("not run") && !text.contains("EOF"), "{text}");
+    }
+}
+
+// proves T3
+#[tokio::test]
+async fn a_call_that_was_whole_at_the_length_limit_is_run_and_so_is_one_that_lacks_a_bracket() {
+    for (arguments, finish, tokens) in
+        [(r#"{"n": 1}"#, "length", 64), (r#"{"n": 1"#, "tool_calls", 9), (r#"{"n": 1}"#, "tool_calls", 64)]
+    {
+        let (outcome, text, _) = came_of(&Sent { arguments, finish, tokens }).await;
+        assert_eq!(outcome, OutcomeKind::Ok, "{arguments} {finish}: {text}");
+    }
 }

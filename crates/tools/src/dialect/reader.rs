@@ -72,6 +72,9 @@ const WASTE: usize = 64 << 10;
 const LONGEST_FENCE: usize = 16;
 /// The words behind a fence's mark under which a call may stand.
 const FENCE_WORDS: &[&str] = &["", "json", "xml", "tool", "tool_call", "tool_code", "text", "plaintext", "python"];
+/// What a model is told of a call that its reply's end cut off.
+const CUT: &str = "the reply was cut off by the length limit in the middle of the call, which was not run. \
+                   Make it shorter, or do it in several steps.";
 /// White space between a fence and what stands in it.
 const FENCE_GAP: usize = 64;
 
@@ -398,7 +401,7 @@ impl<'t> Reader<'t> {
     fn unfinished(&self, kind: Kind, inner: usize) -> Found {
         match self.over {
             Some(Ended::Cut) if kind == Kind::Json(Named::NotYet) => Found::Nothing,
-            Some(Ended::Cut) => Found::Malformed(Malformed::parse("the reply was cut off in the middle of the call.")),
+            Some(Ended::Cut) => Found::Malformed(Malformed::parse(CUT)),
             Some(Ended::Whole) | None => unfinished(kind, &self.text[inner..], &*self.knows),
         }
     }
