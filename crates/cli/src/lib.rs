@@ -18,6 +18,7 @@ mod form;
 mod init;
 mod models;
 pub mod output;
+pub mod piped;
 pub mod prompt;
 #[cfg(test)]
 mod sample;

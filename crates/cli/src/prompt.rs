@@ -1,17 +1,24 @@
-//! The request: the argument, or standard input for `-` and for no argument with a pipe. With an
-//! argument standard input is left alone, so that a script whose input never ends does not hang.
+//! The request: the argument, or standard input for `-` and for no argument with a pipe. With both an
+//! argument and a pipe the request is the argument, followed by the piped text as data.
 
 use std::io::{self, Read};
 
+use crate::piped::{self, Patience};
+
 /// The longest prompt taken.
 pub const LONGEST: usize = 64 * 1024 * 1024;
+
+/// Stands between the prompt and the piped text.
+const LABEL: &str = "Standard input (data for the request above):";
 
 /// What standard input is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A person's keyboard.
     Terminal,
-    /// A pipe, a file, or nothing.
+    /// Another character device, which is `/dev/null` or the like: nothing that belongs to a prompt.
+    Device,
+    /// A pipe, a socket or a file.
     Piped,
 }
 
@@ -26,7 +33,7 @@ pub enum PromptError {
     Empty,
     /// Not text.
     #[error(
-        "the prompt is not valid UTF-8: the byte at offset {offset} of standard input does not belong there; convert it first, e.g. with iconv"
+        "standard input is not valid UTF-8: the byte at offset {offset} does not belong there; convert it first, e.g. with iconv, or put it in a file in the workspace and name the file"
     )]
     NotUtf8 {
         /// Counted from 0.
@@ -35,25 +42,58 @@ pub enum PromptError {
     /// Over the limit.
     #[error("the prompt is longer than {} MiB: put it in a file in the workspace and name the file", LONGEST / 1024 / 1024)]
     TooLong,
+    /// It stays open and nothing comes.
+    #[error(
+        "standard input is open, but nothing came for {seconds} s: give `< /dev/null` where there is none, or put slow output in a file first and give `< FILE`"
+    )]
+    Silent {
+        /// How long was waited.
+        seconds: u64,
+    },
     /// It could not be read.
     #[error("standard input could not be read: {0}")]
     Unreadable(#[from] io::Error),
 }
 
-/// The prompt of `windlass run`.
-pub fn read(argument: Option<&str>, input: Input, stdin: impl Read) -> Result<String, PromptError> {
+/// The prompt of `windlass run`. `note` tells the person that standard input is being read.
+pub fn read(
+    argument: Option<&str>,
+    input: Input,
+    stdin: impl Read + Send + 'static,
+    patience: Patience,
+    note: impl FnOnce(),
+) -> Result<String, PromptError> {
     let text = match (argument, input) {
-        (Some("-"), _) | (None, Input::Piped) => read_text(stdin)?,
-        (Some(text), _) => text.to_owned(),
+        (Some("-"), _) | (None, Input::Piped | Input::Device) => read_text(stdin)?,
+        (Some(prompt), Input::Piped) if !prompt.trim().is_empty() => {
+            with_data(prompt, &text_of(piped::read_to_end(stdin, patience, note)?)?)?
+        }
+        (Some(prompt), Input::Terminal | Input::Device | Input::Piped) => prompt.to_owned(),
         (None, Input::Terminal) => return Err(PromptError::Missing),
     };
     if text.trim().is_empty() { Err(PromptError::Empty) } else { Ok(text) }
+}
+
+/// The prompt, then the data in a fenced block. The fence is longer than any run of backticks in the data, so
+/// nothing in it can end the block.
+fn with_data(prompt: &str, data: &str) -> Result<String, PromptError> {
+    if data.trim().is_empty() {
+        return Ok(prompt.to_owned());
+    }
+    let longest_run = data.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest_run + 1));
+    let text = format!("{}\n\n{LABEL}\n{fence}\n{data}\n{fence}", prompt.trim_end());
+    if text.len() > LONGEST { Err(PromptError::TooLong) } else { Ok(text) }
 }
 
 /// All of standard input, without the line breaks at its end.
 fn read_text(stdin: impl Read) -> Result<String, PromptError> {
     let mut bytes = Vec::new();
     stdin.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+    text_of(bytes)
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, PromptError> {
     if bytes.len() > LONGEST {
         return Err(PromptError::TooLong);
     }
@@ -66,10 +106,17 @@ fn read_text(stdin: impl Read) -> Result<String, PromptError> {
 #[cfg(test)]
 mod tests {
     use std::io::{self, Read};
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
 
-    use super::{Input, LONGEST, PromptError, read};
+    use super::{Input, LONGEST, PromptError};
+    use crate::piped::Patience;
 
-    fn piped(bytes: &[u8]) -> Result<String, PromptError> {
+    fn read(argument: Option<&str>, input: Input, stdin: impl Read + Send + 'static) -> Result<String, PromptError> {
+        super::read(argument, input, stdin, Patience::USUAL, || ())
+    }
+
+    fn piped(bytes: &'static [u8]) -> Result<String, PromptError> {
         read(None, Input::Piped, bytes)
     }
 
@@ -82,17 +129,78 @@ mod tests {
         }
     }
 
+    /// An input whose parts come as they are sent, and which ends when the sender is dropped.
+    struct Slow(Receiver<&'static [u8]>);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let part = self.0.recv().unwrap_or_default();
+            buffer[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+
     #[test]
-    fn the_argument_is_the_prompt_and_standard_input_is_left_alone() {
-        for input in [Input::Piped, Input::Terminal] {
+    fn an_argument_alone_is_the_prompt_where_nothing_is_piped() {
+        for input in [Input::Device, Input::Terminal] {
             assert_eq!(read(Some("do it\n"), input, Untouchable).ok().as_deref(), Some("do it\n"));
         }
+        for nothing in [&b""[..], b"\n \n"] {
+            assert_eq!(read(Some("do it"), Input::Piped, nothing).ok().as_deref(), Some("do it"));
+        }
+    }
+
+    // proves W2
+    #[test]
+    fn piped_text_follows_the_prompt_as_data() {
+        let read = |data: &'static [u8]| read(Some("What is wrong?\n"), Input::Piped, data).unwrap();
+        let label = "What is wrong?\n\nStandard input (data for the request above):";
+        assert_eq!(read(b" one\ntwo\r\n"), format!("{label}\n```\n one\ntwo\n```"));
+        assert_eq!(read(b"```\nrm -rf\n````"), format!("{label}\n`````\n```\nrm -rf\n````\n`````"));
+    }
+
+    #[test]
+    fn piped_data_that_is_no_text_or_too_much_is_refused() {
+        let data = |data: &'static [u8]| read(Some("look"), Input::Piped, data);
+        assert!(matches!(data(b"ok \xff"), Err(PromptError::NotUtf8 { offset: 3 })));
+        let endless = io::repeat(b'x').take(LONGEST as u64 * 2);
+        assert!(matches!(read(Some("look"), Input::Piped, endless), Err(PromptError::TooLong)));
+        let full = io::repeat(b'x').take(LONGEST as u64);
+        assert!(matches!(read(Some("look"), Input::Piped, full), Err(PromptError::TooLong)), "with the prompt");
+        assert!(matches!(read(Some("look"), Input::Piped, Untouchable), Err(PromptError::Unreadable(_))));
+        assert!(matches!(read(Some(" "), Input::Piped, &b"data"[..]), Err(PromptError::Empty)));
+    }
+
+    #[test]
+    fn a_silent_pipe_is_told_once_and_given_up_at_its_limit() {
+        let (sender, parts) = channel();
+        let (noted, notes) = channel();
+        let patience = Patience { note_after: Duration::from_millis(5), limit: Duration::from_millis(30) };
+        let note = move || noted.send(()).unwrap();
+        let refused = super::read(Some("look"), Input::Piped, Slow(parts), patience, note);
+        assert!(matches!(refused, Err(PromptError::Silent { .. })));
+        assert_eq!(notes.iter().count(), 1);
+        drop(sender);
+    }
+
+    #[test]
+    fn a_slow_pipe_is_read_to_its_end() {
+        let (sender, parts) = channel();
+        let patience = Patience { note_after: Duration::from_millis(5), limit: Duration::from_secs(60) };
+        // Nothing comes before the person was told.
+        let note = move || {
+            for part in [&b"late"[..], b" words"] {
+                sender.send(part).unwrap();
+            }
+        };
+        let prompt = super::read(Some("look"), Input::Piped, Slow(parts), patience, note).unwrap();
+        assert!(prompt.ends_with("\n```\nlate words\n```"), "{prompt}");
     }
 
     #[test]
     fn standard_input_is_the_prompt_for_a_dash_or_for_a_pipe() {
         assert_eq!(piped(b"a\nb\r\n\n").ok().as_deref(), Some("a\nb"));
-        for input in [Input::Piped, Input::Terminal] {
+        for input in [Input::Piped, Input::Device, Input::Terminal] {
             assert_eq!(read(Some("-"), input, &b"typed"[..]).ok().as_deref(), Some("typed"));
         }
     }
@@ -118,8 +226,8 @@ mod tests {
 
     #[test]
     fn ten_megabytes_are_taken_and_more_than_the_limit_is_refused() {
-        let long = vec![b'x'; 10_000_000];
-        assert_eq!(piped(&long).map(|text| text.len()).ok(), Some(10_000_000));
+        let long = io::repeat(b'x').take(10_000_000);
+        assert_eq!(read(None, Input::Piped, long).map(|text| text.len()).ok(), Some(10_000_000));
         let endless = io::repeat(b'x').take(LONGEST as u64 * 2);
         assert!(matches!(read(None, Input::Piped, endless), Err(PromptError::TooLong)));
     }

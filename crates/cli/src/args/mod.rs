@@ -27,7 +27,7 @@ Examples:
   windlass
   windlass demo
   windlass run \"add a test for the parser\"
-  git diff | windlass run -
+  git diff | windlass run \"review this change\"
   windlass sessions list
 
 A run goes on where it was after a crash: type the same line with the same --message-id again,
@@ -44,8 +44,12 @@ Without a terminal each line of standard input is a message, and only answers ar
 const RUN_EXAMPLES: &str = "\
 Examples:
   windlass run \"what does this project do?\"
+  cargo test 2>&1 | windlass run \"why does this fail?\"
   windlass run --allow 'run_command(cargo *)' \"make the tests pass\"
   windlass run --session notes --message-id 42 - < prompt.txt
+
+Piped text follows the prompt as data, in a fenced block. In a loop that reads its own input
+(`while read`), give `< /dev/null` so that the loop keeps it.
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, budget or unfinished, 4 cancelled,
 5 the store is busy, damaged or gone, 6 waiting for a person.";
@@ -162,7 +166,7 @@ pub struct ChatArgs {
 // `windlass run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The request; `-`, or nothing with a pipe, reads standard input
+    /// The request, before text that is piped in; `-`, or nothing with a pipe: standard input is the request
     pub prompt: Option<String>,
     /// The conversation to continue or begin
     #[arg(long, value_name = "KEY", value_parser = name)]

@@ -1,7 +1,7 @@
 //! `windlass run`: one request, its answer on standard output. The same line again after a crash goes
 //! on where it was.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 
 use windlass::Interest;
@@ -12,16 +12,23 @@ use windlass::vocab::MessageId;
 use super::streams::tell;
 use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
 use crate::args::{RunArgs, flags};
+use crate::crash;
 use crate::exit::Exit;
 use crate::models::{Otherwise, Wish};
 use crate::output::{command_for, quoted};
-use crate::prompt::{self, Input};
+use crate::piped::{self, Patience};
+use crate::prompt;
 use crate::settings::{Env, Place};
 
+/// Said where standard input is open and silent beside a prompt.
+const READING_INPUT: &str = "windlass: reading standard input to its end, to join it to the prompt; Ctrl-D ends what is typed, `< /dev/null` stands for none";
+
 pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
-    let stdin = io::stdin();
-    let input = if stdin.is_terminal() { Input::Terminal } else { Input::Piped };
-    let prompt = prompt::read(args.prompt.as_deref(), input, stdin.lock())?;
+    let clock = crash::clock();
+    let Patience { note_after, limit } = Patience::USUAL;
+    let patience = Patience { note_after: clock.real(note_after), limit: clock.real(limit) };
+    let note = || tell(READING_INPUT);
+    let prompt = prompt::read(args.prompt.as_deref(), piped::connected(), io::stdin(), patience, note)?;
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = job::gather(flags, env)?;
     let place = job::place(&sources)?;

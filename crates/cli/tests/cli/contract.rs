@@ -7,6 +7,7 @@ mod forking;
 mod looking;
 mod newer;
 mod permissions;
+mod piped;
 mod repeating;
 mod replaying;
 mod secrets;

@@ -1,0 +1,61 @@
+//! Text piped in beside a prompt.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, ran};
+
+const JOINED: &str = "Why?\n\nStandard input (data for the request above):\n```\none\ntwo\n```";
+
+// proves W2
+#[test]
+fn piped_text_is_joined_to_the_prompt() {
+    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let asked = bench.run_with_input(&["run", "Why?", "--session", "s"], b"one\ntwo\n");
+    assert_eq!((asked.code, asked.stdout.as_str(), asked.stderr.as_str()), (0, "So.\n", ""));
+    assert_eq!(bench.last_request("user"), [JOINED]);
+}
+
+// proves J5: the words of a message are its prompt and what was piped
+#[test]
+fn a_repeated_line_with_a_message_id_gets_its_answer_again_and_is_told_when_the_pipe_differs() {
+    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let line = ["run", "Why?", "--message-id", "m"];
+    for (piped, told) in [(&b"one\ntwo\n"[..], ""), (b"one\ntwo\n", ""), (b"other\n", "with other words")] {
+        let asked = bench.run_with_input(&line, piped);
+        assert_eq!((asked.code, asked.stdout.as_str()), (0, "So.\n"), "{}", asked.stderr);
+        assert!(asked.stderr.contains(told) && asked.stderr.is_empty() == told.is_empty(), "{}", asked.stderr);
+    }
+    assert_eq!(bench.server.count(), 1);
+}
+
+#[test]
+fn an_empty_pipe_and_no_input_leave_the_prompt_alone_and_bytes_that_are_no_text_are_refused() {
+    let bench = Bench::new(Script::of([Step::say("So."), Step::say("So.")]));
+    assert_eq!(bench.run_with_input(&["run", "Why?"], b"").code, 0);
+    assert_eq!(bench.last_request("user"), ["Why?"]);
+    assert_eq!(bench.run(&["run", "Why?"]).code, 0);
+    assert_eq!(bench.last_request("user"), ["Why?"]);
+    let refused = bench.run_with_input(&["run", "Why?"], b"\x7fELF\xff");
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(refused.stderr.contains("standard input is not valid UTF-8"), "{}", refused.stderr);
+    assert_eq!(bench.server.count(), 2);
+}
+
+// proves W2: a hang explains itself
+#[test]
+fn a_pipe_that_stays_open_and_silent_is_told_and_read_once_it_ends() {
+    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let mut child = bench.command(&["run", "Why?"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
+    let mut told = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    stderr.read_line(&mut told).expect("a line");
+    assert!(told.starts_with("windlass: reading standard input to its end"), "{told}");
+    assert_eq!(bench.server.count(), 0);
+    child.stdin.take().expect("a pipe").write_all(b"one\ntwo").expect("written");
+    let asked = ran(child);
+    assert_eq!((asked.code, asked.stdout.as_str()), (0, "So.\n"));
+    assert_eq!(bench.last_request("user"), [JOINED]);
+}
