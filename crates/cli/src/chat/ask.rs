@@ -199,7 +199,7 @@ fn entered(line: String, wants: Wants) -> Option<Reply> {
     match slash::read(&line) {
         Meaning::Command(Slash::Stop, _) => Some(Reply::Stop),
         Meaning::Command(Slash::Quit, _) => Some(Reply::Leave),
-        Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message => {
+        Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message(_) => {
             Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Reply::Line)
         }
     }

@@ -221,7 +221,9 @@ async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left)
 async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left) -> Result<Left, CommandError> {
     let echo = format!("{}{line}\n", desk.console.prompt);
     desk.console.print(&echo)?;
-    let text = match slash::read(&line) {
+    let whole = desk.pastes.put_back(&line);
+    desk.keep(&talk.scrubbed(&whole));
+    let text = match slash::read(&whole) {
         Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),
         Meaning::Command(_, When::Idle) => "not while a run works; /stop stops it\n".to_owned(),
         Meaning::Command(command, When::Always) => match performing::perform(talk, command).await? {
@@ -230,17 +232,13 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left
             Sequel::Follow | Sequel::Leave => String::new(),
         },
         Meaning::Wrong(text) => format!("{text}\n"),
-        Meaning::Message => {
-            let whole = desk.pastes.put_back(&line);
-            desk.keep(&talk.scrubbed(&whole));
-            match talk.say(whole).await? {
-                (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
-                (Sent::Queued, id) => {
-                    desk.queued.push(id);
-                    "this waits until the run is done (/stop drops it)\n".to_owned()
-                }
+        Meaning::Message(text) => match talk.say(text).await? {
+            (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
+            (Sent::Queued, id) => {
+                desk.queued.push(id);
+                "this waits until the run is done (/stop drops it)\n".to_owned()
             }
-        }
+        },
     };
     desk.console.whisper(&text)?;
     Ok(left)

@@ -125,22 +125,21 @@ async fn said(desk: &mut Desk, talk: &mut Conversation, line: &str) -> Result<Le
     if line.trim().is_empty() {
         return Ok(Left::Idle);
     }
-    let command = match slash::read(line) {
+    let whole = desk.pastes.put_back(line);
+    desk.keep(&talk.scrubbed(&whole));
+    let command = match slash::read(&whole) {
         Meaning::Command(command, _) => command,
         Meaning::Wrong(text) => {
             desk.console.print(&format!("{text}\n"))?;
             return Ok(Left::Idle);
         }
-        Meaning::Message => {
-            let whole = desk.pastes.put_back(line);
-            desk.keep(&talk.scrubbed(&whole));
-            return match talk.say(whole).await {
+        Meaning::Message(text) => {
+            return match talk.say(text).await {
                 Ok(_) => followed(desk, talk).await,
                 Err(error) => survive(desk, talk, error).await,
             };
         }
     };
-    desk.keep(&talk.scrubbed(line));
     match performing::perform(talk, command).await {
         Ok(sequel) => after(desk, talk, sequel).await,
         Err(error) => survive(desk, talk, error).await,

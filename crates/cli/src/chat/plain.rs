@@ -9,6 +9,7 @@ use windlass::vocab::RunId;
 use super::conversation::Conversation;
 use super::performing::{self, Sequel};
 use super::slash::{self, Meaning};
+use crate::commands::streams::tell;
 use crate::commands::{CommandError, Done, follow, session};
 use crate::exit::Exit;
 use crate::prompt::{LONGEST, PromptError};
@@ -40,7 +41,7 @@ async fn converse(talk: &mut Conversation) -> Done {
         if line.trim().is_empty() {
             continue;
         }
-        exit = match said(talk, line).await? {
+        exit = match said(talk, &line).await? {
             Said::Heard(heard) => Some(heard),
             Said::Told => exit.or(Some(Exit::Done)),
             Said::Left => return Ok(exit.unwrap_or(Exit::Done)),
@@ -62,11 +63,16 @@ enum Said {
     Left,
 }
 
-async fn said(talk: &mut Conversation, line: String) -> Result<Said, CommandError> {
-    let command = match slash::read(&line) {
-        Meaning::Message => {
-            let (sent, id) = talk.say(line).await?;
+async fn said(talk: &mut Conversation, line: &str) -> Result<Said, CommandError> {
+    let command = match slash::read(line) {
+        Meaning::Message(text) => {
+            let (sent, id) = talk.say(text).await?;
             return Ok(Said::Heard(hear(talk, Awaited::after(sent, id)).await?));
+        }
+        // Whoever types can type it again; a script can't, and what follows may depend on it.
+        Meaning::Wrong(text) if io::stdin().is_terminal() => {
+            tell(&text);
+            return Ok(Said::Told);
         }
         Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
         Meaning::Command(command, _) => command,

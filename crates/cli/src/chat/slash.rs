@@ -1,8 +1,17 @@
 //! What a person may tell the chat itself: one table that the parser, the help, the completion and
-//! the hints are made from. Other slash text goes to the model (W6).
+//! the hints are made from.
+//!
+//! A line is a command if it is one line that begins with `/` and a word without another `/` in it (W6). One
+//! that is not in the table is refused, since a slip of the finger is not meant for the model; `//` sends it.
 
 use windlass::machine::Force;
 use windlass_vocab::Undoable;
+
+use crate::output::short_line;
+use crate::settings::near;
+
+/// Characters of what was typed that are repeated in an answer.
+const BRIEF: usize = 60;
 
 /// Something told to the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,27 +98,62 @@ pub(crate) enum Meaning {
     Command(Slash, When),
     /// It is for the chat, but can't be understood.
     Wrong(String),
-    /// It is for the model.
-    Message,
+    /// This is for the model.
+    Message(String),
 }
 
-/// Reads a line.
-pub(crate) fn read(line: &str) -> Meaning {
-    let line = line.trim();
+/// Reads what was typed, which may have several lines.
+pub(crate) fn read(text: &str) -> Meaning {
+    let line = text.trim();
+    if let Some(escaped) = line.strip_prefix('/').filter(|rest| split(rest).is_some()) {
+        return Meaning::Message(escaped.to_owned());
+    }
+    match split(line) {
+        None => Meaning::Message(text.to_owned()),
+        Some((name, argument)) => command(line, name, argument),
+    }
+}
+
+/// The name of a command, with its slash, and what follows it.
+fn split(line: &str) -> Option<(&str, Option<&str>)> {
     let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let argument = Some(argument.trim()).filter(|argument| !argument.is_empty());
-    let Some(entry) = TABLE.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)) else { return Meaning::Message };
+    let word = name.strip_prefix('/')?;
+    let is_command = !line.contains('\n') && word.starts_with(char::is_alphabetic) && !word.contains('/');
+    is_command.then(|| (name, Some(argument.trim()).filter(|argument| !argument.is_empty())))
+}
+
+fn command(line: &str, name: &str, argument: Option<&str>) -> Meaning {
+    let Some(entry) = TABLE.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)) else {
+        return Meaning::Wrong(unknown(name));
+    };
     match argument {
-        // "/help me with this" is said to the model.
-        Some(_) if entry.argument.is_empty() => Meaning::Message,
+        Some(_) if entry.argument.is_empty() => {
+            Meaning::Wrong(format!("{} takes nothing after it; `/{}` sends it to the model", entry.name, brief(line)))
+        }
         argument => match (entry.make)(argument) {
             Some(command) => Meaning::Command(command, entry.when),
             None => {
-                let given = argument.unwrap_or_default();
+                let given = brief(argument.unwrap_or_default());
                 Meaning::Wrong(format!("{} {}: `{given}` can't be read", entry.name, entry.argument))
             }
         },
     }
+}
+
+fn unknown(name: &str) -> String {
+    let word = |name: &'static str| name.trim_start_matches('/');
+    let names: Vec<&str> = TABLE.iter().map(|entry| word(entry.name)).collect();
+    let hint = match near(&name.trim_start_matches('/').to_lowercase(), &names) {
+        Some(nearest) => format!("did you mean /{nearest}?"),
+        None => "/help lists them".to_owned(),
+    };
+    let name = brief(name);
+    format!("there is no command {name}; {hint} `/{name} …` sends it to the model")
+}
+
+/// What was typed, as far as a message repeats it.
+fn brief(text: &str) -> String {
+    short_line(text, BRIEF)
 }
 
 /// The list `/help` shows.
@@ -119,6 +163,8 @@ pub(crate) fn help() -> String {
     let mut text: String = TABLE.iter().map(|entry| format!("  {:<width$}  {}\n", usage(entry), entry.help)).collect();
     text.push_str(
         "\n  Alt-Enter or \\ at the end of a line begins another line.\n  \
+         /word begins a command; //word is sent to the model as /word.\n  \
+         /a/path, and text of several lines, is sent as it is.\n  \
          What you type while a run works steers it.\n  \
          @ and Tab complete the path of a file.\n  \
          Ctrl-C stops the run, twice leaves; Ctrl-D leaves.\n",
@@ -130,17 +176,64 @@ pub(crate) fn help() -> String {
 mod tests {
     use windlass::machine::Force;
 
-    use super::{Meaning, Slash, TABLE, When, help, read};
+    use super::{Meaning, Slash, TABLE, When, help, read, unknown};
 
     // proves W6, L8
     #[test]
-    fn a_command_is_read_trimmed_and_in_any_case_and_other_slash_text_is_for_the_model() {
+    fn a_command_is_read_trimmed_and_in_any_case_and_a_path_is_for_the_model() {
         for line in ["/stop", "  /STOP ", "/Stop\n"] {
             assert_eq!(read(line), Meaning::Command(Slash::Stop, When::Always), "{line:?}");
         }
-        for line in ["/etc/passwd is what?", "/stop it", "/help me", "/stopp", "/", "hello /stop", ""] {
-            assert_eq!(read(line), Meaning::Message, "{line:?}");
+        for text in [
+            "/usr/bin/foo is broken",
+            "/etc/passwd",
+            "/stop\nis what I typed",
+            "/hepl\n",
+            "/** a comment",
+            "// a comment",
+            "//usr/bin",
+            "/",
+            "/ 2",
+            "/2",
+            "hello /stop",
+            "",
+        ] {
+            let expected = if text == "/hepl\n" { Meaning::Wrong(unknown("/hepl")) } else { message(text) };
+            assert_eq!(read(text), expected, "{text:?}");
         }
+    }
+
+    // proves W6
+    #[test]
+    fn a_command_that_does_not_exist_is_refused_with_the_nearest_name() {
+        for (line, nearest) in [
+            ("/hepl", "did you mean /help?"),
+            ("/Stopp", "did you mean /stop?"),
+            ("/stop!", "did you mean /stop?"),
+            (" /sesions notes", "did you mean /sessions?"),
+            ("/compact", "/help lists them"),
+            ("/tmp is full", "/help lists them"),
+        ] {
+            let Meaning::Wrong(text) = read(line) else { panic!("{line} is taken") };
+            let name = line.split_whitespace().next().unwrap();
+            assert_eq!(text, format!("there is no command {name}; {nearest} `/{name} …` sends it to the model"));
+        }
+        for line in ["/stop it", "/help me with this"] {
+            let expected = format!("takes nothing after it; `/{line}` sends it to the model");
+            assert!(matches!(read(line), Meaning::Wrong(text) if text.ends_with(&expected)), "{line}");
+        }
+    }
+
+    // proves W6
+    #[test]
+    fn two_slashes_send_what_would_be_a_command() {
+        for (line, sent) in [("//hepl", "/hepl"), (" //help me\n", "/help me"), ("//tmp is full", "/tmp is full")] {
+            assert_eq!(read(line), message(sent), "{line}");
+        }
+    }
+
+    fn message(text: &str) -> Meaning {
+        Meaning::Message(text.to_owned())
     }
 
     #[test]

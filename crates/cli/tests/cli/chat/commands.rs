@@ -45,6 +45,8 @@ fn help_lists_every_command() {
   /exit               the same
 
   Alt-Enter or \\ at the end of a line begins another line.
+  /word begins a command; //word is sent to the model as /word.
+  /a/path, and text of several lines, is sent as it is.
   What you type while a run works steers it.
   @ and Tab complete the path of a file.
   Ctrl-C stops the run, twice leaves; Ctrl-D leaves.
@@ -52,13 +54,28 @@ fn help_lists_every_command() {
     assert_eq!(list, expected, "{shown}");
 }
 
-// proves W6: other slash text goes to the model
+// proves W6
 #[test]
-fn slash_text_that_is_no_command_is_said_to_the_model() {
-    let bench = talkative();
+fn a_path_is_said_to_the_model_and_an_unknown_command_is_refused_unless_it_has_two_slashes() {
+    let bench = Bench::new(Script::when("", [Step::say("Aye.")]));
     let mut glass = chat(&bench);
+    say(&mut glass, "/hepl", "there is no command /hepl; did you mean /help?");
+    say(&mut glass, "/compact", "there is no command /compact; /help lists them");
+    assert_eq!(bench.server.count(), 0);
     say(&mut glass, "/etc/hosts says what?", "Aye.");
     assert_eq!(bench.last_request("user"), ["/etc/hosts says what?"]);
+}
+
+// proves W6
+#[test]
+fn two_slashes_send_a_line_that_would_be_a_command() {
+    let bench = Bench::new(Script::when("", [Step::say("Aye.")]));
+    let mut glass = chat(&bench);
+    say(&mut glass, "//hepl", "Aye.");
+    assert_eq!(bench.last_request("user"), ["/hepl"]);
+    // It is kept as it was typed, not as a command.
+    glass.press("\u{1b}[A");
+    glass.wait("the line again", |screen| screen.lines().last() == Some("› //hepl"));
 }
 
 // proves W6, M7
