@@ -10,6 +10,9 @@ const PASSED_OVER: &[&str] = &["target", "node_modules"];
 /// Hidden folders that are.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github"];
 
+/// What a linked work tree of git has in place of the folder: a file that names another place.
+const GIT_LINK: &str = ".git";
+
 /// Path from the root, with `/`, to text. A file that is no text is there and empty.
 #[derive(Debug, Default)]
 pub(crate) struct Tree(BTreeMap<String, String>);
@@ -28,7 +31,7 @@ impl Tree {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
             let kind = entry.file_type()?;
-            if kind.is_file() {
+            if kind.is_file() && name != GIT_LINK {
                 let text = String::from_utf8(std::fs::read(entry.path())?).unwrap_or_default();
                 self.0.insert(path, text);
             } else if kind.is_dir() && !passed_over(&name) {
