@@ -312,6 +312,27 @@ impl Step {
         ))
     }
 
+    /// This step as a model gives it that writes its calls as text: one `<tool>` block in a reply. Tools are
+    /// named as on the wire; one without a server's prefix is built in. What was said and what goes wrong comes
+    /// with the first block.
+    #[must_use]
+    pub fn in_blocks(self) -> Vec<Self> {
+        let block = |call: &ScriptedCall| {
+            let (server, tool) = call.name.split_once("__").unwrap_or(("local", &call.name));
+            Self::block(server, tool, &call.arguments)
+        };
+        let mut blocks: Vec<Self> = self.calls.iter().map(block).collect();
+        match blocks.first_mut() {
+            None => return vec![self],
+            Some(first) => {
+                first.text = format!("{}{}", self.text, first.text);
+                first.thinking = self.thinking;
+                first.faults = self.faults;
+            }
+        }
+        blocks
+    }
+
     /// This step with one more call.
     #[must_use]
     pub fn and_call(mut self, name: &str, arguments: Value) -> Self {
@@ -382,6 +403,21 @@ mod tests {
         assert_eq!(script.scenes[0].then, After::Cycle);
         let faults = &script.scenes[0].steps[0].faults;
         assert_eq!(faults.iter().map(|fault| fault.times).collect::<Vec<_>>(), [2, 1]);
+    }
+
+    #[test]
+    fn calls_written_as_blocks_come_one_in_a_reply() {
+        let step = Step::say("So:").and_call("todo", json!({"n": 1})).and_call("web__get", json!({"n": 2}));
+        let blocks = step.fault(FaultKind::Html).in_blocks();
+        assert_eq!(
+            blocks[0].text,
+            "So:<tool>\n<server_name>local</server_name>\n<tool_name>todo</tool_name>\n<arguments>\n{\"n\":1}\n\
+             </arguments>\n</tool>"
+        );
+        assert!(blocks[1].text.contains("<server_name>web</server_name>\n<tool_name>get</tool_name>"));
+        assert!(blocks.iter().all(|block| block.calls.is_empty()));
+        assert_eq!(blocks.iter().map(|block| block.faults.len()).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(Step::say("done").in_blocks(), [Step::say("done")]);
     }
 
     #[test]

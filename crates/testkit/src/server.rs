@@ -31,7 +31,7 @@ use crate::http::HttpRequest;
 use crate::legality::legality;
 use crate::plan::{Asked, End, Plan, chunk};
 use crate::position::{Position, asks_for_stream, count_replies};
-use crate::script::{Inspection, Script};
+use crate::script::{Inspection, Pace, Script, Step};
 use crate::stage::{Cue, Stage};
 use crate::wire;
 
@@ -261,7 +261,10 @@ impl House {
                 record.scene = Some(cue.scene);
                 record.step = Some(cue.number);
                 record.faulty = cue.fault.is_some();
-                self.ready(&cue, asked)
+                match cut_at_stop(cue.step, &record.body["stop"]) {
+                    Some(step) => Arc::new(Plan::of(&Cue { step: &step, ..cue }, self.pace(cue.step), asked)),
+                    None => self.ready(&cue, asked),
+                }
             }
             Err(why) => {
                 let plan = Plan::error(400, &why);
@@ -286,13 +289,17 @@ impl House {
 
     /// The plan for a cue: rendered once where nothing is wrong with it.
     fn ready(&self, cue: &Cue<'_>, asked: Asked) -> Arc<Plan> {
-        let pace = cue.step.pace.as_ref().unwrap_or(&self.stage.script.pace);
+        let pace = self.pace(cue.step);
         if cue.fault.is_some() {
             return Arc::new(Plan::of(cue, pace, asked));
         }
         let mut ready = lock(&self.ready);
         let plan = ready.entry((cue.scene, cue.number, asked)).or_insert_with(|| Arc::new(Plan::of(cue, pace, asked)));
         Arc::clone(plan)
+    }
+
+    fn pace<'a>(&'a self, step: &'a Step) -> &'a Pace {
+        step.pace.as_ref().unwrap_or(&self.stage.script.pace)
     }
 
     fn keep(&self, mut record: RecordedRequest) {
@@ -310,6 +317,14 @@ impl House {
             None => seen.kept.push(record),
         }
     }
+}
+
+/// The step as far as the request wants it: a server stops before the first stop sequence. None where the whole
+/// step is wanted.
+fn cut_at_stop(step: &Step, stop: &Value) -> Option<Step> {
+    let sequences = stop.as_array()?.iter().filter_map(Value::as_str);
+    let end = sequences.filter_map(|sequence| step.text.find(sequence)).min()?;
+    Some(Step { text: step.text[..end].to_owned(), ..step.clone() })
 }
 
 /// Everything but a chat: the list of models, or nothing.

@@ -10,7 +10,7 @@ use crate::support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
 use crate::support::{Bomb, End, Point, Side, World, calls};
 use serde_json::json;
 use windlass_machine::{PRESETS, preset};
-use windlass_testkit::{FaultKind, Scene, Script, ScriptedCall, ScriptedModel, Step};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptedModel, Step};
 use windlass_vocab::{Attendance, Dialect, EffectClass, EffectId, MessageId, Nudge, Policy, RunEnded, UnfinishedCall};
 
 /// A job with every class of effect, calls side by side, an approval, a rate limit, a dying stream
@@ -28,24 +28,11 @@ fn script(policy: &Policy) -> Script {
         if policy.nudges.contains(&Nudge::Empty) { Step::say("") } else { last(policy) },
     ];
     if !policy.dialects.contains(&Dialect::Native) {
-        return Script::of(work.into_iter().flat_map(in_blocks));
+        return Script::of(work.into_iter().flat_map(Step::in_blocks));
     }
     Script::default()
         .scene(Scene::when("Your last reply was empty", [last(policy)]))
         .scene(Scene { steps: work, ..Scene::default() })
-}
-
-/// A step as a model does it that writes calls as text: one in a reply.
-fn in_blocks(step: Step) -> Vec<Step> {
-    let block = |call: &ScriptedCall| {
-        let (server, tool) = call.name.split_once("__").unwrap_or(("local", &call.name));
-        Step::block(server, tool, &call.arguments)
-    };
-    let mut blocks: Vec<Step> = step.calls.iter().map(block).collect();
-    if let Some(first) = blocks.first_mut() {
-        first.faults = step.faults;
-    }
-    blocks
 }
 
 fn last(policy: &Policy) -> Step {

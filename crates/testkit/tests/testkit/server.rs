@@ -134,6 +134,18 @@ fn a_client_that_was_killed_and_asks_again_gets_the_same_reply() {
 }
 
 #[test]
+fn a_reply_ends_before_the_first_stop_sequence_of_the_request() {
+    let server = ModelServer::start(Script::of([Step::say("one</b> two</a> three")])).unwrap();
+    let mut request = prompt("go");
+    for (stop, said) in
+        [(json!(["</a>", "</b>"]), "one"), (json!(["</a>"]), "one</b> two"), (json!(["x"]), "one</b> two</a> three")]
+    {
+        request["stop"] = stop;
+        assert_eq!(content(&Client::of(&server).ask(&request)), said);
+    }
+}
+
+#[test]
 fn one_connection_serves_many_requests_streamed_and_whole() {
     let server = ModelServer::start(Script::of([Step::say("hello").thinking("hm")])).unwrap();
     let mut client = Client::of(&server);
