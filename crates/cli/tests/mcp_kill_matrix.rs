@@ -8,14 +8,14 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, ExitCode};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
-use support::{Bench, Ran};
+use support::deaths::{Death, Fates, Person, Rules, Seen, Undisturbed};
+use support::{Bench, Ran, count, script_under};
 use windlass_testkit::mcp::{Does, McpDiary, McpScript, McpTool, run_mcp_fake};
 use windlass_testkit::{Script, Step};
 
@@ -128,14 +128,19 @@ impl Served {
         McpDiary::at(&self.bench.dir.path().join("diary"))
     }
 
-    /// How often each effect took place, by tool.
-    fn effects(&self, context: &str) -> BTreeMap<(String, String), usize> {
-        let mut effects = BTreeMap::new();
-        for call in self.diary().calls() {
-            let key = call.meta[KEY].as_str().unwrap_or_else(|| panic!("{context}: a call without its key: {call:?}"));
-            *effects.entry((call.tool, key.to_owned())).or_default() += 1;
-        }
-        effects
+    /// The keys of the calls that arrived, in order.
+    fn keys(&self, context: &str) -> Vec<String> {
+        let key = |meta: &Value| meta[KEY].as_str().map(str::to_owned);
+        let calls = self.diary().calls().into_iter();
+        calls.map(|call| key(&call.meta).unwrap_or_else(|| panic!("{context}: without its key: {call:?}"))).collect()
+    }
+
+    /// How often each call of the server's tools has taken place. A key ends in the id of the call.
+    fn seen(&self, undisturbed: &Undisturbed, context: &str) -> Seen {
+        let keys = self.keys(context);
+        let times = |call: &str| keys.iter().filter(|key| key.ends_with(&format!(":{call}"))).count();
+        let of_server = undisturbed.courses().iter().filter(|course| course.tool.starts_with("fake."));
+        of_server.map(|course| (course.call.clone(), times(&course.call))).collect()
     }
 
     fn wait_for_call(&self, child: &mut Child) {
@@ -170,11 +175,12 @@ fn line(preset: &str) -> Vec<&str> {
 
 /// Every class, two calls in one reply and one alone.
 fn script(preset: &str) -> Script {
-    Script::of([
+    let steps = [
         Step::call(&wire(Class::ReadOnly), json!({"n": 1})).and_call(&wire(Class::Idempotent), json!({"n": 2})),
         Step::call(&wire(Class::Once), json!({"n": 3})),
         last(preset),
-    ])
+    ];
+    script_under(preset, steps)
 }
 
 /// Goes on until it is done; answers the question what became of a call with "run it again".
@@ -187,57 +193,48 @@ fn recover(served: &Served, preset: &str, context: &str) -> Ran {
     served.run(&["resume", "s", "--answer", "run-again", "--mode", "bypass"], &[])
 }
 
-/// Every effect took place as often as its class and the preset allow after one death.
-fn check(served: &Served, preset: &str, context: &str, deaths: usize) {
-    assert_eq!(served.bench.records("s", "MessageAccepted"), 1, "{context}");
-    let effects = served.effects(context);
-    for class in CLASSES {
-        let of_tool: Vec<usize> =
-            effects.iter().filter(|((tool, _), _)| tool == class.tool()).map(|(_, times)| *times).collect();
-        let least = usize::from(!(class == Class::Once && deaths > 0 && settles(preset) == Settles::Interrupts));
-        assert!((least..=1).contains(&of_tool.len()), "{context}: {class:?} had several keys: {effects:?}");
-        let most = match (class, settles(preset)) {
-            (Class::Once, Settles::Interrupts) => 1,
-            (Class::ReadOnly | Class::Idempotent, _) | (Class::Once, Settles::RunsAgain | Settles::Asks) => 1 + deaths,
-        };
-        assert!(of_tool.iter().all(|times| (1..=most).contains(times)), "{context}: {class:?}: {effects:?}");
-    }
-}
-
 // proves J3, J4, J2, P3
 fn matrix(preset: &str) {
-    let undisturbed = Served::new(script(preset), &Does::Echo);
-    let ran = undisturbed.run(&line(preset), &[]);
+    let first = Served::new(script(preset), &Does::Echo);
+    let ran = first.run(&line(preset), &[]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
-    check(&undisturbed, preset, preset, 0);
-    undisturbed.assert_nothing_survives(preset);
-    let appends = undisturbed.bench.writes("s");
-    assert!(appends > 6, "{preset}: {appends}");
-    let mut checked = 0;
-    for number in 1..=appends {
-        for side in ["before", "after"] {
-            let context = format!("{preset}, killed {side} write {number}");
-            let served = Served::new(script(preset), &Does::Echo);
-            let died = served.run(&line(preset), &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]);
-            assert_eq!(died.code, -9, "{context}: {}", died.stderr);
-            served.assert_nothing_survives(&context);
-            let ran = recover(&served, preset, &context);
-            assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
-            check(&served, preset, &context, 1);
-            served.assert_nothing_survives(&context);
-            served.bench.assert_whole(&context);
-            checked += 1;
-        }
-    }
-    println!("kill matrix with an MCP server: {preset}: {checked} ways to die, all recovered");
+    first.assert_nothing_survives(preset);
+    let undisturbed = Undisturbed::of(&first.bench, Rules::of(preset, Person::Away));
+    let once: Vec<usize> = first.seen(&undisturbed, preset).into_values().collect();
+    assert_eq!(once, [1, 1, 1], "{preset}");
+    let deaths = undisturbed.deaths();
+    deaths.iter().for_each(|death| killed(preset, &undisturbed, *death));
+    println!("kill matrix with an MCP server: {preset}: {} ways to die, all recovered", deaths.len());
+}
+
+/// Dies so, and comes to exactly what it must.
+fn killed(preset: &str, undisturbed: &Undisturbed, death: Death) {
+    let context = format!("{preset}, killed {death}");
+    let served = Served::new(script(preset), &Does::Echo);
+    let died = served.run(&line(preset), &[("WINDLASS_TEST_DIE", &death.to_string())]);
+    assert_eq!(died.code, -9, "{context}: {}", died.stderr);
+    served.assert_nothing_survives(&context);
+    let at_death = served.seen(undisturbed, &context);
+    let ran = recover(&served, preset, &context);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
+    let journal = served.bench.journal("s");
+    let expected = undisturbed.fates(death, &journal, &at_death, &context);
+    let seen = served.seen(undisturbed, &context);
+    assert_eq!(served.keys(&context).len(), seen.values().sum::<usize>(), "{context}: one key for all tries");
+    assert_eq!(Fates::read(&journal, &seen), expected, "{context}: what became of each call");
+    assert_eq!(count(&journal, "QuestionAsked"), expected.questions(), "{context}");
+    assert_eq!((count(&journal, "MessageAccepted"), count(&journal, "RunEnded")), (1, 1), "{context}");
+    assert_eq!(served.bench.server.count(), undisturbed.requests_after(death), "{context}: requests");
+    served.assert_nothing_survives(&context);
+    served.bench.assert_whole(&context);
 }
 
 /// Killed while the server works on the call, which it has counted.
 // proves J4, T7, P3
 fn in_flight(preset: &str, class: Class) {
     let context = format!("{preset}, {class:?} in flight");
-    let served =
-        Served::new(Script::of([Step::call(&wire(class), json!({"n": 1})), last(preset)]), &Does::NeverAtFirst);
+    let script = script_under(preset, [Step::call(&wire(class), json!({"n": 1})), last(preset)]);
+    let served = Served::new(script, &Does::NeverAtFirst);
     let mut child = served.bench.spawn(&served.line(&line(preset)));
     served.wait_for_call(&mut child);
     child.kill().expect("killed");
@@ -245,9 +242,18 @@ fn in_flight(preset: &str, class: Class) {
     served.assert_nothing_survives(&context);
     let ran = recover(&served, preset, &context);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
-    let times = if class == Class::Once && settles(preset) == Settles::Interrupts { 1 } else { 2 };
-    let effects = served.effects(&context);
-    assert_eq!(effects.values().copied().collect::<Vec<_>>(), [times], "{context}: one key for all tries: {effects:?}");
+    let (times, outcome) = match (class, settles(preset)) {
+        (Class::Once, Settles::Interrupts) => (1, "interrupted"),
+        (Class::ReadOnly | Class::Idempotent, _) | (Class::Once, Settles::RunsAgain | Settles::Asks) => (2, "ok"),
+    };
+    let keys = served.keys(&context);
+    assert_eq!(keys.len(), times, "{context}: {keys:?}");
+    assert!(keys.iter().all(|key| *key == keys[0]), "{context}: one key for all tries: {keys:?}");
+    let journal = served.bench.journal("s");
+    let asked = usize::from(class == Class::Once && settles(preset) == Settles::Asks);
+    assert_eq!(count(&journal, "QuestionAsked"), asked, "{context}");
+    let finished = journal.iter().find(|record| record["kind"] == "CallFinished").expect("a result");
+    assert_eq!(finished["body"]["outcome"], outcome, "{context}");
     served.assert_nothing_survives(&context);
     served.bench.assert_whole(&context);
 }

@@ -1,6 +1,7 @@
 //! The contract for scripts, on the real binary: what goes in, what comes out, what a repeated line
 //! does, the exit codes, the settings, the permissions, the secrets.
 
+mod dialects;
 mod exit_codes;
 mod failed_commands;
 mod forking;

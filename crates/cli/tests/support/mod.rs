@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 pub(crate) mod glass;
 
 use serde_json::Value;
-use windlass_testkit::{ModelServer, Script};
+use windlass_testkit::{ModelServer, Script, Step};
 
+#[cfg(target_os = "linux")]
+pub(crate) mod deaths;
 pub(crate) mod journal;
 #[cfg(target_os = "linux")]
 pub(crate) mod person;
@@ -118,14 +120,6 @@ impl Bench {
         self.command(arguments).spawn().expect("the binary starts")
     }
 
-    /// Writes to the journal of a session: its batches, the first two of which are one write where the
-    /// session was made for its first message.
-    pub(crate) fn writes(&self, key: &str) -> usize {
-        let begins = self.batches(key);
-        let at_once = begins.get(1).is_some_and(|line| line.contains("\"kind\":\"MessageAccepted\""));
-        begins.len() - usize::from(at_once)
-    }
-
     /// The first line of each batch in the journal of a session.
     pub(crate) fn batches(&self, key: &str) -> Vec<String> {
         let exported = self.run(&["sessions", "export", key]);
@@ -175,7 +169,7 @@ impl Bench {
 
     /// How many records of a kind a session has.
     pub(crate) fn records(&self, key: &str, kind: &str) -> usize {
-        self.journal(key).iter().filter(|record| record["kind"] == kind).count()
+        count(&self.journal(key), kind)
     }
 
     /// The keys of all sessions, the last used first.
@@ -233,6 +227,33 @@ impl Bench {
             format!("{}: {}", path.display(), String::from_utf8_lossy(&line).replace('\0', " "))
         })
         .collect()
+    }
+}
+
+/// The writes a journal was made by, each with its records: its batches, the first two of which are one write
+/// where the session was made for its first message.
+pub(crate) fn writes(journal: Vec<Value>) -> Vec<Vec<Value>> {
+    let mut writes: Vec<Vec<Value>> = Vec::new();
+    for record in journal {
+        let begins = record["batch"][0] == 0 && !(writes.len() == 1 && record["kind"] == "MessageAccepted");
+        match writes.last_mut() {
+            Some(write) if !begins => write.push(record),
+            Some(_) | None => writes.push(vec![record]),
+        }
+    }
+    writes
+}
+
+/// How many records of a kind a journal has.
+pub(crate) fn count(journal: &[Value], kind: &str) -> usize {
+    journal.iter().filter(|record| record["kind"] == kind).count()
+}
+
+/// These steps as a model gives them under a preset: `task` has its calls written as `<tool>` blocks.
+pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = Step>) -> Script {
+    match preset {
+        "task" => Script::of(steps.into_iter().flat_map(Step::in_blocks)),
+        _ => Script::of(steps),
     }
 }
 

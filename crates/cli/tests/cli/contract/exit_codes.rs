@@ -2,13 +2,23 @@
 //! wrong use leaves with 2 is proved in usage.rs.
 
 use serde_json::json;
-use windlass_testkit::{After, FaultKind, Point, Scene, Script, Step};
+use windlass_testkit::{After, Counting, FaultKind, Point, Scene, Script, Step};
 
-use crate::support::{Bench, interrupt, ran};
+use crate::support::{Bench, interrupt, ran, script_under};
+
+fn tireless_call() -> Step {
+    Step::call("write_file", json!({"path": "a", "content": "$STEP"}))
+}
+
+/// A model that never stops writing calls as text. It is never told that it may not.
+fn tireless_in_blocks() -> Script {
+    let calls = Scene { steps: tireless_call().in_blocks(), then: After::RepeatLast, ..Scene::default() };
+    Script::default().scene(calls.counting(Counting::Whole))
+}
 
 /// A model that never stops calling, unless it may not call.
 fn tireless() -> Script {
-    let calls = Step::call("write_file", json!({"path": "a", "content": "$STEP"}));
+    let calls = tireless_call();
     Script::default()
         .scene(Scene::without_tools([Step::say("One is done, two is not.")]))
         .scene(Scene::when("", [calls]).then(After::RepeatLast))
@@ -17,15 +27,15 @@ fn tireless() -> Script {
 // proves L3, L5, L6
 #[test]
 fn every_end_has_its_code_and_its_words() {
-    let ends = |tool: &str, arguments| Script::of([Step::call(tool, arguments)]);
+    let ends = |tool: &str, arguments| script_under("task", [Step::call(tool, arguments)]);
     let refused = Step::say("").fault(FaultKind::status(400));
     for (script, preset, code, stdout, stderr) in [
         (ends("task_completion", json!({"result": "All."})), "task", 0, "All.\n", ""),
         (ends("ask_question", json!({"question": "Which?"})), "task", 0, "Which?\n", ""),
         (ends("converse", json!({"message": "Hello."})), "task", 0, "Hello.\n", ""),
         (Script::of([refused]), "default", 1, "", "the run failed"),
-        (tireless(), "task", 3, "", "--max-turns raises it"),
-        (tireless(), "task", 3, "", "Max tool iterations reached"),
+        (tireless_in_blocks(), "task", 3, "", "--max-turns raises it"),
+        (tireless_in_blocks(), "task", 3, "", "Max tool iterations reached"),
         (tireless(), "default", 3, "One is done, two is not.\n", "not finished"),
         (tireless(), "operator", 3, "One is done, two is not.\n", "not finished"),
     ] {
@@ -146,7 +156,7 @@ fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
         Step::call("run_command", json!({"command": "echo x >> ran; touch started; test -e second || sleep 300"})),
         Step::call("task_completion", json!({"result": "Over it."})),
     ];
-    let bench = Bench::new(Script::of(steps));
+    let bench = Bench::new(script_under("task", steps));
     let line = ["run", "go", "--preset", "task", "--session", "my work", "--message-id", "m", "--mode", "bypass"];
     let mut child = bench.spawn(&line);
     bench.wait_for_file("started", &mut child);
