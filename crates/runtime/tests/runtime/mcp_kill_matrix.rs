@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::support::{Bomb, End, Point, Side, World, calls};
+use crate::support::fates::{Left, requested};
+use crate::support::{Bomb, End, Point, Side, World};
 use serde_json::json;
 use windlass_machine::preset;
 use windlass_mcp::{EFFECT_ID, Options, ServerConfig, Servers};
 use windlass_testkit::mcp::{Does, McpDiary, McpHttpServer, McpScript, McpTool, Wish};
 use windlass_testkit::{Script, ScriptedModel, Step};
-use windlass_vocab::{Attendance, EffectClass, EffectId, Nudge, Policy, RunEnded, UnfinishedCall};
+use windlass_vocab::{Attendance, EffectId, Nudge, Policy, RunEnded};
 
 /// A process that takes this long hangs.
 const LONG: Duration = Duration::from_secs(60);
@@ -82,48 +83,21 @@ fn script(policy: &Policy) -> Script {
     ])
 }
 
-/// How often the server may have been asked for an effect, given that the process died `deaths` times in it.
-fn allowed(
-    effect: EffectClass,
-    policy: &Policy,
-    attended: Attendance,
-    deaths: usize,
-) -> std::ops::RangeInclusive<usize> {
-    let interrupts = match policy.unfinished_call {
-        UnfinishedCall::Interrupt => true,
-        UnfinishedCall::AskOrInterrupt => attended == Attendance::Unattended,
-        UnfinishedCall::RunAgain | UnfinishedCall::Ask => false,
-    };
-    if deaths > 0 && effect == EffectClass::Once && interrupts { 0..=1 } else { 1..=1 + deaths }
-}
-
 /// Dies at a point, then runs to the end, and checks everything.
 async fn check(house: &House, policy: &Policy, attendance: Attendance, expected: &RunEnded, death: Point) {
     let world = house.world(policy, attendance);
-    let context = || format!("{} dying at {death:?}", policy.preset);
+    let context = format!("{} dying at {death:?}", policy.preset);
     let process = async |bomb: &Arc<Bomb>| tokio::time::timeout(LONG, world.process(bomb)).await;
     let bomb = Bomb::at(Some(death));
-    let died = process(&bomb).await.unwrap_or_else(|_| panic!("{}: hangs before", context()));
-    assert!(matches!(died, End::Crashed), "{}: ended before it died", context());
-    assert!(bomb.has_gone_off(), "{}: crashed by itself", context());
-    let before = calls(&world.records());
-    let end = process(&Bomb::at(None)).await.unwrap_or_else(|_| panic!("{}: hangs after", context()));
-    let End::Ended(end) = end else { panic!("{}: never ended", context()) };
-    assert_eq!((end.reason, &end.answer), (expected.reason, &expected.answer), "{}", context());
-    assert_eq!(world.model.refused(), Vec::<String>::new(), "{}", context());
-    let executed = house.executed();
-    for (effect, request) in calls(&world.records()).requested {
-        if request.ending.is_some() {
-            continue;
-        }
-        let in_flight = before.started.contains(&effect) && !before.finished.contains(&effect);
-        let times = executed.get(&effect).copied().unwrap_or(0);
-        let range = allowed(request.effect, policy, attendance, usize::from(in_flight));
-        // The one that pauses is asked for once more, with the answer, or with word that there is none.
-        let pauses = usize::from(request.name == "fake__ask");
-        let range = range.start() + pauses..=range.end() + pauses;
-        assert!(range.contains(&times), "{}: {} was done {times} times, not {range:?}", context(), request.name);
-    }
+    let died = process(&bomb).await.unwrap_or_else(|_| panic!("{context}: hangs before"));
+    assert!(matches!(died, End::Crashed), "{context}: ended before it died");
+    assert!(bomb.has_gone_off(), "{context}: crashed by itself");
+    let left = Left::by(&world.records(), house.executed());
+    let end = process(&Bomb::at(None)).await.unwrap_or_else(|_| panic!("{context}: hangs after"));
+    let End::Ended(end) = end else { panic!("{context}: never ended") };
+    assert_eq!((end.reason, &end.answer), (expected.reason, &expected.answer), "{context}");
+    assert_eq!(world.model.refused(), Vec::<String>::new(), "{context}");
+    left.assert_fates(&world, &house.executed(), &context);
 }
 
 async fn matrix(house: &House, name: &str, attendance: Attendance) -> usize {
@@ -131,10 +105,8 @@ async fn matrix(house: &House, name: &str, attendance: Attendance) -> usize {
     let (world, bomb) = (house.world(&policy, attendance), Bomb::at(None));
     let End::Ended(end) = world.process(&bomb).await else { panic!("{name}: the undisturbed run must end") };
     assert_eq!(end.answer, "All done.", "{name}");
-    let requested = calls(&world.records()).requested;
-    let executed = house.executed();
-    let of_server = requested.values().filter(|call| executed.contains_key(&call.effect_id)).count();
-    assert_eq!(of_server, 4, "{name}: every call reached the server");
+    assert_eq!(requested(&world.records()).len(), 4, "{name}: every tool of the server");
+    Left::default().assert_fates(&world, &house.executed(), name);
     let mut points = Vec::new();
     for n in 1..=bomb.appends.load(Ordering::SeqCst) {
         points.extend([Point::Append(Side::Before, n), Point::Append(Side::After, n)]);

@@ -1,6 +1,7 @@
 //! A world that can be stopped at any point: before or after any append, inside any model call,
 //! before or after the effect of any tool call.
 
+pub(crate) mod fates;
 pub(crate) mod undoing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,8 +25,8 @@ use windlass_tools::{
     Asks, CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools,
 };
 use windlass_vocab::{
-    Answer, Attendance, CallRequested, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome,
-    Policy, QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
+    Answer, Attendance, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome, Policy,
+    QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
 };
 
 /// Before or after.
@@ -468,15 +469,19 @@ impl World {
 
     /// The journal so far.
     pub(crate) fn records(&self) -> Vec<Record> {
-        futures_now(async {
+        self.batches().into_iter().flatten().collect()
+    }
+
+    /// The journal so far, by batches.
+    pub(crate) fn batches(&self) -> Vec<Vec<Record>> {
+        let envelopes = futures_now(async {
             match self.store.find("me", "k").await.expect("a store") {
-                Some(session) => {
-                    let envelopes = self.store.read(session, 0).await.expect("a store");
-                    envelopes.into_iter().map(|envelope| envelope.record).collect()
-                }
+                Some(session) => self.store.read(session, 0).await.expect("a store"),
                 None => Vec::new(),
             }
-        })
+        });
+        let batches = envelopes.chunk_by(|_, next| next.batch.0 > 0);
+        batches.map(|batch| batch.iter().map(|envelope| envelope.record.clone()).collect()).collect()
     }
 
     pub(crate) fn executed(&self) -> BTreeMap<EffectId, usize> {
@@ -488,28 +493,4 @@ impl World {
 pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     use futures_util::FutureExt as _;
     future.now_or_never().expect("ready at once")
-}
-
-/// The calls of a journal, by how far they are.
-pub(crate) struct Calls {
-    pub(crate) requested: BTreeMap<EffectId, CallRequested>,
-    pub(crate) started: Vec<EffectId>,
-    pub(crate) finished: Vec<EffectId>,
-}
-
-pub(crate) fn calls(records: &[Record]) -> Calls {
-    let mut calls = Calls { requested: BTreeMap::new(), started: Vec::new(), finished: Vec::new() };
-    let mut ids = BTreeMap::new();
-    for record in records {
-        match record {
-            Record::CallRequested(requested) => {
-                ids.insert(requested.call, requested.effect_id.clone());
-                calls.requested.insert(requested.effect_id.clone(), requested.clone());
-            }
-            Record::CallStarted(started) => calls.started.push(ids[&started.call].clone()),
-            Record::CallFinished(finished) => calls.finished.push(ids[&finished.call].clone()),
-            _ => {}
-        }
-    }
-    calls
 }
