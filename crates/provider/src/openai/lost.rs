@@ -20,7 +20,7 @@ pub(super) fn lost(endpoint: &Endpoint, lost: &Lost) -> Failure {
     }
     match cause.io {
         Some(io::ErrorKind::ConnectionRefused) if endpoint.is_on_this_machine() => {
-            let message = format!("Nothing listens at {url}. Start the server, or name another with --base-url.");
+            let message = format!("Nothing listens at {url}. Start the server, or use another address.");
             return Failure { not_running: true, ..transient(message) };
         }
         Some(io::ErrorKind::ConnectionRefused) => {

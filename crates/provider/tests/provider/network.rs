@@ -178,7 +178,7 @@ async fn a_dead_server_is_named_and_may_come_back() {
     drop(listener);
     let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
     assert_eq!((failure.class, failure.not_running), (FailureClass::Transient, true));
-    let expected = format!("Nothing listens at {url}. Start the server, or name another with --base-url.");
+    let expected = format!("Nothing listens at {url}. Start the server, or use another address.");
     assert_eq!(failure.message, expected);
 }
 
