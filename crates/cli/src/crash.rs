@@ -88,7 +88,7 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
 #[cfg(debug_assertions)]
 pub(crate) fn local_servers() -> Vec<LocalServer> {
     match std::env::var("WINDLASS_TEST_OLLAMA") {
-        Ok(url) => vec![LocalServer::ollama(&url)],
+        Ok(url) => vec![LocalServer::at(&url)],
         Err(_) => LocalServer::usual(),
     }
 }

@@ -332,6 +332,9 @@ fn elsewhere(record: &RecordedRequest) -> Arc<Plan> {
     Arc::new(if record.method == "GET" && record.path.ends_with("/models") {
         let list = json!({"object": "list", "data": [{"id": wire::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
         Plan::answer(200, "application/json", list.to_string().into_bytes())
+    } else if record.method == "GET" && record.path == "/" {
+        // By this it is found as a server of the person's own machine.
+        Plan::answer(200, "text/plain; charset=utf-8", b"Ollama is running".to_vec())
     } else {
         Plan::error(404, &format!("the scripted server has nothing at {}", record.path))
     })

@@ -41,9 +41,10 @@ use windlass::tools::ToolServers as _;
 
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
+use crate::models::shown_name;
 use crate::output::{harmless_line, quoted, short_line};
 use crate::screen::{Glyphs, Look};
-use crate::settings::Env;
+use crate::settings::{Endpoint, Env};
 use crate::tty;
 
 /// Two Ctrl-C within this time leave, though the first one was for the run.
@@ -208,8 +209,11 @@ async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError>
     };
     let folder = talk.job.settings.place.workspace.display();
     let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
+    let found_at = talk.job.settings.endpoint.as_ref().and_then(Endpoint::found_at);
+    let at = found_at.map(|server| format!(" at {server}")).unwrap_or_default();
+    let model = shown_name(&talk.model);
     let lines = [
-        format!("Windlass {} {dot} {} {dot} {folder}", env!("CARGO_PKG_VERSION"), talk.model.0),
+        format!("Windlass {} {dot} {model}{at} {dot} {folder}", env!("CARGO_PKG_VERSION")),
         format!("session {}{title}", talk.key),
         format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
     ];

@@ -35,7 +35,8 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
             Some(row) => session::begun_with(store.as_ref(), row.session).await?,
             None => None,
         };
-        let model = job.choose(Wish::new(session, Otherwise::Demo)).await?;
+        let otherwise = if look.is_some() { Otherwise::Ask } else { Otherwise::Demo };
+        let model = job.choose(Wish::new(session, otherwise)).await?;
         if model.as_str() == DEMO && !wanted {
             return show(job, store, look).await;
         }

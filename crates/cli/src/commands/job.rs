@@ -10,11 +10,11 @@ use super::streams::output_failed;
 use crate::args::CommonFlags;
 use crate::crash;
 use crate::exit::Exit;
-use crate::models::{self, Wish};
+use crate::models::{self, Answer, Wish};
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
 use crate::servers::Attached;
-use crate::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
+use crate::settings::{Endpoint, Env, Flags, Place, Settings, SettingsError, Sources, create_data_dir};
 use crate::tty;
 
 /// Everything a run is given from outside.
@@ -86,7 +86,21 @@ impl Job {
 
     /// Chooses the model, and tells the person what nobody named.
     pub(crate) async fn choose(&mut self, wish: Wish) -> Result<ModelName, CommandError> {
-        let chosen = models::choose(&self.settings, wish, &crash::local_servers()).await?;
+        let locals = crash::local_servers();
+        let chosen = match models::choose(&self.settings, wish.clone(), &locals).await {
+            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if wish.asks() => {
+                let asked = models::ask(&doubt, io::stdin().lock(), io::stderr().lock());
+                let wish = match asked.map_err(|error| output_failed(&error))? {
+                    Answer::Yes => {
+                        self.settings.endpoint = Some(Endpoint::found(&base_url));
+                        wish
+                    }
+                    Answer::No => wish.refused(),
+                };
+                models::choose(&self.settings, wish, &locals).await?
+            }
+            chosen => chosen?,
+        };
         for notice in &chosen.notices {
             self.view.notice(notice);
         }

@@ -6,7 +6,7 @@ use windlass::provider::openai::{ListedModel, ListingError};
 use windlass::vocab::{FailureClass, ModelName};
 
 use super::Check;
-use crate::models::{Choice, Chosen, is_named, models_of, some_of};
+use crate::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
 use crate::settings::{Endpoint, SettingsError};
 
 /// How long the server may take.
@@ -62,10 +62,15 @@ fn judge(
 
 fn named(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
     let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
-    if ids.iter().any(|id| is_named(id, model.as_str())) {
-        return Check::ok("model", format!("{model} is there"));
-    }
     let address = &endpoint.base_url.value;
+    if ids.iter().any(|id| is_named(id, model.as_str())) {
+        return if has_name(model.as_str()) {
+            Check::ok("model", format!("{model} is there"))
+        } else {
+            let said = format!("{address} lists one model, which has no name (its id is {:?})", model.as_str());
+            Check::warn("model", said, "give it one where the server is started: llama.cpp has --alias NAME")
+        };
+    }
     if ids.is_empty() {
         return Check::warn(
             "model",
@@ -133,7 +138,15 @@ mod tests {
         );
         assert_eq!(lines("http://h/v1", Ok(&[("m", Some(4096))]))[3], "warn window: 4096 tokens");
         assert!(lines("http://127.0.0.1:11434/v1", Ok(&[("m", None)]))[3].starts_with("warn window"));
-        assert!(lines("http://h/v1", Ok(&[]))[2].starts_with("warn model"));
+        assert!(lines("http://h/v1", Ok(&[]))[2].starts_with("warn model: http://h/v1 lists no model"));
+    }
+
+    #[test]
+    fn a_model_whose_id_says_nothing_is_said_to_have_no_name() {
+        let listed = vec![ListedModel { id: "-".to_owned(), window: None }];
+        let checks = judge(&Endpoint::found("http://h/v1"), &"-".into(), Ok(listed), Duration::from_millis(3));
+        let told = format!("{} {}", checks[2].state.word(), checks[2].said);
+        assert_eq!(told, "warn http://h/v1 lists one model, which has no name (its id is \"-\")");
     }
 
     #[test]

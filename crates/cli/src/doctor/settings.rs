@@ -1,6 +1,7 @@
 //! Which file, variable or flag gave what. Of a key only where it came from.
 
 use super::Check;
+use crate::models::shown_name;
 use crate::settings::{Settings, Sources};
 
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
@@ -25,7 +26,7 @@ fn values(settings: &Settings) -> Vec<String> {
         let key = endpoint.api_key.as_ref();
         lines.push(key.map_or_else(|| "no key".to_owned(), |key| format!("a key ({})", key.origin)));
     }
-    lines.extend(settings.model.as_ref().map(|model| format!("model {} ({})", model.value, model.origin)));
+    lines.extend(settings.model.as_ref().map(|model| format!("model {} ({})", shown_name(&model.value), model.origin)));
     lines.push(format!("preset {}, {} turns at most", settings.policy.preset, settings.policy.turn_cap));
     let permissions = &settings.permissions;
     let rules = permissions.allow.len() + permissions.ask.len() + permissions.deny.len();

@@ -2,11 +2,15 @@
 //!
 //! The protocol: [`choose`] takes what is configured and a [`Wish`]. A flag, a variable or a file
 //! decides; then the model the session was begun with; then a key (with a default model); then a server
-//! that runs on this machine, asked which models it has; then the demo model, where the wish allows it.
+//! that runs on this machine, asked which models it has; then the demo model, where the wish allows it. A server of
+//! this machine that is not certainly the person's own is used only when they say so ([`consent`]).
 //! Nothing is asked of anybody when server and model are named. What was chosen without being named is
 //! said in a notice.
 
+mod consent;
 mod local;
+mod owner;
+mod software;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +20,7 @@ use windlass::provider::openai::{ListedModel, ListingError, OpenAiConfig, list_m
 use windlass::provider::{HttpClient, HttpConfig, Secret};
 use windlass_vocab::ModelName;
 
+pub(crate) use self::consent::{Answer, ask};
 pub(crate) use self::local::{LocalServer, Seen};
 use crate::settings::{Endpoint, Origin, Settings, SettingsError, Sourced};
 
@@ -52,6 +57,16 @@ impl Wish {
     pub(crate) fn new(session: Option<Begun>, otherwise: Otherwise) -> Self {
         Self { session: session.filter(|begun| begun.model.as_str() != DEMO), otherwise }
     }
+
+    /// The same after the person said no.
+    pub(crate) fn refused(self) -> Self {
+        Self { otherwise: Otherwise::Demo, ..self }
+    }
+
+    /// Whether a person is asked about a server that may be somebody else's.
+    pub(crate) fn asks(&self) -> bool {
+        self.otherwise == Otherwise::Ask
+    }
 }
 
 /// What happens where no model is configured or found.
@@ -61,6 +76,8 @@ pub(crate) enum Otherwise {
     Refuse,
     /// The demo model answers.
     Demo,
+    /// A person is asked about a server that was found and is not certainly theirs; else as [`Otherwise::Demo`].
+    Ask,
 }
 
 /// The model that answers.
@@ -183,8 +200,9 @@ fn one_of(endpoint: Endpoint, listed: Result<Vec<ListedModel>, ListingError>) ->
         [] if is_ollama => Err(SettingsError::NoModelHere { server: "Ollama", advice: local::OLLAMA_ADVICE }),
         [] => Err(SettingsError::NoModel { base_url, known: String::new() }),
         [first, rest @ ..] if rest.is_empty() || endpoint.is_here() || is_ollama => {
-            let notice = format!("no model is named: {first} of {base_url} is used (choose with --model)");
             let model = Sourced::new(ModelName::from(*first), Origin::Found);
+            let name = shown_name(&model.value);
+            let notice = format!("no model is named: {name} of {base_url} is used (choose with --model)");
             Ok(Chosen::said(Choice::Server { endpoint, model }, notice))
         }
         [_, ..] => Err(SettingsError::NoModel { base_url, known: format!(". It has {}", some_of(&fit)) }),
@@ -204,15 +222,18 @@ fn found(
 }
 
 fn found_named(seen: &[(LocalServer, Seen)], wanted: Sourced<ModelName>) -> Result<Chosen, SettingsError> {
-    let has = |ids: &[String]| ids.iter().any(|id| is_named(id, wanted.value.as_str()));
-    if let Some((server, _)) = seen.iter().find(|(_, seen)| has(seen.ids())) {
-        let notice = format!("{} on this machine is used ({})", server.name, server.base_url);
+    let has = |seen: &Seen| seen.ids().iter().any(|id| is_named(id, wanted.value.as_str()));
+    if let Some((server, seen)) = seen.iter().find(|(_, seen)| seen.is_trusted() && has(seen)) {
+        let notice = format!("{} on this machine is used ({})", seen.name(), server.base_url);
         let choice = Choice::Server { endpoint: Endpoint::found(&server.base_url), model: wanted };
         return Ok(Chosen::said(choice, notice));
     }
-    let here = seen.iter().filter(|(_, seen)| !seen.ids().is_empty()).map(|(server, seen)| {
+    if let Some((server, seen)) = seen.iter().find(|(_, seen)| has(seen)) {
+        return Err(not_used_unasked(server, seen));
+    }
+    let here = seen.iter().filter(|(_, seen)| !seen.ids().is_empty()).map(|(_, seen)| {
         let ids: Vec<&str> = seen.ids().iter().map(String::as_str).collect();
-        format!("{} on this machine has {}. ", server.name, some_of(&ids))
+        format!("{} on this machine has {}. ", seen.name(), some_of(&ids))
     });
     let found = here.collect::<String>()
         + "Set OPENAI_API_KEY for a model of OpenAI, or name its server with --base-url or OPENAI_BASE_URL";
@@ -220,24 +241,36 @@ fn found_named(seen: &[(LocalServer, Seen)], wanted: Sourced<ModelName>) -> Resu
 }
 
 fn found_any(seen: &[(LocalServer, Seen)], otherwise: Otherwise) -> Result<Chosen, SettingsError> {
-    let first = seen.iter().find_map(|(server, seen)| Some((server, seen.ids().iter().find(|id| can_talk(id))?)));
-    if let Some((server, id)) = first {
-        let notice = format!("{id} of {} on this machine is used (choose with --model)", server.name);
-        let model = Sourced::new(ModelName::from(id.as_str()), Origin::Found);
+    let talker = |seen: &Seen| seen.ids().iter().find(|id| can_talk(id)).cloned();
+    let trusted = seen.iter().filter(|(_, seen)| seen.is_trusted());
+    if let Some((server, seen, id)) = trusted.clone().find_map(|(server, seen)| Some((server, seen, talker(seen)?))) {
+        let model = Sourced::new(ModelName::from(id), Origin::Found);
+        let (name, server_name) = (shown_name(&model.value), seen.name());
+        let notice = format!("{name} of {server_name} on this machine is used (choose with --model)");
         return Ok(Chosen::said(Choice::Server { endpoint: Endpoint::found(&server.base_url), model }, notice));
     }
-    let empty = seen.iter().find(|(_, seen)| matches!(seen, Seen::Models(_))).map(|(server, _)| server);
-    match (otherwise, empty) {
-        (Otherwise::Refuse, Some(server)) => {
-            Err(SettingsError::NoModelHere { server: server.name, advice: server.advice })
+    let doubtful = seen.iter().find(|(_, seen)| talker(seen).is_some());
+    let empty = trusted.map(|(_, seen)| seen).next();
+    match (otherwise, doubtful, empty) {
+        (Otherwise::Refuse | Otherwise::Ask, Some((server, seen)), _) => Err(not_used_unasked(server, seen)),
+        (Otherwise::Demo, Some((server, seen)), _) => {
+            Ok(Chosen::said(Choice::Demo, not_used_unasked(server, seen).to_string()))
         }
-        (Otherwise::Refuse, None) => Err(SettingsError::NoServer),
-        (Otherwise::Demo, Some(server)) => {
-            let notice = format!("{} runs on this machine but has no model yet: {}", server.name, server.advice);
+        (Otherwise::Refuse, None, Some(seen)) => {
+            Err(SettingsError::NoModelHere { server: seen.name(), advice: seen.advice() })
+        }
+        (Otherwise::Refuse, None, None) => Err(SettingsError::NoServer),
+        (Otherwise::Demo | Otherwise::Ask, None, Some(seen)) => {
+            let notice = format!("{} runs on this machine but has no model yet: {}", seen.name(), seen.advice());
             Ok(Chosen::said(Choice::Demo, notice))
         }
-        (Otherwise::Demo, None) => Ok(Chosen::of(Choice::Demo)),
+        (Otherwise::Demo | Otherwise::Ask, None, None) => Ok(Chosen::of(Choice::Demo)),
     }
+}
+
+fn not_used_unasked(server: &LocalServer, seen: &Seen) -> SettingsError {
+    let doubt = seen.doubt(&server.base_url);
+    SettingsError::NotUsedUnasked { doubt, base_url: server.base_url.clone() }
 }
 
 /// Whether a server's model is the one meant; Ollama lists `qwen3` as `qwen3:latest`.
@@ -262,6 +295,16 @@ fn can_talk(id: &str) -> bool {
     ];
     let id = id.to_ascii_lowercase();
     !OTHERS.iter().any(|other| id.contains(other))
+}
+
+/// A model's name for people; some servers list one that has none.
+pub(crate) fn shown_name(model: &ModelName) -> &str {
+    if has_name(model.as_str()) { model.as_str() } else { "a model without a name" }
+}
+
+/// Whether an id says anything.
+pub(crate) fn has_name(id: &str) -> bool {
+    id.chars().any(char::is_alphanumeric)
 }
 
 /// The first few of a list, for a sentence.

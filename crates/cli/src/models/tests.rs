@@ -6,6 +6,8 @@ use windlass_testkit::{ModelServer, Script, Step};
 use windlass_vocab::ModelName;
 
 use super::local::look;
+use super::owner::Owner;
+use super::software::Software;
 use super::{Choice, LocalServer, Next, Otherwise, Seen, can_talk, found, is_named, next, one_of, some_of};
 use crate::settings::{Endpoint, Origin, SettingsError, Sourced};
 
@@ -75,24 +77,65 @@ fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
     assert!(refused.contains("https://far/v1") && refused.contains("give --model"), "{refused}");
 }
 
+fn seen(software: Software, owner: Owner, ids: &[&str]) -> Seen {
+    Seen::Server { software, owner, ids: ids.iter().map(|id| (*id).to_owned()).collect() }
+}
+
 fn ollama(ids: &[&str]) -> (LocalServer, Seen) {
-    (LocalServer::ollama("http://o/v1"), Seen::Models(ids.iter().map(|id| (*id).to_owned()).collect()))
+    (LocalServer::at("http://o/v1"), seen(Software::Ollama, Owner::Me, ids))
 }
 
 fn llama(seen: Seen) -> (LocalServer, Seen) {
-    (LocalServer::llama_cpp("http://l/v1"), seen)
+    (LocalServer::at("http://l/v1"), seen)
+}
+
+// proves X2 in part: a server of this machine may be a stranger's
+#[test]
+fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name_it_are_given() {
+    let other = || Owner::Other("ollama".into());
+    for (software, owner, why) in [
+        (Software::Ollama, other(), "Ollama at http://l/v1 runs as another user (ollama)"),
+        (Software::LlamaCpp, Owner::NotKnown, "the llama.cpp server at http://l/v1 runs as a user that can't be told"),
+        (
+            Software::Unknown,
+            Owner::Me,
+            "a server at http://l/v1 lists models, but does not answer as Ollama or llama.cpp",
+        ),
+        (Software::Unknown, other(), "llama.cpp, and runs as another user (ollama)"),
+    ] {
+        let doubtful = [ollama(&[]), llama(seen(software, owner, &["m"]))];
+        let mut told_so = vec![told(found(&doubtful, Some(flag("m")), Otherwise::Demo)).expect_err("not used")];
+        for otherwise in [Otherwise::Refuse, Otherwise::Ask] {
+            told_so.push(told(found(&doubtful, None, otherwise)).expect_err("not used"));
+        }
+        let demo = told(found(&doubtful, None, Otherwise::Demo)).expect("the demo");
+        assert!(demo.starts_with("demo; "), "{demo}");
+        told_so.push(demo);
+        for text in told_so {
+            assert!(text.contains(why), "{text}");
+            for way in ["--base-url http://l/v1", "OPENAI_BASE_URL=http://l/v1", r#"base_url = "http://l/v1""#] {
+                assert!(text.contains(way), "{text}");
+            }
+        }
+        // One's own is taken first, wherever it stands.
+        let both = [doubtful[1].clone(), ollama(&["m"])];
+        for wanted in [None, Some(flag("m"))] {
+            let text = told(found(&both, wanted, Otherwise::Refuse)).expect("found");
+            assert!(text.starts_with("http://o/v1 m; "), "{text}");
+        }
+    }
 }
 
 #[test]
 fn the_first_server_here_that_can_talk_is_taken_and_said() {
-    let one = Seen::Models(vec!["m.gguf".into()]);
-    for (seen, expected) in [
+    let one = seen(Software::LlamaCpp, Owner::Me, &["m.gguf"]);
+    for (all, expected) in [
         (vec![ollama(&["qwen3:8b"]), llama(one.clone())], "http://o/v1 qwen3:8b; qwen3:8b of Ollama on this machine"),
         (vec![ollama(&["nomic-embed-text"]), llama(one.clone())], "http://l/v1 m.gguf; m.gguf of the llama.cpp server"),
         (vec![ollama(&[]), llama(one)], "http://l/v1 m.gguf; "),
     ] {
         for otherwise in [Otherwise::Refuse, Otherwise::Demo] {
-            let text = told(found(&seen, None, otherwise)).expect("one is found");
+            let text = told(found(&all, None, otherwise)).expect("one is found");
             assert!(text.starts_with(expected), "{text}");
         }
     }
@@ -153,10 +196,12 @@ fn look_at(servers: &[LocalServer]) -> (Vec<Seen>, Duration) {
 fn a_server_is_seen_with_its_models_and_a_dead_port_is_nothing() {
     let server = ModelServer::start(Script::of([Step::say("x")])).expect("a server");
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-    let dead = LocalServer::ollama(&format!("http://127.0.0.1:{port}/v1"));
-    let (seen, _) = look_at(&[dead, LocalServer::llama_cpp(&server.base_url())]);
+    let dead = LocalServer::at(&format!("http://127.0.0.1:{port}/v1"));
+    let (seen, _) = look_at(&[dead, LocalServer::at(&server.base_url())]);
     assert_eq!(seen[0], Seen::Nothing);
-    assert!(matches!(&seen[1], Seen::Models(ids) if ids.len() == 1), "{seen:?}");
+    assert!(matches!(&seen[1], Seen::Server { software: Software::Ollama, ids, .. } if ids.len() == 1), "{seen:?}");
+    #[cfg(target_os = "linux")]
+    assert!(seen[1].is_trusted(), "{seen:?}");
 }
 
 #[test]
@@ -164,7 +209,7 @@ fn ports_that_never_answer_cost_one_short_wait() {
     // They accept connections and say nothing; one after the other they would cost three seconds.
     let silent: Vec<TcpListener> = (0..10).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     let url = |port: &TcpListener| format!("http://{}/v1", port.local_addr().expect("an address"));
-    let servers: Vec<LocalServer> = silent.iter().map(|port| LocalServer::ollama(&url(port))).collect();
+    let servers: Vec<LocalServer> = silent.iter().map(|port| LocalServer::at(&url(port))).collect();
     let (seen, took) = look_at(&servers);
     assert!(seen.iter().all(|seen| *seen == Seen::Nothing), "{seen:?}");
     assert!(took < Duration::from_millis(2500), "all at once: {took:?}");

@@ -49,6 +49,13 @@ impl Endpoint {
         Self { base_url: Sourced::new(base_url.to_owned(), Origin::Found), api_key: None }
     }
 
+    /// The server's name and port, where nobody named it: whoever talks to it should see where it is.
+    #[must_use]
+    pub fn found_at(&self) -> Option<String> {
+        let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == Origin::Found)?;
+        Some(found.authority().to_owned())
+    }
+
     /// Whether it is on this machine.
     #[must_use]
     pub fn is_here(&self) -> bool {

@@ -59,7 +59,7 @@ pub enum SettingsError {
     },
     /// No server is known.
     #[error(
-        "no model is configured and none runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
+        "no model is configured, and no server of yours runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
          server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
          `windlass init` writes it down; `windlass demo` shows a job without a model"
     )]
@@ -74,6 +74,17 @@ pub enum SettingsError {
         began: String,
         /// Where it would go.
         now: String,
+    },
+    /// A server on this machine that may be somebody else's.
+    #[error(
+        "{doubt}; it is not used unasked. To use it, name it: --base-url {base_url}, or OPENAI_BASE_URL={base_url}, \
+         or `base_url = {base_url:?}` in windlass.toml"
+    )]
+    NotUsedUnasked {
+        /// What it is and why it may be somebody else's.
+        doubt: String,
+        /// Where it is.
+        base_url: String,
     },
     /// A server on this machine, but nothing in it.
     #[error(

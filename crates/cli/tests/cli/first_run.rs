@@ -3,7 +3,7 @@
 
 mod choosing;
 mod demo;
-mod doctor;
+pub(crate) mod doctor;
 mod init;
 mod papers;
 

@@ -56,3 +56,44 @@ fn a_named_demo_model_waits_for_what_the_person_says() {
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
 }
+
+/// The same where a server answers at the usual address.
+fn with_a_server(bench: &Bench, url: &str) -> Glass {
+    let mut command = bench.command(&[]);
+    command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL");
+    command.env("WINDLASS_TEST_OLLAMA", url).env("TMPDIR", bench.dir.path());
+    command.env("TERM", "xterm").env("LANG", "C.UTF-8");
+    Glass::start(command)
+}
+
+// proves S5: whoever talks to a server that nobody named sees which it is
+#[test]
+fn the_header_names_the_server_of_a_model_that_was_found() {
+    let bench = Bench::new(Script::of([]));
+    let mut glass = with_a_server(&bench, &bench.server.base_url());
+    glass.wait_for_prompt();
+    let header = format!("scripted at {} · ", bench.server.address());
+    assert!(glass.written().contains(&header), "{}", glass.written());
+    glass.press("\u{4}");
+    assert_eq!(glass.end(), 0);
+}
+
+// proves S5: a server that may be somebody else's hears nothing before the person agrees
+#[test]
+fn a_server_that_does_not_say_what_it_is_is_asked_about() {
+    let list = r#"{"object":"list","data":[{"id":"m"}]}"#;
+    let url = crate::first_run::doctor::server("200 OK", "application/json", list);
+    let address = url.trim_start_matches("http://").trim_end_matches("/v1");
+    for (answer, shown) in [("y", format!("m at {address} · ")), ("n", "scripted one shows a job".to_owned())] {
+        let bench = Bench::new(Script::of([]));
+        let mut glass = with_a_server(&bench, &url);
+        glass.wait_for("[N] no:");
+        glass.press(&format!("{answer}\n"));
+        glass.wait_for_prompt();
+        let written = glass.written();
+        assert!(written.contains("does not answer as Ollama or llama.cpp"), "{written}");
+        assert!(written.contains(&shown), "{answer}: {written}");
+        glass.press("\u{4}");
+        assert_eq!(glass.end(), 0);
+    }
+}

@@ -14,6 +14,19 @@ fn a_server_that_runs_here_is_found_and_used_and_said() {
     bench.assert_whole("found");
 }
 
+// proves S5: a scripted answer comes from no server that may be a stranger's
+#[test]
+fn a_server_that_does_not_say_what_it_is_is_not_used_unasked() {
+    let list = r#"{"object":"list","data":[{"id":"m","owned_by":"somebody"}]}"#;
+    let url = super::doctor::server("200 OK", "application/json", list);
+    let bench = bench();
+    let mut command = fresh(&bench, &["run", "hello"]);
+    command.env("WINDLASS_TEST_OLLAMA", &url);
+    let Ran { code, stdout, stderr } = run(command);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    assert!(stderr.contains(&format!("--base-url {url}")) && stderr.contains("not used unasked"), "{stderr}");
+}
+
 #[test]
 fn nothing_is_looked_for_when_server_and_model_are_named() {
     let bench = bench();

@@ -30,7 +30,7 @@ fn states(ran: &Ran) -> Vec<String> {
 }
 
 /// A server that gives every request the same answer.
-fn server(status: &'static str, kind: &'static str, body: &'static str) -> String {
+pub(crate) fn server(status: &'static str, kind: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
     std::thread::spawn(move || {
@@ -89,7 +89,7 @@ fn each_thing_that_is_wrong_is_named_with_what_to_do() {
     let other = server("200 OK", "application/json", r#"{"data":[{"id":"a"},{"id":"b"}]}"#);
     let not_found = server("404 Not Found", "text/plain", "no");
     for (url, name, state, said) in [
-        (DEAD, "server", "fail", "Is the server running"),
+        (DEAD, "server", "fail", "Nothing listens at"),
         (&page, "server", "fail", "web page"),
         (&wrong_key, "key", "fail", "Set OPENAI_API_KEY"),
         (&other, "model", "fail", "it has a, b"),
