@@ -34,7 +34,10 @@ impl Draft<'_> {
     fn judge_call(&mut self, request: &CallRequested) {
         let call = request.call;
         match &request.verdict {
-            Verdict::Unknown { reason } => self.finish(call, OutcomeKind::Unknown, reason),
+            Verdict::Unknown { reason, unavailable: None } => self.finish(call, OutcomeKind::Unknown, reason),
+            Verdict::Unknown { reason, unavailable: Some(_) } => {
+                self.finish(call, OutcomeKind::InfrastructureError, reason);
+            }
             Verdict::Invalid { reason } => self.finish(call, OutcomeKind::InvalidArguments, reason),
             Verdict::Deny { reason } => self.finish(call, OutcomeKind::Denied, reason),
             Verdict::Allow | Verdict::Ask => {

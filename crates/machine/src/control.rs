@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, Attendance, CallId, CallRequested, ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause,
-    Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded, RunId, RunStarted,
-    SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, ModelName, ModelReplied, NextAttempt, Nudge,
+    NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded, RunId,
+    RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted,
+    Usage, Verdict,
 };
 
 pub use crate::call::{Call, CallState, Paused};
@@ -71,6 +72,8 @@ pub struct Run {
     pub answer: Arc<str>,
     /// Set while a reply that was cut off is being continued.
     continuing: bool,
+    /// Servers whose tools joined the offer after it was pinned.
+    pub joined: BTreeSet<String>,
     /// The tools called.
     pub tools: Arc<BTreeSet<ToolName>>,
     /// What it cost.
@@ -130,6 +133,7 @@ impl Run {
             corrections: 0,
             answer: Arc::default(),
             continuing: false,
+            joined: BTreeSet::new(),
             tools: Arc::default(),
             usage: Usage::default(),
             watch: Arc::default(),
@@ -205,14 +209,7 @@ impl Run {
                 // A deadline is its caller's, and that caller is gone.
                 self.deadline = resumed.deadline;
             }
-            Record::ContextPinned(_) => {
-                self.idle_resumes = 0;
-                match &mut self.phase {
-                    Phase::Pinning => self.phase = Phase::Between,
-                    Phase::Modelling(attempt) => attempt.unpinned = false,
-                    Phase::Calling(_) | Phase::Between => {}
-                }
-            }
+            Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::TurnStarted(started) => self.begin_turn(started),
             Record::AttemptFailed(failed) => self.attempt_failed(failed),
             Record::ModelReplied(replied) => self.replied(replied),
@@ -258,6 +255,22 @@ impl Run {
             | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
+        }
+    }
+
+    fn pinned(&mut self, pinned: &ContextPinned) {
+        self.idle_resumes = 0;
+        self.joined.extend(pinned.joined.iter().cloned());
+        match &mut self.phase {
+            Phase::Pinning => self.phase = Phase::Between,
+            Phase::Modelling(attempt) => {
+                attempt.unpinned = false;
+                // There was no tool to offer when the turn began, and now there is (L1).
+                if attempt.mode == TurnMode::Talk && !pinned.joined.is_empty() {
+                    attempt.mode = TurnMode::Tools;
+                }
+            }
+            Phase::Calling(_) | Phase::Between => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! Inputs: what the outside tells the machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
@@ -101,7 +101,12 @@ pub enum Fact {
     /// The prefix and the offer were gathered.
     Pinned(PinnedContext),
     /// What the open run offers has changed since it was pinned.
-    OfferChanged(PinnedContext),
+    OfferChanged {
+        /// What it sends before the conversation from now on.
+        context: PinnedContext,
+        /// The servers whose tools joined.
+        joined: BTreeSet<String>,
+    },
     /// A model call failed.
     Failed {
         /// Which.

@@ -1,6 +1,8 @@
 //! `decide`: what an input means. A fact that no longer fits (a reply to an attempt that was given
 //! up, an answer to a question that expired) means nothing and makes no records.
 
+use std::collections::BTreeSet;
+
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, CancelAsked, ContextPinned, EndReason,
     Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, Nudge, NudgeCause,
@@ -47,7 +49,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::Retried(terms) => draft.retry(*terms),
         Fact::Resumed { attendance, deadline } => draft.resume(attendance, deadline),
         Fact::Pinned(context) => draft.pin(context),
-        Fact::OfferChanged(context) => draft.pin_anew(context),
+        Fact::OfferChanged { context, joined } => draft.pin_anew(context, joined),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
         Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed } => {
             draft.reply(attempt, parts, stop, usage, calls, Flaws { misfit, malformed });
@@ -117,17 +119,17 @@ impl Draft<'_> {
         let Some(run) = self.run().filter(|run| run.wants_context()) else { return };
         let begins = matches!(run.phase, Phase::Pinning);
         let same = self.state.book.context.as_deref() == Some(&context);
-        self.push(ContextPinned { context: (!same).then_some(context) });
+        self.push(ContextPinned { context: (!same).then_some(context), joined: BTreeSet::new() });
         if begins {
             self.next_turn();
         }
     }
 
     /// Pins what the open run offers anew; the turn under way goes on as it is.
-    fn pin_anew(&mut self, context: PinnedContext) {
+    fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
         let pinned = self.run().is_some_and(|run| !run.wants_context());
         if pinned && self.state.book.context.as_deref() != Some(&context) {
-            self.push(ContextPinned { context: Some(context) });
+            self.push(ContextPinned { context: Some(context), joined });
         }
     }
 

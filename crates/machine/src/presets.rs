@@ -201,6 +201,7 @@ impl Row {
             tags: BTreeSet::new(),
             hidden: BTreeSet::new(),
             retry_after_limit_ms: Some(600_000),
+            server_wait_ms: 5_000,
         }
     }
 }

@@ -39,7 +39,8 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
             let pins = run.is_some_and(Run::wants_context);
-            Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged(context) })
+            let joined = pinned.joined.clone();
+            Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged { context, joined } })
         }
         Record::AttemptFailed(failed) => {
             Some(Fact::Failed { attempt: run?.attempt_key()?, failure: failed.failure.clone(), usage: failed.usage })

@@ -17,8 +17,8 @@ use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use windlass_tools::{CallContext, OutputSchema};
-use windlass_vocab::{EffectClass, Outcome, OutcomeKind};
+use windlass_tools::{CallContext, OutputSchema, telling};
+use windlass_vocab::{EffectClass, Outcome, OutcomeKind, ToolName, Wait, WaitFor};
 
 use crate::connect::challenge;
 use crate::connection::Connection;
@@ -44,6 +44,14 @@ pub(crate) struct Ask {
     pub(crate) arguments: Map<String, Value>,
 }
 
+impl Ask {
+    /// What is said of the wait for the answer.
+    fn wait(&self) -> Wait {
+        let tool = ToolName(format!("{}.{}", self.server.name, self.tool.name));
+        Wait { what: WaitFor::Answer(tool), limit_ms: milliseconds(self.server.config.call_timeout) }
+    }
+}
+
 /// How one request ended.
 enum Ended {
     Answered(Box<ServerResult>),
@@ -59,7 +67,7 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
     let connection = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Outcome::new(OutcomeKind::Cancelled, "Stopped before it had begun."),
-        connected = server.connected() => match connected {
+        connected = starting(server, &context) => match connected {
             Ok(connection) => connection,
             Err(reason) => return unavailable(server, &reason),
         },
@@ -111,8 +119,22 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
     }
 }
 
+/// The connection, once it is there; what is waited for is said.
+async fn starting(server: &Arc<Server>, context: &CallContext) -> Result<Arc<Connection>, String> {
+    let wait = Wait {
+        what: WaitFor::Servers(vec![server.name.to_string()]),
+        limit_ms: milliseconds(server.config.startup_timeout),
+    };
+    telling(server.connected(), || (context.waits)(wait)).await
+}
+
+fn milliseconds(limit: Duration) -> u64 {
+    u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn unavailable(server: &Server, reason: &str) -> Outcome {
-    Outcome::new(OutcomeKind::InfrastructureError, format!("MCP server `{}` {reason}.", server.name))
+    let text = format!("MCP server `{}` {reason}. It is not waited for again in this run.", server.name);
+    Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
 /// Sends the request and waits for whatever ends it.
@@ -139,9 +161,14 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
     let pauses = watch::Sender::new(0);
     let _entry = connection.calls.enter(id, progress_token, context.clone(), pauses.clone());
     let limit = out_of_time(ask.server.config.call_timeout, pauses.subscribe());
+    let answer = telling(&mut rx, || {
+        if *pauses.borrow() == 0 {
+            (context.waits)(ask.wait());
+        }
+    });
     tokio::select! {
         biased;
-        answer = &mut rx => {
+        answer = answer => {
             abandoned.id = None;
             match answer {
                 Ok(Err(ServiceError::TransportClosed)) | Err(_) => Ended::Gone,

@@ -113,6 +113,21 @@ pub struct ServerConfig {
     pub unread: BTreeSet<String>,
 }
 
+/// How long servers may take, unless their entries say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Until a server has said what tools it has.
+    pub startup_timeout: Duration,
+    /// For one call.
+    pub call_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { startup_timeout: STARTUP_TIMEOUT, call_timeout: CALL_TIMEOUT }
+    }
+}
+
 /// How long a server may take to start unless its configuration says otherwise.
 pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a call may take unless the server's configuration says otherwise.

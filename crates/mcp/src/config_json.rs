@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Bearer, ConfigError, OAuth, Reach, ServerConfig, Trust, Use};
+use crate::config::{Bearer, ConfigError, Limits, OAuth, Reach, ServerConfig, Trust, Use};
 use crate::http;
 use crate::name::ServerName;
 
@@ -40,24 +40,30 @@ pub const KEYS: &[&str] = &[
 
 /// Every server of an `mcpServers` object. A file's whole content, with `mcpServers` in it, is taken too.
 pub fn servers_from_json(servers: &Value) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
+    servers_within(servers, Limits::default())
+}
+
+/// The same with these limits for entries that name none of their own.
+pub fn servers_within(servers: &Value, limits: Limits) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
     let servers = servers.get("mcpServers").filter(|inner| inner.is_object()).unwrap_or(servers);
     let entries = servers.as_object().ok_or(ConfigError::NoObject)?;
     entries
         .iter()
         .map(|(name, entry)| {
             let name: ServerName = name.parse()?;
-            let config = server(&name, entry)?;
+            let config = server(&name, entry, limits)?;
             Ok((name, config))
         })
         .collect()
 }
 
-fn server(name: &ServerName, entry: &Value) -> Result<ServerConfig, ConfigError> {
+fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConfig, ConfigError> {
     let Value::Object(members) = entry else {
         return Err(wrong(name, "its entry", "must be an object with `command` or `url`"));
     };
     let entry = Entry { server: name, members, path: "" };
-    let mut config = ServerConfig::new(reach(&entry)?);
+    let Limits { startup_timeout, call_timeout } = limits;
+    let mut config = ServerConfig { startup_timeout, call_timeout, ..ServerConfig::new(reach(&entry)?) };
     if let Some(timeout) = entry.milliseconds(&["startupTimeout", "startup_timeout_ms"])? {
         config.startup_timeout = timeout;
     } else if let Some(timeout) = entry.seconds(&["startup_timeout", "startup_timeout_sec"])? {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::FutureExt as _;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_tools::Tool;
+use windlass_tools::{ServerStage, Tool};
 
 use crate::config::{Reach, ServerConfig, Use};
 use crate::connect::Unreached;
@@ -48,10 +48,19 @@ pub(crate) struct Server {
 
 struct Inner {
     standing: Standing,
+    start: Start,
     memory: Memory,
     tools: Vec<Arc<dyn Tool>>,
     left_out: Vec<LeftOut>,
     last_error: Option<String>,
+}
+
+/// Whether a server that is not there is waited for. One that missed its start is not, until it is woken
+/// for the next run; it may still come up meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Awaited,
+    Missed,
 }
 
 /// Where a server is.
@@ -94,8 +103,14 @@ impl Server {
             Reach::Stdio { .. } => None,
             Reach::Http { url, .. } => Some(Tokens::of(&name, url, options.tokens.as_deref())),
         };
-        let inner =
-            Inner { standing: Standing::Idle, memory, tools: Vec::new(), left_out: Vec::new(), last_error: None };
+        let inner = Inner {
+            standing: Standing::Idle,
+            start: Start::Awaited,
+            memory,
+            tools: Vec::new(),
+            left_out: Vec::new(),
+            last_error: None,
+        };
         let server = Arc::new(Self {
             name,
             config,
@@ -122,6 +137,10 @@ impl Server {
         self.lock().standing.clone()
     }
 
+    fn start(&self) -> Start {
+        self.lock().start
+    }
+
     fn remembering(&self) -> MutexGuard<'_, ()> {
         self.remembering.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,6 +152,7 @@ impl Server {
     /// Begins to reach it if it is not reached, and returns at once. Needs a runtime to do it in.
     pub(crate) fn wake(self: &Arc<Self>) {
         let mut inner = self.lock();
+        inner.start = Start::Awaited;
         let asleep = match inner.standing {
             Standing::Idle | Standing::Failed | Standing::NeedsAuth { .. } => true,
             Standing::Connecting | Standing::Connected(_) | Standing::Restarting | Standing::Closed => false,
@@ -155,6 +175,9 @@ impl Server {
         loop {
             match self.standing() {
                 Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
+                Standing::Restarting if self.start() == Start::Missed => {
+                    return Err(self.lock().last_error.clone().unwrap_or_default());
+                }
                 Standing::Connected(_) | Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle if self.config.usage == Use::Disabled => return Err("is disabled".into()),
                 Standing::Idle => return Err("can't be reached outside of a runtime".into()),
@@ -174,6 +197,7 @@ impl Server {
         self.hurry.notify_one();
         loop {
             match self.standing() {
+                Standing::Restarting if self.start() == Start::Missed => return,
                 Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle
                 | Standing::Connected(_)
@@ -203,10 +227,22 @@ impl Server {
         }
     }
 
-    /// Whether it is being reached and nothing is known of its tools yet.
-    pub(crate) fn is_awaited(&self) -> bool {
-        let inner = self.lock();
-        matches!(inner.standing, Standing::Connecting | Standing::Restarting) && inner.memory.tools.is_none()
+    /// How far it is, once it was woken.
+    pub(crate) fn stage(&self) -> Option<ServerStage> {
+        let (inner, limit) = (self.lock(), self.config.startup_timeout);
+        let starting = || match inner.memory.tools {
+            None => ServerStage::Awaited { limit },
+            Some(_) => ServerStage::Remembered { limit },
+        };
+        let missed = |reason: Option<String>| ServerStage::Missed { reason: reason.unwrap_or_default() };
+        match (&inner.standing, inner.start) {
+            (Standing::Idle, _) => None,
+            (Standing::Connecting, _) | (Standing::Restarting, Start::Awaited) => Some(starting()),
+            (Standing::Connected(_), _) => Some(ServerStage::Listed),
+            (Standing::NeedsAuth { .. }, _) => Some(missed(Some(self.wants_login()))),
+            (Standing::Failed, _) | (Standing::Restarting, Start::Missed) => Some(missed(inner.last_error.clone())),
+            (Standing::Closed, _) => Some(missed(Some("was shut down".into()))),
+        }
     }
 
     /// The tools known now.

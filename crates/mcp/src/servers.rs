@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use windlass_tools::{BoxFuture, Tool, ToolServers};
+use windlass_tools::{BoxFuture, ServerStage, Tool, ToolServers};
 
 use crate::config::ServerConfig;
 use crate::http::Clients;
@@ -130,9 +130,9 @@ impl ToolServers for Servers {
         self.all.servers.values().flat_map(|server| server.tools()).collect()
     }
 
-    fn awaited(&self) -> Vec<String> {
-        let awaited = self.all.servers.values().filter(|server| server.is_awaited());
-        awaited.map(|server| server.name.to_string()).collect()
+    fn stages(&self) -> BTreeMap<String, ServerStage> {
+        let stages = self.all.servers.values().map(|server| Some((server.name.to_string(), server.stage()?)));
+        stages.flatten().collect()
     }
 
     fn settled(&self, servers: Vec<String>) -> BoxFuture<'static, ()> {

@@ -8,7 +8,7 @@ use windlass_machine::{Fact, Finished, State, Verified};
 use windlass_tools::{Ask, CallContext, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
-    SnapshotKind, ToolName,
+    SnapshotKind, ToolName, Wait,
 };
 
 use crate::events::Events;
@@ -68,6 +68,7 @@ pub(crate) fn prepare(
         effect_id: request.effect_id.clone(),
         cancel: live.cancel,
         progress: progress(&outside.secrets, events.clone(), request.call),
+        waits: waits(events.clone(), request.call),
         spilled: Arc::new(spilled),
         ask: live.ask,
         resumed: live.resumed,
@@ -100,6 +101,16 @@ fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str)
                 Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
             });
         }
+    })
+}
+
+/// Shows what of a server a call waits for.
+fn waits(events: Events, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
+    Arc::new(move |wait| {
+        events.publish_delta(|| {
+            let body = DeltaBody::Waiting { call: Some(call), wait };
+            Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
+        });
     })
 }
 

@@ -14,10 +14,9 @@ use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
 
-use crate::attempt::{self, Asked, Read, Streamed};
+use crate::attempt::{self, Asked, Streamed};
 use crate::call::{self, Ended, Live};
 use crate::events::Events;
-use crate::offering::KnownNames;
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
 use crate::session::{Command, FirstWords, Sent, SessionClosed, Standing, Taken};
@@ -107,8 +106,12 @@ impl Driver {
             Effect::Receive | Effect::Ask(_) => None,
             Effect::TakeSnapshot { .. } | Effect::Restore(_) => Some(Started::plain(effect, self.file_effect(effect)?)),
             Effect::Pin(_) => {
-                let context = self.context();
-                Some(Started::plain(effect, Box::pin(async move { Done::Pinned(context.await) })))
+                let pinned = self.pin();
+                let future = async move {
+                    let (context, offering) = pinned.await;
+                    Done::Pinned(context, offering)
+                };
+                Some(Started::plain(effect, Box::pin(future)))
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
@@ -116,14 +119,14 @@ impl Driver {
                 let (outside, state, streamed) = (&self.outside, &self.state, Streamed::default());
                 let call = attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
-                let (key, servers) = (*key, self.awaited_servers(asked.known));
+                let (key, servers, known) = (*key, self.named_servers(asked.known.clone()), asked.known);
                 let future = async move {
                     if let Some(wait) = wait {
                         wait.await;
                     }
                     let result = call.await;
-                    servers.wait_for_those_named(&result).await;
-                    Done::Model(key, result)
+                    servers.wait(&result).await;
+                    Done::Model(key, known, result)
                 };
                 Some(Started::model(effect, streamed, Box::pin(future)))
             }
@@ -149,7 +152,8 @@ impl Driver {
     }
 
     fn prepare_call(&mut self, request: &CallRequested, edited: Option<&Json>, live: Live) -> Option<call::Prepared> {
-        let (offer, keeper) = (self.offer(), self.underway.keeper.clone());
+        let offer = request.tool.as_ref().map(|tool| self.offer_with(tool))?;
+        let keeper = self.underway.keeper.clone();
         let world = call::World { outside: &self.outside, state: &self.state, offer, keeper, events: &self.events };
         call::prepare(world, request, edited, live)
     }
@@ -166,20 +170,18 @@ impl Driver {
             Next::Asks(asking) => return self.elicit(asking).await,
         };
         match done {
-            Done::Pinned(context) => self.step(Fact::Pinned(context)).await?,
+            Done::Pinned(context, offering) => {
+                self.underway.offering = offering.or(self.underway.offering.take());
+                self.step(Fact::Pinned(context)).await?
+            }
             Done::HandedBack(attempt, text) => {
                 let usage = attempt::charged(&self.state, &text);
                 self.step(Fact::HandedBack { attempt, text, usage }).await?
             }
             Done::Restored(undo, left_alone) => self.step(Fact::Restored { undo, left_alone: left_alone? }).await?,
             Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
-            Done::Model(key, result) => {
-                let KnownNames { awaited, .. } = self.known();
-                self.grow_offer().await?;
-                // A call of a server that did not come up was still a call.
-                let known = KnownNames { offer: self.offer(), awaited };
-                let read = Read { state: &self.state, known: &known, agent: &self.agent, outside: &self.outside };
-                let fact = read.fact(key, result, &streamed);
+            Done::Model(key, known, result) => {
+                let fact = self.read(key, known, result, &streamed);
                 let taken = self.step(fact).await?;
                 if !streamed.is_empty() {
                     attempt::publish_cleared(&self.events, key);

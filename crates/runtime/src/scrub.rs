@@ -15,7 +15,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         }
         Fact::Retried(terms) => scrub_terms(secrets, terms),
         Fact::HandedBack { text, .. } => scrub_text(secrets, text),
-        Fact::Pinned(context) | Fact::OfferChanged(context) => scrub_context(secrets, context),
+        Fact::Pinned(context) | Fact::OfferChanged { context, .. } => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, malformed, .. } => {
             for part in parts {
@@ -106,7 +106,7 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
         scrub_text(secrets, raw);
     }
     match &mut call.verdict {
-        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason } => {
+        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => {
             scrub_text(secrets, reason);
         }
         Verdict::Allow | Verdict::Ask => {}

@@ -13,13 +13,15 @@ use windlass_vocab::{Failure, PinnedContext, Reply, UndoId};
 use crate::attempt::{Streamed, Written};
 use crate::call::Ended;
 use crate::elicit::{Asking, Elicited};
-use crate::offering::Offering;
+use crate::offering::{KnownNames, Offering};
 use crate::snapshot::Keeper;
 
 /// What an effect came to.
 pub(crate) enum Done {
-    Pinned(PinnedContext),
-    Model(AttemptKey, Result<Reply, Failure>),
+    /// What is sent before the conversation, and the offer it was gathered with, where that was taken anew.
+    Pinned(PinnedContext, Option<Offering>),
+    /// A model call's end, and the names it was made under.
+    Model(AttemptKey, KnownNames, Result<Reply, Failure>),
     HandedBack(AttemptKey, String),
     Call(Ended),
     Restored(UndoId, Result<BTreeMap<String, String>, StoreError>),
@@ -60,7 +62,7 @@ impl Started {
     fn over(self, done: Done) -> Next {
         match (self.kind, &done) {
             (Kind::Stopping, _) => Next::LeftBehind(done),
-            (Kind::Model(streamed), Done::Model(_, Err(_))) => Next::Finished(done, streamed.text()),
+            (Kind::Model(streamed), Done::Model(_, _, Err(_))) => Next::Finished(done, streamed.text()),
             (Kind::Plain | Kind::Model(_) | Kind::Call(_), _) => Next::Finished(done, String::new()),
         }
     }

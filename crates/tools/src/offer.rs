@@ -33,6 +33,8 @@ pub struct Offer {
 struct Inner {
     specs: Vec<ToolSpec>,
     entries: Vec<Arc<Entry>>,
+    /// Tools the model was not told of, which may be called by their full names: their servers came later.
+    late: Vec<(ToolSpec, Arc<Entry>)>,
     hidden: Vec<ToolSpec>,
     /// Every server there is, with or without tools to offer.
     servers: BTreeSet<String>,
@@ -47,14 +49,62 @@ impl fmt::Debug for Offer {
 impl Offer {
     pub(crate) fn new(entries: Vec<Arc<Entry>>, hidden: &[Arc<Entry>], servers: BTreeSet<String>) -> Self {
         let mut taken = BTreeSet::new();
-        let mut named = |entry: &Arc<Entry>| {
-            let wire_name = wire_name(&entry.spec.name, &taken);
-            taken.insert(wire_name.clone());
-            ToolSpec { wire_name, ..entry.spec.clone() }
-        };
-        let specs = entries.iter().map(&mut named).collect();
-        let hidden = hidden.iter().map(&mut named).collect();
-        Self { inner: Arc::new(Inner { specs, entries, hidden, servers }) }
+        let tools = entries.into_iter().map(|entry| (named(&entry, &mut taken), entry)).collect();
+        Self::named(tools, hidden, servers)
+    }
+
+    /// An offer of tools that have their names on the wire.
+    pub(crate) fn named(tools: Vec<(ToolSpec, Arc<Entry>)>, hidden: &[Arc<Entry>], servers: BTreeSet<String>) -> Self {
+        let mut taken = tools.iter().map(|(spec, _)| spec.wire_name.clone()).collect();
+        let hidden = hidden.iter().map(|entry| named(entry, &mut taken)).collect();
+        let (specs, entries) = tools.into_iter().unzip();
+        Self { inner: Arc::new(Inner { specs, entries, late: Vec::new(), hidden, servers }) }
+    }
+
+    /// This offer with these tools as well, in the order of names. What is in it keeps its name on the wire.
+    pub(crate) fn with(&self, more: impl IntoIterator<Item = Arc<Entry>>, hidden: &[Arc<Entry>]) -> Self {
+        let mut tools = self.tools();
+        let mut taken = self.inner.specs.iter().map(|spec| spec.wire_name.clone()).collect();
+        for entry in more.into_iter().filter(|entry| !self.has(&entry.spec.name)) {
+            tools.push((named(&entry, &mut taken), entry));
+        }
+        tools.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        Self::named(tools, hidden, self.inner.servers.clone())
+    }
+
+    /// This offer without the tool of this full name.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let mut tools = self.tools();
+        tools.retain(|(spec, _)| spec.name.as_str() != name);
+        let (specs, entries) = tools.into_iter().unzip();
+        let (hidden, servers) = (self.inner.hidden.clone(), self.inner.servers.clone());
+        Self { inner: Arc::new(Inner { specs, entries, late: Vec::new(), hidden, servers }) }
+    }
+
+    /// This offer with those of these tools that are not in it callable by their full names.
+    pub(crate) fn with_late(&self, entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
+        let Inner { specs, entries: offered, hidden, servers, .. } = self.inner.as_ref();
+        let mut taken = specs.iter().chain(hidden).map(|spec| spec.wire_name.clone()).collect();
+        let late = entries.into_iter().filter(|entry| !self.has(&entry.spec.name));
+        let late = late.map(|entry| (named(&entry, &mut taken), entry)).collect();
+        let (specs, hidden, servers) = (specs.clone(), hidden.clone(), servers.clone());
+        Self { inner: Arc::new(Inner { specs, entries: offered.clone(), late, hidden, servers }) }
+    }
+
+    fn tools(&self) -> Vec<(ToolSpec, Arc<Entry>)> {
+        self.inner.specs.iter().cloned().zip(self.inner.entries.iter().cloned()).collect()
+    }
+
+    /// Whether the tool is in it.
+    #[must_use]
+    pub fn has(&self, tool: &ToolName) -> bool {
+        self.inner.specs.iter().any(|spec| spec.name == *tool)
+    }
+
+    /// Whether this is exactly the name of a tool that is offered or hidden, on the wire or in full.
+    #[must_use]
+    pub fn names_exactly(&self, name: &str) -> bool {
+        names::exact(name, self.specs()).is_some() || names::exact(name, &self.inner.hidden).is_some()
     }
 
     /// What the model is told.
@@ -74,12 +124,17 @@ impl Offer {
         if let Some(index) = names::exact(&call.name, &self.inner.hidden) {
             return self.hidden(&self.inner.hidden[index], call, parsed.json, parsed.raw);
         }
-        let resolved = names::resolve(&call.name, self.specs(), &self.inner.servers);
-        parsed.repairs.extend(resolved.repair());
-        let Some(index) = resolved.index() else {
-            return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
+        let (spec, entry) = match self.late(&call.name) {
+            Some((spec, entry)) => (spec, entry),
+            None => {
+                let resolved = names::resolve(&call.name, self.specs(), &self.inner.servers);
+                parsed.repairs.extend(resolved.repair());
+                let Some(index) = resolved.index() else {
+                    return self.unknown(call, parsed.json, parsed.raw, parsed.repairs);
+                };
+                (&self.inner.specs[index], &self.inner.entries[index])
+            }
         };
-        let (spec, entry) = (&self.inner.specs[index], &self.inner.entries[index]);
         fit(&mut parsed, &entry.schema, &spec.wire_name, &call.arguments);
         let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
@@ -109,8 +164,16 @@ impl Offer {
     pub fn knows(&self, name: &str) -> bool {
         let (specs, servers) = (self.specs(), &self.inner.servers);
         names::resolve(name, specs, servers).index().is_some()
+            || self.late(name).is_some()
             || names::exact(name, &self.inner.hidden).is_some()
             || names::unavailable(name, specs, servers).is_some()
+    }
+
+    /// A tool the model was not told of, called by its full name. What it was told of goes first.
+    fn late(&self, name: &str) -> Option<&(ToolSpec, Arc<Entry>)> {
+        let name = name.trim();
+        let found = self.inner.late.iter().find(|(spec, _)| spec.wire_name == name || spec.name.as_str() == name)?;
+        (!self.names_exactly(name)).then_some(found)
     }
 
     /// A hidden tool is refused even when the model knows its name (T2).
@@ -135,7 +198,7 @@ impl Offer {
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: false,
-            verdict: Verdict::Unknown { reason },
+            verdict: Verdict::Unknown { reason, unavailable: None },
             preview: None,
             snapshot: SnapshotKind::None,
             because: None,
@@ -208,8 +271,16 @@ impl Offer {
     }
 
     fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
-        self.inner.entries.iter().find(|entry| entry.spec.name == *tool)
+        let late = self.inner.late.iter().map(|(_, entry)| entry);
+        self.inner.entries.iter().chain(late).find(|entry| entry.spec.name == *tool)
     }
+}
+
+/// What the model is told of a tool, with a name on the wire that is not taken, and is from now on.
+fn named(entry: &Entry, taken: &mut BTreeSet<String>) -> ToolSpec {
+    let wire_name = wire_name(&entry.spec.name, taken);
+    taken.insert(wire_name.clone());
+    ToolSpec { wire_name, ..entry.spec.clone() }
 }
 
 /// Brings arguments into the form their schema asks for, where that loses nothing; where they don't fit

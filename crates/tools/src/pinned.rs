@@ -1,11 +1,13 @@
 //! Tools of an offer that was pinned before and is taken up again, where what they stood for is gone
 //! or has changed in between.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-use windlass_vocab::{Outcome, OutcomeKind, ToolSpec};
+use serde_json::{Value, json};
+use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
+use crate::servers::{telling, wait_for};
 use crate::{BoxFuture, CallContext, Tool, ToolServers};
 
 /// A tool that is not there now. Its server may be on its way.
@@ -22,20 +24,67 @@ impl Tool for Gone {
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let (spec, servers) = (self.spec.clone(), self.servers.clone());
         Box::pin(async move {
-            let server = spec.name.server().to_owned();
-            if let Some(servers) = servers {
-                servers.settled(vec![server.clone()]).await;
-                let found = servers.tools().into_iter().find(|tool| tool.spec().name == spec.name);
-                match found {
-                    Some(tool) if tool.spec().schema == spec.schema => return tool.run(context, arguments).await,
-                    Some(_) => return changed(&spec),
-                    None => {}
-                }
+            let Some(servers) = servers else { return gone(&spec.name) };
+            match arrived(&spec.name, servers.as_ref(), &context).await {
+                Some(tool) if tool.spec().schema == spec.schema => tool.run(context, arguments).await,
+                Some(_) => changed(&spec),
+                None => gone(&spec.name),
             }
-            let text = format!("`{}` is not there any more: its server `{server}` does not offer it now.", spec.name);
-            Outcome::new(OutcomeKind::InfrastructureError, text)
         })
     }
+}
+
+/// A tool that was called by its full name, though the model was not told of it, and whose server is on
+/// its way again.
+pub(crate) struct Late {
+    spec: ToolSpec,
+    servers: Arc<dyn ToolServers>,
+}
+
+impl Late {
+    pub(crate) fn new(name: ToolName, servers: Arc<dyn ToolServers>) -> Self {
+        let spec = ToolSpec {
+            wire_name: name.as_str().to_owned(),
+            name,
+            description: String::new(),
+            // The server knows what it takes.
+            schema: Json::from(&json!({"type": "object"})),
+            effect: EffectClass::Once,
+            ending: None,
+            repeatable: false,
+            tags: BTreeSet::new(),
+        };
+        Self { spec, servers }
+    }
+}
+
+impl Tool for Late {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+        let (name, servers) = (self.spec.name.clone(), Arc::clone(&self.servers));
+        Box::pin(async move {
+            match arrived(&name, servers.as_ref(), &context).await {
+                Some(tool) => tool.run(context, arguments).await,
+                None => gone(&name),
+            }
+        })
+    }
+}
+
+/// The tool of this name, once its server is connected or given up.
+async fn arrived(name: &ToolName, servers: &dyn ToolServers, context: &CallContext) -> Option<Arc<dyn Tool>> {
+    let server = vec![name.server().to_owned()];
+    let wait = wait_for(server.clone(), &servers.stages());
+    telling(servers.settled(server), || (context.waits)(wait)).await;
+    servers.tools().into_iter().find(|tool| tool.spec().name == *name)
+}
+
+fn gone(name: &ToolName) -> Outcome {
+    let text = format!("`{name}` is not there any more: its server `{}` does not offer it now.", name.server());
+    Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
 /// A tool that is no longer what the model was told when it was offered.

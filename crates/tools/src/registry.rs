@@ -7,10 +7,10 @@ use std::sync::Arc;
 use windlass_vocab::{ToolName, ToolSpec};
 
 use crate::arguments::Schema;
-use crate::pinned::{Changed, Gone};
+use crate::pinned::{Changed, Gone, Late};
 use crate::selection::{Place, Selection};
-use crate::servers::WaitForServers;
-use crate::{Offer, Tool, ToolServers};
+use crate::servers::{WAIT_FOR_SERVERS, WaitForServers};
+use crate::{Offer, ServerStage, Tool, ToolServers};
 
 /// A tool that can't be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,50 +86,89 @@ impl Registry {
         self.servers.as_ref()
     }
 
+    /// Begins to connect the servers, where any are wanted; returns at once.
+    pub fn wake(&self, selection: &Selection) {
+        if let Some(servers) = self.wanted_servers(selection) {
+            servers.wake();
+        }
+    }
+
+    /// How far each server is, where any are wanted.
+    #[must_use]
+    pub fn stages(&self, selection: &Selection) -> BTreeMap<String, ServerStage> {
+        self.wanted_servers(selection).map(|servers| servers.stages()).unwrap_or_default()
+    }
+
     /// A snapshot of the tools that are selected, in the order of their names, so that the same tools
-    /// always make the same offer. Servers that are not connected are woken and not waited for.
+    /// always make the same offer. Of servers it has what is known of them now.
     #[must_use]
     pub fn offer(&self, selection: &Selection) -> Offer {
-        // Asked before its tools are: one that comes up in between is offered, and waited for in vain at worst.
-        let awaited = self.awaited(selection);
+        self.offer_awaiting(selection, &BTreeSet::new())
+    }
+
+    /// The same with a tool that waits for these servers, where there are any.
+    #[must_use]
+    pub fn offer_awaiting(&self, selection: &Selection, awaited: &BTreeSet<String>) -> Offer {
         let mut entries = self.known(selection);
-        if let Some(servers) = self.servers.as_ref().filter(|_| !awaited.is_empty()) {
-            let wait = entry(Arc::new(WaitForServers::new(Arc::clone(servers), awaited)));
-            entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
-        }
-        let at = |wanted| {
-            let placed = entries.values().filter(move |entry| selection.place(&entry.spec) == wanted);
-            placed.cloned().collect::<Vec<_>>()
-        };
-        Offer::new(at(Place::Offered), &at(Place::Hidden), self.server_names())
+        let wait = self.wait_tool(awaited).filter(|_| !awaited.is_empty());
+        entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
+        Offer::new(placed(&entries, selection, Place::Offered), &self.hidden(selection), self.server_names())
     }
 
     /// The offer a run was pinned with, taken up again. A tool that is gone, or is no longer what the
-    /// model was told, is answered for.
+    /// model was told, is answered for; the one that waits for servers waits for these.
     #[must_use]
-    pub fn pinned(&self, specs: &[ToolSpec], selection: &Selection) -> Offer {
+    pub fn pinned(&self, specs: &[ToolSpec], selection: &Selection, awaited: &BTreeSet<String>) -> Offer {
         let known = self.known(selection);
         let stand_in = |spec: &ToolSpec| {
-            let now = known.get(&spec.name);
-            match now {
+            if spec.name.as_str() == WAIT_FOR_SERVERS {
+                return self.wait_tool(awaited);
+            }
+            match known.get(&spec.name) {
                 Some(now) if is_same(&now.spec, spec) => Some(Arc::clone(now)),
                 Some(_) => entry(Arc::new(Changed(spec.clone()))),
                 None => entry(Arc::new(Gone { spec: spec.clone(), servers: self.servers.clone() })),
             }
         };
-        let hidden = known.values().filter(|entry| selection.place(&entry.spec) == Place::Hidden);
-        let hidden: Vec<_> = hidden.cloned().collect();
-        Offer::new(specs.iter().filter_map(stand_in).collect(), &hidden, self.server_names())
+        let tools = specs.iter().filter_map(|spec| Some((spec.clone(), stand_in(spec)?))).collect();
+        Offer::named(tools, &self.hidden(selection), self.server_names())
     }
 
-    /// The servers that are being connected for the first time, if servers are wanted at all. Wakes them.
+    /// An offer with what these servers have and it has not. What the model was told of every other tool
+    /// stays as it is.
     #[must_use]
-    pub fn awaited(&self, selection: &Selection) -> Vec<String> {
-        let servers = self.servers.as_ref().filter(|_| selection.wants_servers());
-        servers.map_or_else(Vec::new, |servers| {
-            servers.wake();
-            servers.awaited()
-        })
+    pub fn grown(
+        &self,
+        offer: &Offer,
+        joining: &BTreeSet<String>,
+        selection: &Selection,
+        awaited: &BTreeSet<String>,
+    ) -> Offer {
+        let joins = |entry: &Arc<Entry>| joining.contains(entry.spec.name.server());
+        let known = placed(&self.known(selection), selection, Place::Offered);
+        let waits = |entry: &Arc<Entry>| !awaited.is_empty() && selection.place(&entry.spec) == Place::Offered;
+        let wait = self.wait_tool(awaited).filter(waits);
+        let kept = offer.without(WAIT_FOR_SERVERS);
+        kept.with(known.into_iter().filter(joins).chain(wait), &self.hidden(selection))
+    }
+
+    /// An offer in which tools that are known by now, and that the model was not told of, can be called by
+    /// their full names.
+    #[must_use]
+    pub fn with_late(&self, offer: &Offer, selection: &Selection) -> Offer {
+        offer.with_late(placed(&self.known(selection), selection, Place::Offered))
+    }
+
+    /// An offer in which this tool is there, though the model called it without having been told of it: a
+    /// call that was cut short by a crash may be of a server that is on its way again.
+    #[must_use]
+    pub fn reaching(&self, offer: &Offer, tool: &ToolName, selection: &Selection) -> Offer {
+        if offer.has(tool) {
+            return offer.clone();
+        }
+        let known = self.known(selection).remove(tool).filter(|entry| selection.place(&entry.spec) == Place::Offered);
+        let late = || entry(Arc::new(Late::new(tool.clone(), self.wanted_servers(selection)?.clone())));
+        offer.with_late(known.or_else(late))
     }
 
     /// Every server there is, whatever is selected.
@@ -137,15 +176,31 @@ impl Registry {
         self.servers.iter().flat_map(|servers| servers.names()).collect()
     }
 
+    fn wanted_servers(&self, selection: &Selection) -> Option<&Arc<dyn ToolServers>> {
+        self.servers.as_ref().filter(|_| selection.wants_servers())
+    }
+
+    fn wait_tool(&self, awaited: &BTreeSet<String>) -> Option<Arc<Entry>> {
+        entry(Arc::new(WaitForServers::new(Arc::clone(self.servers.as_ref()?), awaited)))
+    }
+
+    fn hidden(&self, selection: &Selection) -> Vec<Arc<Entry>> {
+        placed(&self.known(selection), selection, Place::Hidden)
+    }
+
     fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<Entry>> {
         let mut entries = self.entries.clone();
-        if let Some(servers) = self.servers.as_ref().filter(|_| selection.wants_servers()) {
+        if let Some(servers) = self.wanted_servers(selection) {
             for entry in servers.tools().into_iter().filter_map(entry) {
                 entries.entry(entry.spec.name.clone()).or_insert(entry);
             }
         }
         entries
     }
+}
+
+fn placed(entries: &BTreeMap<ToolName, Arc<Entry>>, selection: &Selection, wanted: Place) -> Vec<Arc<Entry>> {
+    entries.values().filter(|entry| selection.place(&entry.spec) == wanted).cloned().collect()
 }
 
 fn check_name(name: &ToolName) -> Result<(), RegistryError> {

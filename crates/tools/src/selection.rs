@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use windlass_vocab::{Policy, ToolName, ToolSource, ToolSpec};
 
 use crate::Rule;
+use crate::servers::WAIT_FOR_SERVERS;
 
 /// The tag of tools that every selection of tags lets through. Built-in tools without a tag count as
 /// tagged with it.
@@ -76,6 +77,9 @@ impl Selection {
 pub(crate) fn source(spec: &ToolSpec) -> ToolSource {
     if spec.ending.is_some() {
         ToolSource::Ending
+    } else if spec.name.as_str() == WAIT_FOR_SERVERS {
+        // It stands for the tools of servers that are on their way.
+        ToolSource::Mcp
     } else if spec.name.is_local() {
         ToolSource::BuiltIn
     } else {

@@ -1,21 +1,30 @@
-//! Servers whose tools come and go (P2), and how a run waits for one without holding up its prompt.
+//! Servers whose tools come and go (P2), and how a run waits for one.
 //!
-//! The protocol: a run's pin `wake`s the servers and offers what they are known to have, at once. A
-//! server never seen before is `awaited`: the offer then has [`WaitForServers`], by which the model
-//! itself decides whether its job is worth the wait, and what the server brings joins the offer at the
-//! next turn.
+//! The protocol: whoever begins or resumes a run `wake`s the servers. A server that was never listed
+//! before is *awaited*: the offer then has [`WaitForServers`], by which the model itself decides whether
+//! its job is worth the wait. What a server brings joins the offer at the turn boundary after it is
+//! [`ServerStage::Listed`].
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Json, Outcome, ToolName, ToolSpec};
+use windlass_vocab::{EffectClass, Json, Outcome, ToolName, ToolSpec, Wait, WaitFor};
 
 use crate::{BoxFuture, CallContext, Tool};
 
+/// The full name of [`WaitForServers`].
+pub(crate) const WAIT_FOR_SERVERS: &str = "local.wait_for_servers";
+
+/// How long something is waited for before that is said.
+const UNSAID: Duration = Duration::from_millis(1_500);
+
 /// Servers whose tools come and go: MCP servers.
 pub trait ToolServers: Send + Sync {
-    /// Begins to connect whatever is not connected, and returns at once.
+    /// Begins to connect whatever is not connected, and returns at once. A server that could not be
+    /// connected before is tried again.
     fn wake(&self);
 
     /// The names of all of them, also of those that are disabled, failed or not agreed to: a call that
@@ -25,11 +34,69 @@ pub trait ToolServers: Send + Sync {
     /// The tools known now: those of connected servers, and those remembered from last time.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 
+    /// How far each of those is that were woken.
+    fn stages(&self) -> BTreeMap<String, ServerStage>;
+
     /// The servers being connected whose tools are not known yet.
-    fn awaited(&self) -> Vec<String>;
+    fn awaited(&self) -> Vec<String> {
+        let stages = self.stages().into_iter();
+        stages.filter(|(_, stage)| matches!(stage, ServerStage::Awaited { .. })).map(|(server, _)| server).collect()
+    }
 
     /// Resolves when each of these is connected or given up.
     fn settled(&self, servers: Vec<String>) -> BoxFuture<'static, ()>;
+}
+
+/// How far a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerStage {
+    /// It is being connected, and its tools are not known: it was never listed before.
+    Awaited {
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// It is being connected; its tools are known from last time.
+    Remembered {
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// It is connected and has said what tools it has.
+    Listed,
+    /// It could not be connected, and is tried again when it is woken the next time.
+    Missed {
+        /// Why, for a sentence that begins with the server.
+        reason: String,
+    },
+}
+
+impl ServerStage {
+    /// How long it may still take to be connected, where it is being connected.
+    #[must_use]
+    pub fn limit(&self) -> Option<Duration> {
+        match self {
+            Self::Awaited { limit } | Self::Remembered { limit } => Some(*limit),
+            Self::Listed | Self::Missed { .. } => None,
+        }
+    }
+}
+
+/// What is said of a wait for these servers: the longest of their limits counts.
+#[must_use]
+pub fn wait_for(servers: Vec<String>, stages: &BTreeMap<String, ServerStage>) -> Wait {
+    let limits = servers.iter().filter_map(|server| stages.get(server)?.limit());
+    let limit_ms = limits.max().map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+    Wait { what: WaitFor::Servers(servers), limit_ms }
+}
+
+/// Does `work`; has it told what is waited for once that takes longer than a moment.
+pub async fn telling<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = tokio::time::sleep(UNSAID) => tell(),
+    }
+    work.await
 }
 
 /// Waits for servers that are being connected for the first time.
@@ -40,17 +107,18 @@ pub(crate) struct WaitForServers {
 }
 
 impl WaitForServers {
-    pub(crate) fn new(servers: Arc<dyn ToolServers>, awaited: Vec<String>) -> Self {
+    pub(crate) fn new(servers: Arc<dyn ToolServers>, awaited: &BTreeSet<String>) -> Self {
+        let awaited: Vec<String> = awaited.iter().cloned().collect();
         let description = include_str!("servers.md").trim().replace("{servers}", &awaited.join(", "));
         let spec = ToolSpec {
-            name: ToolName::from("local.wait_for_servers"),
+            name: ToolName::from(WAIT_FOR_SERVERS),
             wire_name: "wait_for_servers".into(),
             description,
             schema: Json::from(&json!({"type": "object", "properties": {}, "additionalProperties": false})),
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: true,
-            tags: std::collections::BTreeSet::new(),
+            tags: BTreeSet::new(),
         };
         Self { spec, servers, awaited }
     }
@@ -61,21 +129,31 @@ impl Tool for WaitForServers {
         &self.spec
     }
 
-    fn run(&self, _: CallContext, _: Value) -> BoxFuture<'static, Outcome> {
+    fn run(&self, context: CallContext, _: Value) -> BoxFuture<'static, Outcome> {
         let (servers, awaited) = (Arc::clone(&self.servers), self.awaited.clone());
         let settled = servers.settled(awaited.clone());
         Box::pin(async move {
-            settled.await;
-            let tools = servers.tools();
+            let wait = wait_for(awaited.clone(), &servers.stages());
+            telling(settled, || (context.waits)(wait)).await;
+            let (tools, stages) = (servers.tools(), servers.stages());
             let lines = awaited.iter().map(|server| {
                 let count = tools.iter().filter(|tool| tool.spec().name.server() == server).count();
-                match count {
-                    0 => format!("{server} is not available: go on without it."),
-                    1 => format!("{server} is there, with one tool."),
-                    count => format!("{server} is there, with {count} tools."),
+                match (stages.get(server), count) {
+                    (Some(ServerStage::Missed { reason }), _) => {
+                        format!("{server} is not available in this run: it {reason}. Go on without it.")
+                    }
+                    (None, _) => format!("{server} is not available: go on without it."),
+                    (Some(_), 0) => format!("{server} is there, without a tool: go on without it."),
+                    (Some(_), 1) => format!("{server} is there, with one tool."),
+                    (Some(_), count) => format!("{server} is there, with {count} tools."),
                 }
             });
-            Outcome::ok(lines.collect::<Vec<_>>().join("\n"))
+            let lines: Vec<String> = lines.collect();
+            Outcome::ok(if lines.is_empty() {
+                "No server is being connected any more.".into()
+            } else {
+                lines.join("\n")
+            })
         })
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_vocab::{
-    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec,
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec, Wait,
 };
 
 use crate::cut::thousands;
@@ -42,6 +42,8 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// Takes fragments of output while the call runs; for showing, never recorded.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Is told what of a server is waited for; for showing, never recorded.
+    pub waits: Arc<dyn Fn(Wait) + Send + Sync>,
     /// Results of earlier calls that are read in parts.
     pub spilled: Arc<dyn SpilledResults>,
     /// Asks the person while the call waits; dismissed at once where nobody is there.
@@ -62,6 +64,7 @@ impl CallContext {
             effect_id: call.effect_id(session),
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
+            waits: Arc::new(|_| {}),
             spilled: Arc::new(NothingSpilled),
             ask: nobody_to_ask(),
             resumed: None,

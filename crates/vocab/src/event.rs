@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Envelope, RunId, TurnId};
+use crate::{CallId, Envelope, RunId, ToolName, TurnId};
 
 /// Something happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,4 +58,33 @@ pub enum DeltaBody {
     },
     /// Drop what this turn has shown: another attempt takes over.
     Cleared {},
+    /// Something of a tool server is waited for.
+    Waiting {
+        /// The call that waits; absent where the run itself does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// What for.
+        #[serde(flatten)]
+        wait: Wait,
+    },
+}
+
+/// Something of a tool server that is waited for, and how long at most.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// What is waited for.
+    #[serde(rename = "for")]
+    pub what: WaitFor,
+    /// For how long at most, in milliseconds.
+    pub limit_ms: u64,
+}
+
+/// What is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitFor {
+    /// These servers must be connected.
+    Servers(Vec<String>),
+    /// The server must answer a call of this tool.
+    Answer(ToolName),
 }

@@ -42,7 +42,7 @@ pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
 pub use escape::json_text;
-pub use event::{Delta, DeltaBody, Event};
+pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
 pub use failure::{Failure, FailureClass};
 pub use id::{
     CallId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName, TurnId,

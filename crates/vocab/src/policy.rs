@@ -86,6 +86,8 @@ policy! {
     /// The longest wait a server may ask for (M3), in milliseconds: one that asks for more gives way to the next
     /// model of the chain, or ends the run. Absent: any wait is kept.
     retry_after_limit_ms: Option<u64> = default,
+    /// How long the first turn waits for tool servers that were never listed before (P2), in milliseconds. 0: not at all.
+    server_wait_ms: u64 = default,
 }
 
 /// A row that was added later is not written where it has the value that stands for its absence, so

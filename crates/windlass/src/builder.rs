@@ -205,11 +205,20 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Servers whose tools come and go, such as MCP servers. No prompt waits for one.
+    /// Servers whose tools come and go, such as MCP servers. The first turn of a run waits for those that were
+    /// never listed before, unless somebody attends it; see [`server_wait`](Self::server_wait).
     #[must_use]
     pub fn tool_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
         self.gathered.servers = Some(servers);
         self
+    }
+
+    /// How long the first turn waits for servers that were never listed before: five seconds, or not at all where
+    /// somebody answers questions, unless said here or in a policy.
+    #[must_use]
+    pub fn server_wait(self, wait: Duration) -> Self {
+        let server_wait_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        self.policy(PolicyPatch { server_wait_ms, ..PolicyPatch::default() })
     }
 
     /// What runs end with, in place of words (L10): the model is asked for JSON that fits the type's

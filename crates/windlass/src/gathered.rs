@@ -120,7 +120,12 @@ impl Models for Server {
 impl Gathered {
     pub(crate) fn take_policy(&mut self) -> Result<Policy, BuildError> {
         let of_preset = || preset(&self.preset).ok_or_else(|| BuildError::Preset { name: self.preset.clone() });
-        let mut policy = self.whole_policy.take().map_or_else(of_preset, Ok)?;
+        let mut policy = match (self.whole_policy.take(), self.attendance) {
+            (Some(policy), _) => policy,
+            (None, Attendance::Unattended) => of_preset()?,
+            // A person is never kept waiting for a server (P2).
+            (None, Attendance::Attended) => Policy { server_wait_ms: 0, ..of_preset()? },
+        };
         for patch in &self.patches {
             policy = policy.with(patch);
         }

@@ -34,7 +34,7 @@ pub(crate) fn asked(turns: usize) -> State {
 
 /// The prefix and the offer of the run.
 pub(crate) fn context() -> PinnedContext {
-    PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()], dialect: None }
+    PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()], ..PinnedContext::default() }
 }
 
 /// The state after so many whole turns and a reply: its call runs.

@@ -4,6 +4,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use windlass::Awaited;
+use windlass::tools::ToolServers as _;
 use windlass::vocab::RunId;
 
 use super::conversation::Conversation;
@@ -24,6 +25,9 @@ pub(crate) async fn by_lines(mut talk: Conversation) -> Done {
 
 async fn converse(talk: &mut Conversation) -> Done {
     let mut exit = None;
+    if let Some(servers) = talk.job.servers.servers() {
+        servers.wake();
+    }
     if let Some(row) = talk.row().await?
         && session::is_open(&row)
     {

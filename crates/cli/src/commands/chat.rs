@@ -30,6 +30,10 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
         if look.is_some() {
             job.attendance = Attendance::Attended;
         }
+        if job.attendance == Attendance::Attended {
+            // A person at a chat is never kept waiting (P2): servers that come late join at a turn boundary.
+            job.settings.policy.server_wait_ms = 0;
+        }
         let wanted = job.settings.model.is_some() || known.is_some();
         let session = match &known {
             Some(row) => session::begun_with(store.as_ref(), row.session).await?,

@@ -179,6 +179,10 @@ impl<W: Write> Progress<W> {
                 self.erase_live();
                 return;
             }
+            DeltaBody::Waiting { wait, .. } => {
+                self.waiting(&wording::waiting(wait));
+                return;
+            }
         };
         if self.lines.stream() == Stream::Terminal {
             self.words.push_str(&harmless_line(text));
@@ -193,6 +197,14 @@ impl<W: Write> Progress<W> {
     fn await_it(&mut self, what: &str) {
         self.words.clear();
         self.lines.show(what);
+    }
+
+    /// A server that keeps a script waiting is named where nobody sees a live line, too.
+    fn waiting(&mut self, what: &str) {
+        match self.lines.stream() {
+            Stream::Terminal => self.await_it(what),
+            Stream::Piped => self.print(Weight::Plain, what),
+        }
     }
 
     fn erase_live(&mut self) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use windlass_vocab::{
     AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
     Envelope, Json, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
+    Wait, WaitFor,
 };
 
 use super::short_line;
@@ -78,6 +79,18 @@ pub(crate) fn took(ms: u64) -> String {
         1_000..60_000 => format!("{} s", ms / 1_000),
         60_000.. => format!("{} min {} s", ms / 60_000, ms / 1_000 % 60),
     }
+}
+
+/// `waiting for the server git to start (up to 30 s)`.
+pub(crate) fn waiting(wait: &Wait) -> String {
+    let what = match &wait.what {
+        WaitFor::Servers(servers) => match servers.as_slice() {
+            [server] => format!("the server {} to start", short_line(server, ARGUMENTS)),
+            servers => format!("the servers {} to start", short_line(&servers.join(", "), ARGUMENTS)),
+        },
+        WaitFor::Answer(tool) => short_line(tool.familiar(), ARGUMENTS),
+    };
+    format!("waiting for {what} (up to {})", took(wait.limit_ms))
 }
 
 /// What to call a result that is not a success. A command that failed by itself is called by its exit code.

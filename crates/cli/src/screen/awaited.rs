@@ -20,6 +20,8 @@ pub(super) enum Awaited {
     Writing { tool: String, bytes: usize, since: u64 },
     /// Calls that run.
     Calls,
+    /// Servers that are being connected, in words.
+    Servers { what: String, since: u64 },
     /// The time of another attempt.
     Retry { until: u64, why: String },
     /// A person.
@@ -43,6 +45,7 @@ impl Awaited {
             Self::Answering { since } => ("answering".to_owned(), *since),
             Self::Writing { tool, bytes, since } => (format!("writing a call of {tool}, {}", size(*bytes)), *since),
             Self::Calls => calls.running()?,
+            Self::Servers { what, since } => (what.clone(), *since),
             Self::Retry { until, why } if *until > now => {
                 let left = (until - now).div_ceil(1_000);
                 return Some(line(&format!("waiting {left} s to retry: {why}"), None, now, look));

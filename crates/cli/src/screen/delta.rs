@@ -11,7 +11,7 @@ use super::reply::{AttemptKey, Reply, Thought, key_of};
 use super::style::{Line, Style};
 use super::{Run, Screen};
 use crate::output::harmless_line;
-use crate::output::wording::took;
+use crate::output::wording::{self, took};
 
 impl<W: Write> Screen<W> {
     pub(super) fn delta(&mut self, delta: &Delta) {
@@ -22,6 +22,13 @@ impl<W: Write> Screen<W> {
                     self.end_thought();
                     self.call_written(name.as_deref(), text.len());
                 }
+            }
+            DeltaBody::Waiting { call: Some(call), wait } => {
+                self.calls.said(*call, &format!("{}\n", wording::waiting(wait)));
+            }
+            DeltaBody::Waiting { call: None, wait } => {
+                self.end_thought();
+                self.awaited = Awaited::Servers { what: wording::waiting(wait), since: self.now };
             }
             _ if self.over.is_some_and(|over| key <= over) => {}
             DeltaBody::TextDelta { text } => {

@@ -128,9 +128,10 @@ impl<W: Write> Screen<W> {
                 match delta.body {
                     // What is void must not be read a moment longer.
                     DeltaBody::Cleared {} => self.paint(),
-                    DeltaBody::TextDelta { .. } | DeltaBody::ThinkingDelta { .. } | DeltaBody::CallDelta { .. } => {
-                        self.paint_if_due()
-                    }
+                    DeltaBody::TextDelta { .. }
+                    | DeltaBody::ThinkingDelta { .. }
+                    | DeltaBody::CallDelta { .. }
+                    | DeltaBody::Waiting { .. } => self.paint_if_due(),
                 }
             }
         }

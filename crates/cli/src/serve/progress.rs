@@ -9,7 +9,7 @@ use rmcp::service::Peer;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use windlass::Event;
-use windlass::vocab::{CallFinished, CallId, CallRequested, Envelope, ModelReplied, Part, Record};
+use windlass::vocab::{CallFinished, CallId, CallRequested, DeltaBody, Envelope, ModelReplied, Part, Record};
 
 use super::client::Client;
 use crate::output::wording::{self, TEXT, show_call, took};
@@ -83,7 +83,13 @@ impl Telling {
         match event {
             Event::Record(envelope) => self.record(envelope),
             // Words as they come are not progress, and there are many.
-            Event::Delta(_) => None,
+            Event::Delta(delta) => match &delta.body {
+                DeltaBody::Waiting { wait, .. } => Some(wording::waiting(wait)),
+                DeltaBody::TextDelta { .. }
+                | DeltaBody::ThinkingDelta { .. }
+                | DeltaBody::CallDelta { .. }
+                | DeltaBody::Cleared {} => None,
+            },
         }
     }
 

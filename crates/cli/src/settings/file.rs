@@ -37,6 +37,7 @@ pub(super) struct FileSettings {
     pub(super) permissions: FilePermissions,
     pub(super) tools: FileTools,
     pub(super) hidden: FileHidden,
+    pub(super) mcp: FileMcp,
     #[serde(rename = "mcpServers", alias = "mcp_servers")]
     pub(super) mcp_servers: Option<Spanned<toml::Value>>,
 }
@@ -56,6 +57,16 @@ pub(super) struct FilePermissions {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileTools {
     pub(super) fetch_private: Vec<Spanned<String>>,
+}
+
+/// The table `[mcp]`: what holds for every server whose entry says nothing else.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileMcp {
+    /// In seconds, as in an entry.
+    pub(super) startup_timeout: Option<Spanned<f64>>,
+    /// Likewise.
+    pub(super) call_timeout: Option<Spanned<f64>>,
 }
 
 /// A file that was read and understood.
@@ -159,7 +170,7 @@ fn explain(message: &str) -> String {
         wrong("value")
     } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
         format!("the key {missing:?} is missing in this table")
-    } else if let Some((found, "PolicyPatch" | "FilePermissions" | "FileTools" | "FileHidden")) =
+    } else if let Some((found, "PolicyPatch" | "FilePermissions" | "FileTools" | "FileHidden" | "FileMcp")) =
         message.split_once(", expected struct ")
     {
         format!("{found}, expected a table")
@@ -271,6 +282,7 @@ mod tests {
             tags = ["web"]
             hidden = ["run_command"]
             retry_after_limit_ms = 7
+            server_wait_ms = 7
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

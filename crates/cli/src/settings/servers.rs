@@ -13,13 +13,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
-use windlass::mcp::{ConfigError, ServerConfig, ServerName, Trust, servers_from_json};
+use windlass::mcp::{ConfigError, Limits, ServerConfig, ServerName, Trust, servers_within};
 use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
+use super::file::FileMcp;
 use super::sources::ServerFile;
 use super::{Origin, SettingsError, SettingsFile, Sources};
 use crate::output::{Showing, broken_json};
@@ -46,12 +48,13 @@ pub struct Consent {
 
 /// The servers of all places together, and what a person should know of those that can't be used.
 pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
-    let mut all = All::default();
+    let limits = limits(sources)?;
+    let mut all = All { limits, ..All::default() };
     for file in &sources.named_servers {
-        all.add(of_json(file, Origin::Flag("--mcp-config"))?);
+        all.add(of_json(file, Origin::Flag("--mcp-config"), limits)?);
     }
     if let Some(file) = &sources.user
-        && let Some(named) = of_toml(file)?
+        && let Some(named) = of_toml(file, limits)?
     {
         all.add(named);
     }
@@ -74,6 +77,23 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
     Ok((all.servers, all.notices))
 }
 
+/// How long servers may take whose entries don't say: as the project's file says, or else the user's.
+fn limits(sources: &Sources) -> Result<Limits, SettingsError> {
+    let usual = Limits::default();
+    let limit = |look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual| {
+        let Some(given) = sources.in_files(|file| file.sourced(look(&file.settings.mcp))) else { return Ok(usual) };
+        let seconds = |seconds: f64| {
+            let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| *limit >= Duration::from_millis(1));
+            limit.ok_or("must be a number of seconds above 0")
+        };
+        given.try_map(seconds).map(|limit| limit.value)
+    };
+    Ok(Limits {
+        startup_timeout: limit(|mcp| &mcp.startup_timeout, usual.startup_timeout)?,
+        call_timeout: limit(|mcp| &mcp.call_timeout, usual.call_timeout)?,
+    })
+}
+
 /// A project the person trusts.
 #[derive(Clone, Copy)]
 struct Trusted;
@@ -81,6 +101,7 @@ struct Trusted;
 /// What was found so far; earlier places win.
 #[derive(Default)]
 struct All {
+    limits: Limits,
     servers: BTreeMap<ServerName, Server>,
     notices: Vec<String>,
 }
@@ -98,7 +119,7 @@ impl All {
     fn sound(&mut self, value: &Value, origin: Origin, file: &Path) -> Named {
         let (block, mut servers) = (block(value), BTreeMap::new());
         for (name, entry) in block.as_object().into_iter().flatten() {
-            match servers_from_json(&serde_json::json!({ name.as_str(): entry })) {
+            match servers_within(&serde_json::json!({ name.as_str(): entry }), self.limits) {
                 Ok(one) => servers.extend(one),
                 Err(error) => self.notices.push(left_out(file, &error)),
             }
@@ -147,23 +168,28 @@ struct Named {
 }
 
 impl Named {
-    fn new(object: &Value, origin: Origin, told: impl Fn(String) -> SettingsError) -> Result<Self, SettingsError> {
-        let servers = servers_from_json(object).map_err(|error| told(error.to_string()))?;
+    fn new(
+        object: &Value,
+        origin: Origin,
+        limits: Limits,
+        told: impl Fn(String) -> SettingsError,
+    ) -> Result<Self, SettingsError> {
+        let servers = servers_within(object, limits).map_err(|error| told(error.to_string()))?;
         let digest = hash_of(object.to_string().as_bytes());
         Ok(Self { servers, origin, digest, consent: None })
     }
 }
 
-fn of_json(file: &ServerFile, origin: Origin) -> Result<Named, SettingsError> {
+fn of_json(file: &ServerFile, origin: Origin, limits: Limits) -> Result<Named, SettingsError> {
     let wrong = |problem: String| SettingsError::Servers { path: file.path.clone(), problem };
     let text = file.text.as_ref().map_err(|problem| wrong(problem.clone()))?;
     let value = parse_json(text).map_err(&wrong)?;
-    Named::new(block(&value), origin, wrong)
+    Named::new(block(&value), origin, limits, wrong)
 }
 
-fn of_toml(file: &SettingsFile) -> Result<Option<Named>, SettingsError> {
+fn of_toml(file: &SettingsFile, limits: Limits) -> Result<Option<Named>, SettingsError> {
     let Some((value, origin)) = value_of(file)? else { return Ok(None) };
-    Named::new(block(&value), origin.clone(), |problem| SettingsError::wrong(origin.clone(), problem)).map(Some)
+    Named::new(block(&value), origin.clone(), limits, |problem| SettingsError::wrong(origin.clone(), problem)).map(Some)
 }
 
 /// What a settings file says of servers, and where.
@@ -232,6 +258,20 @@ mod tests {
         assert_eq!(commands(&named), ["git: git-server"]);
         let bare = Given::usable().named_servers(file("/x.json", r#"{"servers": {"command": "odd"}}"#));
         assert_eq!(commands(&bare), ["servers: odd"], "a server may be called servers");
+    }
+
+    // proves P2: both limits are settings, of an entry and of all
+    #[test]
+    fn limits_of_all_servers_hold_where_an_entry_has_none_of_its_own() {
+        let user = "[mcp]\nstartup_timeout = 5\ncall_timeout = 2.5\n[mcpServers.a]\ncommand = 'a'\n\
+                    [mcpServers.b]\ncommand = 'b'\nstartup_timeout = 9\ntimeout = 100";
+        let settings = Given::usable().user(user).settings();
+        let limits: Vec<_> =
+            settings.servers.values().map(|one| (one.config.startup_timeout, one.config.call_timeout)).collect();
+        let of = |start: u64, call: u64| (Duration::from_millis(start), Duration::from_millis(call));
+        assert_eq!(limits, [of(5_000, 2_500), of(9_000, 100)]);
+        let text = Given::usable().user("[mcp]\ncall_timeout = 0\n[mcpServers.a]\ncommand = 'a'").error();
+        assert!(text.contains("windlass.toml:2:") && text.contains("seconds above 0"), "{text}");
     }
 
     // proves P1, X2

@@ -1,5 +1,7 @@
 //! Calls written as text (T4): falling back where a server takes no tools, and calls that can't be read.
 
+use std::collections::BTreeSet;
+
 use crate::support::{Move, World, policy};
 use windlass_machine::{Effect, Fact, Replayed, replay};
 use windlass_vocab::{
@@ -62,7 +64,7 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
         }
         let context = PinnedContext { prefix: "As text.".into(), dialect: Some(dialect), ..PinnedContext::default() };
         let batch = world.put(Fact::Pinned(context.clone()));
-        assert_eq!(batch, [Record::from(ContextPinned { context: Some(context) })]);
+        assert_eq!(batch, [Record::from(ContextPinned { context: Some(context), joined: BTreeSet::new() })]);
         assert!(matches!(&world.owed()[..], [Effect::CallModel { key: again, .. }] if again.attempt == 2));
         assert_eq!(world.finish().reason, EndReason::Completed);
         assert!(matches!(replay(world.state.session, &world.envelopes()), Replayed::Same { .. }));

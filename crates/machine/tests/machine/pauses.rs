@@ -1,10 +1,12 @@
 //! Calls that ask the person something in the middle (P4): while they run, and by giving themselves up.
 
+use std::collections::BTreeSet;
+
 use crate::support::{Move, World, call};
 use windlass_machine::{Effect, Fact};
 use windlass_vocab::{
     Answer, AnsweredBy, CallId, CallRequested, EffectClass, Elicitation, EndReason, Json, Pause, QuestionAsked,
-    QuestionOption, Record, Resumption, Wanted,
+    QuestionOption, Record, Resumption, TurnMode, Wanted,
 };
 
 fn asks(key: &str) -> Elicitation {
@@ -146,8 +148,31 @@ fn an_offer_that_changes_in_mid_run_is_a_record_and_leaves_the_turn_alone() {
     world.offer = 5;
     let Fact::Pinned(context) = world.perform(&Effect::Pin(windlass_vocab::RunId(1))) else { panic!("a context") };
     let before = world.owed();
-    let batch = world.put(Fact::OfferChanged(context.clone()));
-    assert!(matches!(batch.as_slice(), [Record::ContextPinned(_)]), "{batch:?}");
+    let joined = BTreeSet::from(["hub".to_owned()]);
+    let changed = Fact::OfferChanged { context, joined: joined.clone() };
+    let batch = world.put(changed.clone());
+    assert!(matches!(batch.as_slice(), [Record::ContextPinned(pinned)] if pinned.joined == joined), "{batch:?}");
     assert_eq!(world.owed(), before);
-    assert_eq!(world.put(Fact::OfferChanged(context)), [], "the same again is no change");
+    assert_eq!(world.put(changed), [], "the same again is no change");
+    assert_eq!(world.state.control.run.as_ref().expect("a run").joined, joined, "it is known for the rest of the run");
+}
+
+// proves L1, M6: with tools it is the loop, also where they come between the turn's record and its request
+#[test]
+fn a_turn_that_began_without_a_tool_is_one_with_tools_once_a_server_has_joined() {
+    let mut world = World::new("durable-chat", vec![Move::Text("done")]);
+    world.offer = 0;
+    world.say("hello");
+    let pin = world.owed().remove(0);
+    let pinned = world.perform(&pin);
+    world.put(pinned);
+    let mode = |world: &World| match world.owed().as_slice() {
+        [Effect::CallModel { mode, .. }] => *mode,
+        owed => panic!("{owed:?}"),
+    };
+    assert_eq!(mode(&world), TurnMode::Talk);
+    world.offer = 2;
+    let Fact::Pinned(context) = world.perform(&pin) else { panic!("a context") };
+    world.put(Fact::OfferChanged { context, joined: BTreeSet::from(["hub".to_owned()]) });
+    assert_eq!(mode(&world), TurnMode::Tools);
 }

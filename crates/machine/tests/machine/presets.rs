@@ -21,6 +21,7 @@ struct Common {
     tags: BTreeSet<String>,
     hidden: BTreeSet<String>,
     retry_after_limit_ms: Option<u64>,
+    server_wait_ms: u64,
 }
 
 fn common() -> Common {
@@ -35,6 +36,8 @@ fn common() -> Common {
         hidden: BTreeSet::new(),
         // M3: ten minutes unless set.
         retry_after_limit_ms: Some(600_000),
+        // P2: five seconds unless set.
+        server_wait_ms: 5_000,
     }
 }
 
@@ -42,7 +45,15 @@ const MODELS_OWN: Sampling =
     Sampling { tool_temperature_milli: None, talk_temperature_milli: None, max_tokens: MaxTokens::ModelOwn };
 
 fn durable_chat() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "durable-chat".into(),
         turn_cap: 20,
@@ -68,11 +79,20 @@ fn durable_chat() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 
 fn local_model() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "local-model".into(),
         turn_cap: 10,
@@ -103,11 +123,20 @@ fn local_model() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 
 fn assistant() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "assistant".into(),
         turn_cap: 40,
@@ -137,11 +166,20 @@ fn assistant() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 
 fn task() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "task".into(),
         turn_cap: 100,
@@ -167,11 +205,20 @@ fn task() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 
 fn operator() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "operator".into(),
         turn_cap: 50,
@@ -202,11 +249,20 @@ fn operator() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 
 fn default() -> Policy {
-    let Common { approval_wait_ms, tool_timeout_ms, output_corrections, tags, hidden, retry_after_limit_ms } = common();
+    let Common {
+        approval_wait_ms,
+        tool_timeout_ms,
+        output_corrections,
+        tags,
+        hidden,
+        retry_after_limit_ms,
+        server_wait_ms,
+    } = common();
     Policy {
         preset: "default".into(),
         turn_cap: 50,
@@ -238,6 +294,7 @@ fn default() -> Policy {
         tags,
         hidden,
         retry_after_limit_ms,
+        server_wait_ms,
     }
 }
 

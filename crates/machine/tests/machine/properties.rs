@@ -42,7 +42,7 @@ fn ask() -> impl Strategy<Value = Ask> {
         1 => Just(Verdict::Ask),
         1 => Just(Verdict::Deny { reason: "no".into() }),
         1 => Just(Verdict::Invalid { reason: "bad".into() }),
-        1 => Just(Verdict::Unknown { reason: "what?".into() })
+        1 => Just(Verdict::Unknown { reason: "what?".into(), unavailable: None })
     ];
     let ending = prop_oneof![9 => Just(None), 1 => Just(Some(Ending::Completed)), 1 => Just(Some(Ending::Asked))];
     (effect_class(), outcome, verdict, ending, 0..3u8, prop_oneof![Just("t0"), Just("t1"), Just("t2")]).prop_map(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Server, Standing};
+use super::{Server, Standing, Start};
 use crate::config::Reach;
 use crate::connect::Unreached;
 use crate::connection::Connection;
@@ -55,7 +55,7 @@ impl Server {
             let reason = match reached {
                 Ok((connection, listing)) => {
                     let since = Instant::now();
-                    self.lock().last_error = None;
+                    self.forget_failure();
                     self.take_in(&connection, listing);
                     self.set(Standing::Connected(Arc::new(connection)));
                     match self.attend().await {
@@ -69,7 +69,10 @@ impl Server {
                 }
                 Err(Unreached::NeedsAuth { challenge }) => return self.needs_auth(challenge),
                 Err(Unreached::Failed(reason)) if deaths == 0 => return self.give_up(&reason),
-                Err(Unreached::Failed(reason)) => reason,
+                Err(Unreached::Failed(reason)) => {
+                    self.lock().start = Start::Missed;
+                    reason
+                }
             };
             if deaths == RESTARTS {
                 return self.give_up(&reason);
@@ -77,6 +80,12 @@ impl Server {
             deaths += 1;
             self.restart_later(&reason, deaths).await;
         }
+    }
+
+    fn forget_failure(&self) {
+        let mut inner = self.lock();
+        inner.last_error = None;
+        inner.start = Start::Awaited;
     }
 
     async fn restart_later(&self, reason: &str, attempt: u32) {

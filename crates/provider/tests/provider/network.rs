@@ -36,7 +36,7 @@ pub(crate) const STREAMED: Ask =
     Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
 
 pub(crate) async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
-    let context = PinnedContext { prefix: "sys".into(), offer: vec![], dialect: None };
+    let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
     let history = [Message::User { text: "hello".into() }];
     let request = ModelRequest {
         context: &context,

@@ -13,7 +13,7 @@ fn config() -> OpenAiConfig {
 }
 
 fn context(offer: Vec<ToolSpec>) -> PinnedContext {
-    PinnedContext { prefix: "You are \"it\".".into(), offer, dialect: None }
+    PinnedContext { prefix: "You are \"it\".".into(), offer, ..PinnedContext::default() }
 }
 
 fn read_file() -> ToolSpec {
@@ -216,7 +216,7 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
 
 #[test]
 fn a_body_without_system_text_or_history_is_still_json() {
-    let empty = PinnedContext { prefix: String::new(), offer: vec![], dialect: None };
+    let empty = PinnedContext::default();
     let silent = vec![Message::Assistant { parts: vec![], calls: vec![] }];
     for (history, tail, messages) in [
         (&[][..], "", json!([])),

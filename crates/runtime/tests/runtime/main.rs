@@ -6,6 +6,7 @@ mod dialects;
 mod driver;
 mod fork;
 mod kill_matrix;
+mod late_servers;
 mod mcp_kill_matrix;
 mod servers;
 mod support;

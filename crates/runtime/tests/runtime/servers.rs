@@ -1,35 +1,57 @@
 //! Tools of servers that come and go: a prompt never waits for one, and what it brings is not lost.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::support::{Bomb, End, World};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use windlass_machine::preset;
 use windlass_testkit::{Script, ScriptedModel, Step};
-use windlass_tools::{BoxFuture, CallContext, Tool, ToolServers};
+use windlass_tools::{BoxFuture, CallContext, ServerStage, Tool, ToolServers};
 use windlass_vocab::{
     Answer, Attendance, Dialect, EffectClass, Elicitation, EndReason, Json, Outcome, OutcomeKind, Pause, Policy,
     QuestionOption, Record, ToolName, ToolSpec, Wanted,
 };
 
+/// Where `hub` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Is {
+    Asleep,
+    Starting,
+    Up,
+    Missing,
+}
+
 /// One server, `hub`, that is up when it is told so.
-struct Hub {
-    up: watch::Sender<bool>,
+pub(crate) struct Hub {
+    pub(crate) is: watch::Sender<Is>,
+    /// Its tools as they were the last time, and as they are now.
     remembered: Vec<&'static str>,
-    awake: AtomicBool,
-    said: Mutex<Vec<String>>,
+    pub(crate) has: Mutex<Vec<&'static str>>,
+    pub(crate) said: Mutex<Vec<String>>,
+    /// How often it was woken when it was not up, and how often it was waited for.
+    pub(crate) woken: AtomicUsize,
+    pub(crate) waited_for: AtomicUsize,
 }
 
 impl Hub {
-    fn down(remembered: &[&'static str]) -> Arc<Self> {
+    pub(crate) fn down(remembered: &[&'static str]) -> Arc<Self> {
         Arc::new(Self {
-            up: watch::channel(false).0,
+            is: watch::channel(Is::Asleep).0,
             remembered: remembered.to_vec(),
-            awake: AtomicBool::default(),
+            has: Mutex::new(vec!["echo", "asks", "pauses"]),
             said: Mutex::default(),
+            woken: AtomicUsize::default(),
+            waited_for: AtomicUsize::default(),
         })
+    }
+
+    /// Another process finds it as it was left, but not running.
+    pub(crate) fn restarted(&self) {
+        self.is.send_replace(Is::Asleep);
     }
 }
 
@@ -72,7 +94,14 @@ struct Servers(Arc<Hub>);
 
 impl ToolServers for Servers {
     fn wake(&self) {
-        self.0.awake.store(true, Ordering::SeqCst);
+        self.0.is.send_if_modified(|is| match is {
+            Is::Asleep | Is::Missing => {
+                self.0.woken.fetch_add(1, Ordering::SeqCst);
+                *is = Is::Starting;
+                true
+            }
+            Is::Starting | Is::Up => false,
+        });
     }
 
     fn names(&self) -> Vec<String> {
@@ -80,8 +109,8 @@ impl ToolServers for Servers {
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        let names: Vec<&str> =
-            if *self.0.up.borrow() { vec!["echo", "asks", "pauses"] } else { self.0.remembered.clone() };
+        let up = *self.0.is.borrow() == Is::Up;
+        let names: Vec<&str> = if up { self.0.has.lock().unwrap().clone() } else { self.0.remembered.clone() };
         let tool = |name: &str| -> Arc<dyn Tool> {
             let spec = ToolSpec {
                 name: ToolName(format!("hub.{name}")),
@@ -98,30 +127,39 @@ impl ToolServers for Servers {
         names.into_iter().map(tool).collect()
     }
 
-    fn awaited(&self) -> Vec<String> {
-        let known = *self.0.up.borrow() || !self.0.remembered.is_empty() || !self.0.awake.load(Ordering::SeqCst);
-        if known { Vec::new() } else { vec!["hub".into()] }
+    fn stages(&self) -> BTreeMap<String, ServerStage> {
+        let limit = Duration::from_secs(30);
+        let stage = match (*self.0.is.borrow(), self.0.remembered.is_empty()) {
+            (Is::Asleep, _) => return BTreeMap::new(),
+            (Is::Starting, true) => ServerStage::Awaited { limit },
+            (Is::Starting, false) => ServerStage::Remembered { limit },
+            (Is::Up, _) => ServerStage::Listed,
+            (Is::Missing, _) => ServerStage::Missed { reason: "did not say who it is within 30 s".into() },
+        };
+        BTreeMap::from([("hub".to_owned(), stage)])
     }
 
     fn settled(&self, _: Vec<String>) -> BoxFuture<'static, ()> {
-        let mut up = self.0.up.subscribe();
+        self.0.waited_for.fetch_add(1, Ordering::SeqCst);
+        let mut is = self.0.is.subscribe();
         Box::pin(async move {
-            let _ = up.wait_for(|up| *up).await;
+            let _ = is.wait_for(|is| *is != Is::Starting).await;
         })
     }
 }
 
-fn world(policy: Policy, hub: &Arc<Hub>, attendance: Attendance, steps: Vec<Step>) -> World {
+pub(crate) fn world(policy: Policy, hub: &Arc<Hub>, attendance: Attendance, steps: Vec<Step>) -> World {
     let mut world = World::new(policy, ScriptedModel::new(Script::of(steps)), attendance);
     world.servers = Some(Arc::new(Servers(Arc::clone(hub))));
     world
 }
 
-fn default() -> Policy {
-    preset("default").unwrap()
+/// The default preset, in which nothing waits before the first turn.
+pub(crate) fn default() -> Policy {
+    Policy { server_wait_ms: 0, ..preset("default").unwrap() }
 }
 
-fn offers(world: &World) -> Vec<Vec<String>> {
+pub(crate) fn offers(world: &World) -> Vec<Vec<String>> {
     let names = |specs: &[ToolSpec]| {
         let of_hub = specs.iter().filter(|spec| spec.name.server() == "hub" || spec.name.bare().starts_with("wait"));
         of_hub.map(|spec| spec.wire_name.clone()).collect()
@@ -133,7 +171,7 @@ fn offers(world: &World) -> Vec<Vec<String>> {
     pinned.collect()
 }
 
-fn outcomes(world: &World) -> Vec<(OutcomeKind, String)> {
+pub(crate) fn outcomes(world: &World) -> Vec<(OutcomeKind, String)> {
     let finished = world.records().into_iter().filter_map(|record| match record {
         Record::CallFinished(finished) => Some((finished.outcome, finished.text)),
         _ => None,
@@ -141,7 +179,7 @@ fn outcomes(world: &World) -> Vec<(OutcomeKind, String)> {
     finished.collect()
 }
 
-async fn run(world: &World) -> EndReason {
+pub(crate) async fn run(world: &World) -> EndReason {
     match world.process(&Bomb::at(None)).await {
         End::Ended(ended) => ended.reason,
         End::Crashed => panic!("it crashed"),
@@ -149,12 +187,12 @@ async fn run(world: &World) -> EndReason {
 }
 
 /// A run in which the server is up only once the model has been asked: nothing waited for it before.
-async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason {
+pub(crate) async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason {
     let comes_up = async {
         while world.model.heard().is_empty() {
             tokio::task::yield_now().await;
         }
-        hub.up.send_replace(true);
+        hub.is.send_replace(Is::Up);
     };
     tokio::join!(run(world), comes_up).0
 }

@@ -316,7 +316,12 @@ fn context_pinned() -> Record {
         tags: BTreeSet::new(),
     };
     ContextPinned {
-        context: Some(PinnedContext { prefix: "You are of help.".into(), offer: vec![tool], dialect: None }),
+        context: Some(PinnedContext {
+            prefix: "You are of help.".into(),
+            offer: vec![tool],
+            ..PinnedContext::default()
+        }),
+        joined: BTreeSet::new(),
     }
     .into()
 }
@@ -381,6 +386,7 @@ fn policy() -> Policy {
         tags: BTreeSet::new(),
         hidden: BTreeSet::new(),
         retry_after_limit_ms: Some(600_000),
+        server_wait_ms: 0,
     }
 }
 

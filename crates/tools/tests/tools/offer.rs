@@ -183,7 +183,7 @@ fn a_call_that_can_not_run_says_why() {
     let offer = offer_of(vec![tool("local.put", EffectClass::Idempotent, Way::Answer)]);
     let verdict = |name: &str, text: &str| offer.prepare(&reply(name, text), &Permissions::default(), &[]);
     let unknown = verdict("putt", "{\"n\": 1}");
-    assert!(matches!(&unknown.verdict, Verdict::Unknown { reason } if reason.contains("Did you mean `put`?")));
+    assert!(matches!(&unknown.verdict, Verdict::Unknown { reason, .. } if reason.contains("Did you mean `put`?")));
     assert_eq!((unknown.tool, unknown.arguments), (None, Json::parse("{\"n\": 1}").unwrap()));
     for (text, want) in [("{\"n\": \"x\"}", "/n"), ("", "required"), ("[1]", "not an array"), ("{\"n\": \"1", "column")]
     {

@@ -29,6 +29,9 @@ pub enum Verdict {
     Unknown {
         /// What the model is told, with suggestions.
         reason: String,
+        /// The server it names, where that one could not be connected: no fault of the model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unavailable: Option<String>,
     },
 }
 

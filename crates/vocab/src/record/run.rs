@@ -58,6 +58,9 @@ pub struct PinnedContext {
     /// The dialect that the prefix explains and calls are written in; absent means the wire's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// Servers that were still being connected for the first time, so that none of their tools is offered yet.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub awaited: BTreeSet<String>,
 }
 
 /// What a run sends before the conversation was fixed.
@@ -66,6 +69,9 @@ pub struct ContextPinned {
     /// The new context; absent when it is the same as that of the run before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PinnedContext>,
+    /// Servers whose tools joined the offer of the open run with it. Each does so once in a run (M6).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub joined: BTreeSet<String>,
 }
 
 /// The model was sent on with a message of ours.

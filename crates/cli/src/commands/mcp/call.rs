@@ -7,12 +7,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windlass::mcp::ServerName;
 use windlass::tools::{CallContext, Tool, ToolServers as _};
-use windlass::vocab::{Outcome, OutcomeKind, SessionId};
+use windlass::vocab::{Outcome, OutcomeKind, SessionId, Wait};
 
 use super::super::streams::print;
 use super::super::{CommandError, Done};
 use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
+use crate::output::wording;
 use crate::output::{Passing, Showing, broken_json, harmless_lines};
 use crate::settings::nearest;
 
@@ -37,8 +38,10 @@ pub(super) async fn call(
         return Err(CommandError::new(Exit::Usage, text));
     };
     let (words, mut passing) = Passing::on(progress_lines());
+    let waiting = words.clone();
+    let waits = Arc::new(move |wait: Wait| drop(waiting.send_replace(wording::waiting(&wait))));
     let progress = Arc::new(move |text: &str| drop(words.send_replace(text.trim_end().to_owned())));
-    let context = CallContext { progress, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
+    let context = CallContext { progress, waits, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();
     let call = tokio::time::timeout(timeout.unwrap_or(PATIENCE), found.run(context, arguments));
     let given_up = |text: &str| Err(CommandError::new(Exit::Cancelled, text));

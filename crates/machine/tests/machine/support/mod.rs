@@ -259,7 +259,8 @@ impl World {
         match effect {
             Effect::Receive => panic!("nothing to receive"),
             Effect::Pin(_) => {
-                Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), offer: self.specs(), dialect: None })
+                let prefix = "You are a test.".into();
+                Fact::Pinned(PinnedContext { prefix, offer: self.specs(), ..PinnedContext::default() })
             }
             Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
             Effect::HandBack(key) => {

@@ -22,7 +22,7 @@ use windlass_store::{
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
-    Asks, CallContext, Permissions, Registry, Secrets, Tool, ToolServers, Verification, ending_tools,
+    Asks, CallContext, Permissions, Registry, Secrets, ServerStage, Tool, ToolServers, Verification, ending_tools,
 };
 use windlass_vocab::{
     Answer, Attendance, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome, Policy,
@@ -272,8 +272,8 @@ impl ToolServers for CrashingServers {
         let crashing = |inner| Arc::new(CrashingTool { inner, bomb: Arc::clone(&self.bomb) }) as Arc<dyn Tool>;
         self.inner.tools().into_iter().map(crashing).collect()
     }
-    fn awaited(&self) -> Vec<String> {
-        self.inner.awaited()
+    fn stages(&self) -> BTreeMap<String, ServerStage> {
+        self.inner.stages()
     }
     fn settled(&self, servers: Vec<String>) -> windlass_tools::BoxFuture<'static, ()> {
         self.inner.settled(servers)

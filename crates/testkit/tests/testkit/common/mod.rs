@@ -20,7 +20,7 @@ pub(crate) fn context() -> PinnedContext {
         repeatable: false,
         tags: std::collections::BTreeSet::new(),
     };
-    PinnedContext { prefix: String::new(), offer: vec![tool], dialect: None }
+    PinnedContext { prefix: String::new(), offer: vec![tool], ..PinnedContext::default() }
 }
 
 /// A request for the next reply, streamed.
