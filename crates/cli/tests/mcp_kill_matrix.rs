@@ -1,6 +1,6 @@
 //! The kill matrix with an MCP server in it, on the real binary: SIGKILL around every journal write of a
-//! run that calls a server's tools, and in the middle of a call of each effect class. The server is this
-//! program, started again; it counts every call on disk with the idempotency key it came with.
+//! run that calls a server's tools, in the middle of a call of each effect class, and in a wait for a server
+//! that was never met; and what such waits look like from outside. The server is this program, started again; it counts every call on disk with the idempotency key it came with.
 
 // Where processes are not found in /proc there are no survivors to look for.
 #![cfg(target_os = "linux")]
@@ -48,7 +48,19 @@ fn trials() -> Vec<Trial> {
             Ok(())
         })
     });
-    whole.into_iter().chain(in_flight).collect()
+    let late = [
+        ("the_kill_matrix_with_an_mcp_server_that_is_waited_for_in_durable_chat", waited_for_matrix as fn()),
+        ("a_wait_for_servers_that_was_killed_really_waits_after_the_resume", killed_in_a_wait),
+        ("a_preset_with_nothing_but_server_tools_waits_for_them_before_its_first_turn", first_turn_waits),
+        ("a_server_that_keeps_a_script_waiting_is_named_with_its_limit", waits_are_said),
+    ];
+    let late = late.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    whole.into_iter().chain(in_flight).chain(late).collect()
 }
 
 /// What running a tool twice would mean, as its annotations say.
@@ -103,17 +115,36 @@ struct Served {
 
 impl Served {
     fn new(script: Script, does: &Does) -> Self {
+        let served = Self::unmet(script, does);
+        served.open_gate();
+        let met = served.run(&["mcp", "test", "fake"], &[]);
+        assert_eq!(met.code, 0, "{}{}", met.stdout, met.stderr);
+        served
+    }
+
+    /// A bench with a server that was never met, and starts only once its gate is open.
+    fn unmet(script: Script, does: &Does) -> Self {
         let bench = Bench::new(script);
         let tools = CLASSES.map(|class| McpTool::new(class.tool(), does.clone()).annotated(class.annotations()));
         let fake = McpScript { diary: Some(bench.dir.path().join("diary")), ..McpScript::with(tools) };
         let program = std::env::current_exe().expect("this program");
-        let servers = json!({"mcpServers": {"fake": {"command": program, "args": ["fake", fake.to_json()]}}});
+        let gate = "until [ -e \"$0\" ]; do sleep 0.05; done; exec \"$@\"";
+        let gated = json!(["-c", gate, bench.dir.path().join("gate"), program, "fake", fake.to_json()]);
+        let servers = json!({"mcpServers": {"fake": {"command": "sh", "args": gated}}});
         let config = bench.dir.path().join("servers.json");
         std::fs::write(&config, servers.to_string()).expect("written");
-        let served = Self { bench, config };
-        let met = served.run(&["mcp", "test", "fake"], &[]);
-        assert_eq!(met.code, 0, "{}{}", met.stdout, met.stderr);
-        served
+        Self { bench, config }
+    }
+
+    fn open_gate(&self) {
+        std::fs::write(self.bench.dir.path().join("gate"), "").expect("written");
+    }
+
+    /// Settings of the person's own.
+    fn set(&self, toml: &str) {
+        let folder = self.bench.dir.path().join(".config/windlass");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("windlass.toml"), toml).expect("written");
     }
 
     fn line<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
@@ -256,4 +287,111 @@ fn in_flight(preset: &str, class: Class) {
     assert_eq!(finished["body"]["outcome"], outcome, "{context}");
     served.assert_nothing_survives(&context);
     served.bench.assert_whole(&context);
+}
+
+/// What a run does that has to wait for its tools.
+fn waiting_script() -> Script {
+    let calls = [Step::call("wait_for_servers", json!({})), Step::call(&wire(Class::ReadOnly), json!({"n": 1}))];
+    Script::of(calls.into_iter().chain([last("durable-chat")]))
+}
+
+/// Not a moment before the first turn: the model waits itself.
+const NO_WAIT: &str = "[policy]\nserver_wait_ms = 0\n";
+
+/// Killed around every write of a run whose server was never met.
+// proves J3, P2, L1
+fn waited_for_matrix() {
+    let unmet = || {
+        let served = Served::unmet(waiting_script(), &Does::Echo);
+        served.set(NO_WAIT);
+        served.open_gate();
+        served
+    };
+    let undisturbed = unmet();
+    let ran = undisturbed.run(&line("durable-chat"), &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{}", ran.stderr);
+    assert_eq!(undisturbed.effects("undisturbed").len(), 1);
+    let writes = undisturbed.bench.writes("s");
+    for number in 1..=writes {
+        for side in ["before", "after"] {
+            let (served, context) = (unmet(), format!("killed {side} write {number}"));
+            let died = served.run(&line("durable-chat"), &[("WINDLASS_TEST_DIE", &format!("{side}:{number}"))]);
+            assert_eq!(died.code, -9, "{context}: {}", died.stderr);
+            let ran = served.run(&line("durable-chat"), &[]);
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
+            let effects = served.effects(&context);
+            let times: Vec<usize> = effects.values().copied().collect();
+            assert!(matches!(times[..], [1 | 2]), "{context}: {effects:?}");
+            served.assert_nothing_survives(&context);
+            served.bench.assert_whole(&context);
+        }
+    }
+    println!("kill matrix with an MCP server that is waited for: {} ways to die, all recovered", 2 * writes);
+}
+
+/// Killed in the middle of the wait, with the server not there before the next process.
+// proves J3, P2
+fn killed_in_a_wait() {
+    let served = Served::unmet(waiting_script(), &Does::Echo);
+    served.set(NO_WAIT);
+    let mut child = served.bench.spawn(&served.line(&line("durable-chat")));
+    let begun = Instant::now();
+    while served.bench.server.requests().is_empty() || served.bench.records("s", "CallStarted") == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the model never waited");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.try_wait().expect("waited").is_none(), "it waits");
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    served.assert_nothing_survives("killed in a wait");
+    served.open_gate();
+    let ran = served.run(&line("durable-chat"), &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{}", ran.stderr);
+    let requests = served.bench.server.requests();
+    let told = requests.last().expect("a request").body["messages"].to_string();
+    assert!(told.contains("fake is there, with 3 tools."), "{told}");
+    assert_eq!(served.effects("killed in a wait").len(), 1);
+}
+
+// proves P2, L1, E2
+fn first_turn_waits() {
+    for flags in [&[][..], &["--json"]] {
+        let script = Script::of([Step::call(&wire(Class::ReadOnly), json!({"n": 1})), last("durable-chat")]);
+        let served = Served::unmet(script, &Does::Echo);
+        // The test clock is a hundred times as fast.
+        served.set("[policy]\nserver_wait_ms = 3000000\n");
+        let child = served.bench.spawn(&served.line(&[&line("durable-chat")[..], flags].concat()));
+        served.open_gate();
+        let ran = support::ran(child);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let offered = served.bench.server.requests()[0].body["tools"].to_string();
+        assert!(offered.contains("fake__read") && !offered.contains("wait_for_servers"), "{offered}");
+        let said = if flags.is_empty() { ran.stderr } else { ran.stdout };
+        let wanted =
+            if flags.is_empty() { "waiting for the server fake to start (up to 50 min" } else { "\"Waiting\"" };
+        assert_eq!(said.matches(wanted).count(), 1, "{said}");
+        // From the second time on it is known, and nothing waits.
+        let again = served.run(&["run", "again", "--preset", "durable-chat", "--mode", "bypass"], &[]);
+        assert!(again.code == 0 && !again.stderr.contains("waiting for the server"), "{}", again.stderr);
+    }
+}
+
+// proves P2, T5
+fn waits_are_said() {
+    let wait = || Step::call("wait_for_servers", json!({}));
+    let hung = Served::unmet(Script::of([wait(), Step::call("fake__read", json!({})), last("default")]), &Does::Echo);
+    hung.set("[policy]\nserver_wait_ms = 0\n[mcp]\nstartup_timeout = 3\n");
+    let begun = Instant::now();
+    let ran = hung.run(&line("default"), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("waiting for the server fake to start (up to 3 s)").count(), 1, "{}", ran.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(30), "it is waited for once: {:?}", begun.elapsed());
+    let told = hung.bench.last_request("tool").concat();
+    assert!(told.contains("is not waited for again in this run"), "{told}");
+
+    let silent = Served::new(Script::of([Step::call("fake__read", json!({})), last("default")]), &Does::Never);
+    silent.set("[mcp]\ncall_timeout = 3\n");
+    let ran = silent.run(&line("default"), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("waiting for fake.read (up to 3 s)").count(), 1, "{}", ran.stderr);
 }

@@ -354,10 +354,8 @@ fn blame_server(name: &str, verdict: &mut Verdict, stages: &BTreeMap<String, Ser
         | ServerStage::Listed => None,
     });
     if let Some((server, why)) = missed {
-        *reason = format!(
-            "The server `{server}` is not available in this run: it {}. Go on without it.",
-            why.trim_end_matches('.')
-        );
+        let why = why.trim_end_matches('.');
+        *reason = format!("{reason} The server `{server}` {why}, and is not waited for again in this run.");
         *unavailable = Some(server.clone());
     }
 }

@@ -48,11 +48,15 @@ impl House {
         Servers::new(configs, Options { memory: Some(memory.to_owned()), ..Options::default() })
     }
 
-    /// A world whose processes all meet this server, and know it from before.
-    fn world(&self, policy: &Policy, attendance: Attendance) -> World {
-        let policy = Policy { approval_wait_ms: u64::from(u32::MAX), ..policy.clone() };
-        let mut world = World::new(policy.clone(), ScriptedModel::new(script(&policy)), attendance);
-        let (memory, url) = (self.dir.path().join("memory"), self.server.url());
+    /// A world whose processes all meet this server, and know it from before or don't.
+    fn world(&self, policy: &Policy, attendance: Attendance, met: Met) -> World {
+        let policy = Policy { approval_wait_ms: u64::from(u32::MAX), server_wait_ms: 0, ..policy.clone() };
+        let mut world = World::new(policy.clone(), ScriptedModel::new(script(&policy, met)), attendance);
+        let memory = match met {
+            Met::Before => self.dir.path().join("memory"),
+            Met::Never => world.dir.path().join("memory"),
+        };
+        let url = self.server.url();
         let serve = move || Arc::new(Self::servers(&memory, &url)) as Arc<dyn windlass_tools::ToolServers>;
         world.served = Some((Arc::new(serve), vec!["fake.read", "fake.set", "fake.pay", "fake.ask"]));
         world
@@ -69,24 +73,37 @@ impl House {
     }
 }
 
-fn script(policy: &Policy) -> Script {
+/// Whether the server was listed before the first process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Met {
+    Before,
+    Never,
+}
+
+fn script(policy: &Policy, met: Met) -> Script {
     let last = if policy.nudges.contains(&Nudge::NoToolCall) {
         Step::call("task_completion", json!({"result": "All done."}))
     } else {
         Step::say("All done.")
     };
-    Script::of([
+    let wait = (met == Met::Never).then(|| Step::call("wait_for_servers", json!({})));
+    Script::of(wait.into_iter().chain([
         Step::call("fake__read", json!({"n": 1})).and_call("fake__set", json!({"n": 2})),
         Step::call("fake__pay", json!({"n": 3})),
         Step::call("fake__ask", json!({"n": 4})),
         last,
-    ])
+    ]))
 }
 
 /// Dies at a point, then runs to the end, and checks everything.
-async fn check(house: &House, policy: &Policy, attendance: Attendance, expected: &RunEnded, death: Point) {
-    let world = house.world(policy, attendance);
-    let context = format!("{} dying at {death:?}", policy.preset);
+async fn check(
+    house: &House,
+    (policy, attendance, met): (&Policy, Attendance, Met),
+    expected: &RunEnded,
+    death: Point,
+) {
+    let world = house.world(policy, attendance, met);
+    let context = format!("{}, met {met:?}, dying at {death:?}", policy.preset);
     let process = async |bomb: &Arc<Bomb>| tokio::time::timeout(LONG, world.process(bomb)).await;
     let bomb = Bomb::at(Some(death));
     let died = process(&bomb).await.unwrap_or_else(|_| panic!("{context}: hangs before"));
@@ -100,9 +117,9 @@ async fn check(house: &House, policy: &Policy, attendance: Attendance, expected:
     left.assert_fates(&world, &house.executed(), &context);
 }
 
-async fn matrix(house: &House, name: &str, attendance: Attendance) -> usize {
+async fn matrix(house: &House, name: &str, attendance: Attendance, met: Met) -> usize {
     let policy = preset(name).expect("a preset");
-    let (world, bomb) = (house.world(&policy, attendance), Bomb::at(None));
+    let (world, bomb) = (house.world(&policy, attendance, met), Bomb::at(None));
     let End::Ended(end) = world.process(&bomb).await else { panic!("{name}: the undisturbed run must end") };
     assert_eq!(end.answer, "All done.", "{name}");
     assert_eq!(requested(&world.records()).len(), 4, "{name}: every tool of the server");
@@ -116,7 +133,7 @@ async fn matrix(house: &House, name: &str, attendance: Attendance) -> usize {
         points.extend([Point::Tool(Side::Before, n), Point::Tool(Side::After, n)]);
     }
     for point in &points {
-        check(house, &policy, attendance, &end, *point).await;
+        check(house, (&policy, attendance, met), &end, *point).await;
     }
     points.len()
 }
@@ -129,15 +146,17 @@ async fn the_kill_matrix_in_process_with_an_mcp_server() {
     first.connect(&"fake".parse().expect("a name")).await.expect("it is there");
     first.shutdown().await;
     let mut total = 0;
-    for (name, attendance) in [
-        ("durable-chat", Attendance::Unattended),
-        ("assistant", Attendance::Unattended),
-        ("operator", Attendance::Attended),
-        ("default", Attendance::Attended),
-        ("default", Attendance::Unattended),
+    for (name, attendance, met) in [
+        ("durable-chat", Attendance::Unattended, Met::Before),
+        ("durable-chat", Attendance::Unattended, Met::Never),
+        ("assistant", Attendance::Unattended, Met::Before),
+        ("operator", Attendance::Attended, Met::Before),
+        ("default", Attendance::Attended, Met::Before),
+        ("default", Attendance::Unattended, Met::Before),
+        ("default", Attendance::Unattended, Met::Never),
     ] {
-        let checked = matrix(&house, name, attendance).await;
-        println!("kill matrix with an MCP server: {name}, {attendance:?}: {checked} ways to die");
+        let checked = matrix(&house, name, attendance, met).await;
+        println!("kill matrix with an MCP server: {name}, {attendance:?}, met {met:?}: {checked} ways to die");
         total += checked;
     }
     println!("kill matrix in process with an MCP server: {total} ways to die, all recovered");

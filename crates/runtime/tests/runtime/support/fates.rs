@@ -183,11 +183,13 @@ fn in_flight(paused: &[CallId], call: CallId) -> Reached {
     Reached::InFlight(if paused.contains(&call) { Answers::There } else { Answers::NotYet })
 }
 
-/// The calls of a journal, but for those that end the run.
+/// The calls of a journal whose effects are counted: not those that end the run, nor a wait for servers, which a
+/// process that knows them already has no tool for.
 pub(crate) fn requested(records: &[Record]) -> Vec<(EffectId, CallRequested)> {
     let requests = records.iter().filter_map(|record| match record {
         Record::CallRequested(requested) if requested.ending.is_none() => Some(requested.clone()),
         _ => None,
     });
+    let requests = requests.filter(|request| request.name != "wait_for_servers");
     requests.map(|request| (request.effect_id.clone(), request)).collect()
 }
