@@ -212,3 +212,21 @@ impl Gathered {
         Ok(permissions)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves P2: a person is never kept waiting, unless whoever builds the agent says so
+    #[test]
+    fn an_attended_agent_waits_for_no_server_unless_it_is_told_to() {
+        let wait = |attendance, patch: PolicyPatch| {
+            let mut gathered = Gathered { attendance, patches: vec![patch], ..Gathered::default() };
+            gathered.take_policy().map(|policy| policy.server_wait_ms).ok()
+        };
+        let told = PolicyPatch { server_wait_ms: Some(7), ..PolicyPatch::default() };
+        assert_eq!(wait(Attendance::Unattended, PolicyPatch::default()), Some(5_000));
+        assert_eq!(wait(Attendance::Attended, PolicyPatch::default()), Some(0));
+        assert_eq!(wait(Attendance::Attended, told), Some(7));
+    }
+}

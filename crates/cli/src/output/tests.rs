@@ -2,7 +2,8 @@ use std::io::{self, Write};
 
 use windlass_vocab::{
     At, CallId, CallStarted, CommandExit, Delta, DeltaBody, EndReason, Event, Failure, FailureClass, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted,
+    Nudge, NudgeCause, Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted, Wait,
+    WaitFor,
 };
 
 use super::{Progress, Stream, View};
@@ -150,6 +151,25 @@ fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
     assert_eq!(live, line("hel") + &line("hello") + "\r\u{1b}[K");
     let long = shown(Stream::Terminal, &[text_delta(&"ü".repeat(500))]);
     assert_eq!(long.matches('ü').count(), 70);
+}
+
+// proves P2: who watches a script learns what it waits for
+#[test]
+fn a_wait_for_a_server_is_one_line_in_a_file_and_live_on_a_terminal() {
+    let waiting = |what, limit_ms| delta(DeltaBody::Waiting { call: None, wait: Wait { what, limit_ms } });
+    let events = [
+        waiting(WaitFor::Servers(vec!["git".into()]), 30_000),
+        waiting(WaitFor::Servers(vec!["a".into(), "b".into()]), 5_000),
+        waiting(WaitFor::Answer("git.log".into()), 120_000),
+    ];
+    let lines = [
+        "waiting for the server git to start (up to 30 s)",
+        "waiting for the servers a, b to start (up to 5 s)",
+        "waiting for git.log (up to 2 min 0 s)",
+    ];
+    assert_eq!(shown(Stream::Piped, &events), lines.map(|line| format!("{line}\n")).concat());
+    let live = shown(Stream::Terminal, &events);
+    assert!(lines.iter().all(|line| live.contains(line)) && !live.contains('\n'), "{live:?}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Servers that answer badly, twice, wrongly, late or not at all.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use windlass_testkit::mcp::{Does, McpScript, McpTool};
-use windlass_vocab::OutcomeKind;
+use windlass_tools::CallContext;
+use windlass_vocab::{OutcomeKind, Wait, WaitFor};
 
 use crate::room::{CALL, Limits, Room, SHORT_CALL, SLACK, context, nobody};
 
@@ -12,6 +14,7 @@ crate::trials! {
     one_that_dies_over_a_call_is_an_error_at_once_and_starts_again,
     one_that_dies_every_time_is_given_up,
     one_that_never_answers_is_stopped_at_its_limit_and_told,
+    what_is_waited_for_is_said_with_its_limit,
     one_that_reads_no_more_holds_up_nobody,
     a_stop_reaches_the_server_and_ends_the_call_at_once,
     ids_that_go_wrong_never_reach_another_call,
@@ -23,6 +26,19 @@ crate::trials! {
     a_result_of_the_wrong_shape_is_shown_as_it_came,
     errors_of_tool_and_protocol_are_told_apart,
     calls_in_flight_when_a_server_dies_all_end,
+}
+
+// proves P2: nobody waits in the dark
+async fn what_is_waited_for_is_said_with_its_limit() {
+    let room = Room::with(Limits::Calls(Duration::from_secs(3)), doing(Does::Never));
+    room.connect("bad").await.unwrap();
+    let (told, heard) = std::sync::mpsc::channel();
+    let waits = Arc::new(move |wait| drop(told.send(wait)));
+    let outcome = room.tool("bad.it").run(CallContext { waits, ..context(&nobody()) }, json!({})).await;
+    assert_eq!(outcome.kind, OutcomeKind::TimedOut, "{outcome:?}");
+    let wait = Wait { what: WaitFor::Answer("bad.it".into()), limit_ms: 3_000 };
+    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [wait], "once");
+    room.end().await;
 }
 
 fn doing(does: Does) -> McpScript {

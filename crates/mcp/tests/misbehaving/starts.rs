@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use windlass_mcp::{Reach, ServerConfig};
 use windlass_testkit::mcp::{Handshake, McpScript, Probe, REVISIONS};
-use windlass_tools::ToolServers as _;
+use windlass_tools::{ServerStage, ToolServers as _};
 
 use crate::room::{Limits, Room, SHORT_STARTUP, STARTUP, assert_none_left};
 
@@ -182,5 +182,14 @@ async fn one_that_hangs_holds_up_nobody() {
     room.assert_good().await;
     room.servers.settled(vec!["hung".to_owned(), "gone".to_owned(), "slow".to_owned()]).await;
     assert!(room.servers.awaited().is_empty());
+    let stages = room.servers.stages();
+    assert!(
+        matches!(&stages["hung"], ServerStage::Missed { reason } if reason.contains("did not say who it is")),
+        "{stages:?}"
+    );
+    // It had its chance; only the next run wakes it again.
+    let again = Instant::now();
+    room.servers.settled(vec!["hung".to_owned()]).await;
+    assert!(again.elapsed() < SHORT_STARTUP, "{:?}", again.elapsed());
     room.end().await;
 }
