@@ -143,12 +143,12 @@ fn command(line: &str, name: &str, argument: Option<&str>) -> Meaning {
 fn unknown(name: &str) -> String {
     let word = |name: &'static str| name.trim_start_matches('/');
     let names: Vec<&str> = TABLE.iter().map(|entry| word(entry.name)).collect();
-    let hint = match near(&name.trim_start_matches('/').to_lowercase(), &names) {
-        Some(nearest) => format!("did you mean /{nearest}?"),
-        None => "/help lists them".to_owned(),
-    };
+    let nearest = near(&name.trim_start_matches('/').to_lowercase(), &names);
     let name = brief(name);
-    format!("there is no command {name}; {hint} `/{name} …` sends it to the model")
+    match nearest {
+        Some(nearest) => format!("there is no command {name}: did you mean /{nearest}? (/{name} is sent to the model)"),
+        None => format!("there is no command {name}: /help lists them (/{name} is sent to the model)"),
+    }
 }
 
 /// What was typed, as far as a message repeats it.
@@ -216,7 +216,7 @@ mod tests {
         ] {
             let Meaning::Wrong(text) = read(line) else { panic!("{line} is taken") };
             let name = line.split_whitespace().next().unwrap();
-            assert_eq!(text, format!("there is no command {name}; {nearest} `/{name} …` sends it to the model"));
+            assert_eq!(text, format!("there is no command {name}: {nearest} (/{name} is sent to the model)"));
         }
         for line in ["/stop it", "/help me with this"] {
             let expected = format!("takes nothing after it; `/{line}` sends it to the model");

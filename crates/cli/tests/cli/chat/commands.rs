@@ -59,8 +59,8 @@ fn help_lists_every_command() {
 fn a_path_is_said_to_the_model_and_an_unknown_command_is_refused_unless_it_has_two_slashes() {
     let bench = Bench::new(Script::when("", [Step::say("Aye.")]));
     let mut glass = chat(&bench);
-    say(&mut glass, "/hepl", "there is no command /hepl; did you mean /help?");
-    say(&mut glass, "/compact", "there is no command /compact; /help lists them");
+    say(&mut glass, "/hepl", "there is no command /hepl: did you mean /help?");
+    say(&mut glass, "/compact", "there is no command /compact: /help lists them");
     assert_eq!(bench.server.count(), 0);
     say(&mut glass, "/etc/hosts says what?", "Aye.");
     assert_eq!(bench.last_request("user"), ["/etc/hosts says what?"]);

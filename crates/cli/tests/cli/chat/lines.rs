@@ -58,7 +58,7 @@ fn a_command_that_does_not_exist_ends_a_pipe_with_2_and_two_slashes_send_it() {
     let bench = Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)));
     let ran = bench.run_with_input(&["--session", "k"], b"//hepl\n/usr/bin/x\n/hepl\nnever\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, "Aye.\nAye.\n"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("there is no command /hepl; did you mean /help?"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("there is no command /hepl: did you mean /help?"), "{}", ran.stderr);
     assert_eq!(bench.last_request("user"), ["/hepl", "/usr/bin/x"]);
 }
 
