@@ -13,6 +13,8 @@ pub mod commands;
 mod crash;
 mod demo;
 mod doctor;
+#[cfg(test)]
+mod emulator;
 pub mod exit;
 mod form;
 mod init;

@@ -16,7 +16,7 @@ enum Row {
     Away,
     /// On the fresh line where the screen goes on.
     Here,
-    /// One line below where the screen goes on; that place is saved in the terminal.
+    /// On a line of its own below the one where the screen goes on.
     Below,
 }
 
@@ -75,6 +75,11 @@ impl Console {
         &mut self,
         paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>,
     ) -> Result<(), TerminalError> {
+        write(&self.frame(paint)?)
+    }
+
+    /// What is to be written for that.
+    fn frame(&mut self, paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let mut frame = Vec::new();
         self.take_row_away(&mut frame);
         paint(&mut self.screen)?;
@@ -84,7 +89,7 @@ impl Console {
         }
         frame.extend(painted);
         self.put_row(&mut frame);
-        write(&frame)
+        Ok(frame)
     }
 
     /// Shows the typed line as it is now.
@@ -122,8 +127,12 @@ impl Console {
     }
 
     pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> Result<(), TerminalError> {
+        write(&self.resized(width, height)?)
+    }
+
+    fn resized(&mut self, width: usize, height: usize) -> io::Result<Vec<u8>> {
         (self.look.width, self.look.height) = (width, height);
-        self.show(|screen| {
+        self.frame(|screen| {
             screen.resize(width, above(height));
             Ok(())
         })
@@ -143,8 +152,10 @@ impl Console {
     fn take_row_away(&mut self, frame: &mut Vec<u8>) {
         match self.row {
             Row::Away => {}
-            Row::Here => frame.extend(b"\r\x1b[K"),
-            Row::Below => frame.extend(b"\r\x1b[K\x1b8"),
+            Row::Here => frame.extend(b"\r\x1b[J"),
+            // By one row and no more: however the terminal has wrapped the line, that never leads above the row
+            // where the screen goes on. A saved place would be wrong once the terminal has another size.
+            Row::Below => frame.extend(b"\r\x1b[J\x1b[A"),
         }
         self.row = Row::Away;
     }
@@ -155,9 +166,8 @@ impl Console {
         }
         self.row = if begins_a_line(&self.tail) { Row::Here } else { Row::Below };
         if self.row == Row::Below {
-            // A vertical tab goes one line down in the same column, and makes the line if need be;
-            // only then is the place saved, so that it does not move.
-            frame.extend(b"\x0b\x1b[A\x1b7\x1b[B");
+            // A vertical tab goes one line down, and makes the line if need be.
+            frame.extend(b"\x0b");
         }
         let width = self.look.width.saturating_sub(self.prompt.chars().count() + 1).max(2);
         let newline = if self.look.glyphs == Glyphs::Unicode { '⏎' } else { '|' };
@@ -213,3 +223,7 @@ fn write(frame: &[u8]) -> Result<(), TerminalError> {
     out.write_all(frame)?;
     Ok(out.flush()?)
 }
+
+#[cfg(test)]
+#[path = "console_tests.rs"]
+mod tests;

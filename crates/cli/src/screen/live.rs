@@ -1,8 +1,14 @@
 //! The bottom of the terminal. What is final is written once and scrolls away; below it stands a
 //! live region that is written over.
 //!
-//! Between two writes the cursor stands at the end of the live region, or on an empty line where
+//! Between two writes the cursor stands in the last row of the live region, or on an empty line where
 //! there is none. Rows that have not changed are not written again.
+//!
+//! A terminal may change its size at any time, long before we hear of it, and most then wrap anew what
+//! they show. So the region is found by one fact alone: every row was written as a line of its own, and
+//! however a terminal wraps it, it takes at least one row. To go up by one row less than were written
+//! never leaves the region; what stands above it is never erased. If a narrower terminal has wrapped
+//! some rows, the first of them stay behind: too much text is better than too little.
 
 use std::io::{self, Write};
 
@@ -22,18 +28,34 @@ struct Row {
     width: usize,
 }
 
+/// What a new size means for the rows of the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resized {
+    /// Each takes one row as before.
+    Unwrapped,
+    /// Some are wider than the terminal now: it may have wrapped them.
+    Wrapped,
+}
+
 #[derive(Debug)]
 pub(super) struct Live<W: Write> {
     out: W,
     look: Look,
     rows: Vec<Row>,
-    /// Rows the region takes; more than `rows` knows of after the terminal wrapped them.
-    taken: usize,
+    /// Whether the rows stand as they were written.
+    intact: Intact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Intact {
+    Yes,
+    /// The terminal had another size since.
+    Unknown,
 }
 
 impl<W: Write> Live<W> {
     pub(super) fn new(out: W, look: Look) -> Self {
-        Self { out, look, rows: Vec::new(), taken: 0 }
+        Self { out, look, rows: Vec::new(), intact: Intact::Yes }
     }
 
     pub(super) fn out(&mut self) -> &mut W {
@@ -44,50 +66,47 @@ impl<W: Write> Live<W> {
         self.look
     }
 
-    /// The terminal has another size now, and most have wrapped what stood there anew.
-    pub(super) fn resize(&mut self, width: usize, height: usize) {
-        if self.taken > 0 && width != self.look.width {
-            self.taken = self.rows.iter().map(|row| row.width.div_ceil(width.max(1)).max(1)).sum();
-        }
+    /// The terminal has another size now.
+    pub(super) fn resize(&mut self, width: usize, height: usize) -> Resized {
         (self.look.width, self.look.height) = (width, height);
+        self.intact = Intact::Unknown;
+        let wraps = self.rows.iter().any(|row| row.width > width);
+        if wraps { Resized::Wrapped } else { Resized::Unwrapped }
     }
 
-    /// Writes what is final above the live region, and the region as it is now.
+    /// Writes what is final above the live region, and the region as it is now. What is final is written
+    /// though it stood in the region already: a terminal that is narrower than we know has cut it off there.
     pub(super) fn show(&mut self, done: &[Line], live: &[Line]) -> io::Result<()> {
         let done: Vec<Row> = done.iter().map(|line| self.row(line)).collect();
         let live = self.live_rows(live);
-        let same = self.unchanged(&done, &live);
-        if same == self.rows.len() && done.is_empty() && live.len() == same && self.taken == same {
+        let same = if done.is_empty() { self.unchanged(&live) } else { 0 };
+        if done.is_empty() && live.len() == same && self.rows.len() == same && self.intact == Intact::Yes {
             return Ok(());
         }
-        // The cursor stands on the last row, before and after: at least that one is written again.
-        let last = if live.is_empty() { done.len() } else { done.len() + live.len() - 1 };
-        let same = same.min(self.taken.saturating_sub(1)).min(last);
-        let mut bytes = up(self.taken.saturating_sub(1 + same));
+        // The cursor stands in the last row, before and after: at least that one is written again.
+        let same = same.min(self.rows.len().saturating_sub(1)).min(live.len().saturating_sub(1));
+        let mut bytes = up(self.rows.len().saturating_sub(1 + same));
         bytes.push_str(ERASE_BELOW);
-        for row in done.iter().skip(same) {
+        for row in &done {
             bytes.push_str(&row.painted);
             bytes.push_str("\r\n");
         }
-        let above = same.saturating_sub(done.len());
-        if live.len() > above {
-            let rows: Vec<&str> = live.iter().skip(above).map(|row| row.painted.as_str()).collect();
+        if live.len() > same {
+            let rows: Vec<&str> = live.iter().skip(same).map(|row| row.painted.as_str()).collect();
             bytes.push_str(NO_WRAP);
             bytes.push_str(&rows.join("\r\n"));
             bytes.push_str(WRAP);
         }
-        self.taken = live.len();
-        self.rows = live;
+        (self.rows, self.intact) = (live, Intact::Yes);
         self.write(&bytes)
     }
 
     /// How many rows at the top of the region already say what shall be there.
-    fn unchanged(&self, done: &[Row], live: &[Row]) -> usize {
-        if self.rows.len() != self.taken {
-            return 0;
+    fn unchanged(&self, live: &[Row]) -> usize {
+        match self.intact {
+            Intact::Unknown => 0,
+            Intact::Yes => self.rows.iter().zip(live).take_while(|(old, new)| old.painted == new.painted).count(),
         }
-        let wanted = done.iter().chain(live);
-        self.rows.iter().zip(wanted).take_while(|(old, new)| old.painted == new.painted && sure(&new.painted)).count()
     }
 
     /// The end of what fits, long lines broken.
@@ -121,10 +140,4 @@ impl<W: Write> Live<W> {
 
 fn up(rows: usize) -> String {
     if rows == 0 { String::new() } else { format!("\u{1b}[{rows}A") }
-}
-
-/// Whether terminals agree on how wide it is: a row that one of them may have clipped is not taken
-/// for a finished one.
-fn sure(painted: &str) -> bool {
-    !painted.contains(['\u{200d}', '\u{fe0f}'])
 }

@@ -41,7 +41,7 @@ use windlass_vocab::{CallRequested, DeltaBody, EndReason, Event, RunEnded};
 use self::answer::{Answer, Shown};
 use self::awaited::Awaited;
 use self::calls::Calls;
-use self::live::Live;
+use self::live::{Live, Resized};
 use self::reply::{AttemptKey, Reply};
 use self::style::{Line, Span, Style};
 use self::wrap::wrap;
@@ -52,6 +52,9 @@ pub use self::look::{Colour, Fold, Glyphs, Look};
 
 /// Between two repaints at least this long passes, however fast text comes.
 pub const REPAINT_MS: u64 = 33;
+
+/// How long a window that was made narrower must keep its size before it is painted again.
+const SETTLING_MS: u64 = 200;
 
 /// What stands right above, as far as it decides on blank lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +92,8 @@ pub struct Screen<W: Write> {
     above: Above,
     now: u64,
     painted: Option<u64>,
+    /// Nothing is painted before: the window may still be changing its size.
+    settles_at: u64,
 }
 
 impl<W: Write> Screen<W> {
@@ -107,12 +112,16 @@ impl<W: Write> Screen<W> {
             above: Above::Others,
             now: 0,
             painted: None,
+            settles_at: 0,
         }
     }
 
-    /// The terminal has another size. Seen at the next event or tick.
+    /// The terminal has another size. Seen at a later event or tick: while a window is dragged narrower, each
+    /// repaint may leave rows behind, so there is but one, when it is done.
     pub fn resize(&mut self, width: usize, height: usize) {
-        self.live.resize(width, height);
+        if self.live.resize(width, height) == Resized::Wrapped {
+            self.settles_at = self.now + SETTLING_MS;
+        }
     }
 
     /// Shows an event, or takes it in until the next repaint is due.
@@ -207,6 +216,9 @@ impl<W: Write> Screen<W> {
     }
 
     fn paint(&mut self) -> io::Result<()> {
+        if self.now < self.settles_at {
+            return Ok(());
+        }
         self.painted = Some(self.now);
         let live = self.live_lines();
         let done = std::mem::take(&mut self.done);
