@@ -80,7 +80,7 @@ mod tests {
         Exit::from(&ended(reason, "", failure)).code()
     }
 
-    // proves L3 at the command line: each end has its exit code
+    // proves W2: each end has its exit code
     #[test]
     fn every_end_of_a_run_has_the_exit_code_of_the_contract() {
         for (reason, expected) in [

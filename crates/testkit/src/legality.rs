@@ -168,7 +168,6 @@ mod tests {
         json!({"role": "tool", "tool_call_id": id, "content": "ok"})
     }
 
-    // proves J10
     #[test]
     fn a_whole_history_is_legal() {
         let system = json!({"role": "system", "content": "s"});
@@ -179,7 +178,6 @@ mod tests {
         );
     }
 
-    // proves J10
     #[test]
     fn every_way_to_break_a_history_is_named() {
         let broken = [
@@ -211,7 +209,6 @@ mod tests {
         }
     }
 
-    // proves J10
     #[test]
     fn arguments_that_are_no_object_are_illegal() {
         for arguments in [json!("[]"), json!("{"), json!(""), json!({})] {
@@ -221,7 +218,6 @@ mod tests {
         }
     }
 
-    // proves M9
     #[test]
     fn a_tool_choice_needs_tools() {
         let request = |tools: Value, choice: Value| {
@@ -233,7 +229,6 @@ mod tests {
         assert!(request(json!([]), Value::Null).is_err());
     }
 
-    // proves J10
     #[test]
     fn a_history_is_held_to_the_same_rules() {
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };

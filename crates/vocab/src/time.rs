@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn no_moment_is_written_that_can_not_be_read_back() {
-        // proves J8
+        // proves J7
         let (earliest, latest) = At::WRITABLE;
         assert_eq!(earliest.to_string(), "0000-01-01T00:00:00.000Z");
         assert_eq!(latest.to_string(), "9999-12-31T23:59:59.999Z");

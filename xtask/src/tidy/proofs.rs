@@ -1,26 +1,48 @@
-//! A test says which rule it proves in a comment, `proves J5`; the rule must exist.
+//! A test says which rule it proves in a comment, `proves J5`. docs/rules.md lists the rules of what is built:
+//! only those may be claimed, and each must be.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Problem, numbered};
 use crate::tree::Tree;
 
-/// The chapters of the rules, and how many rules each has.
-const RULES: &[(char, u32)] =
-    &[('L', 11), ('J', 11), ('M', 9), ('T', 11), ('P', 5), ('C', 10), ('S', 5), ('E', 3), ('W', 9), ('X', 4), ('G', 3)];
+/// Where the rules are listed, each as `**J5**` and its words.
+const RULES: &str = "docs/rules.md";
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
-    tree.ending(".rs")
-        .flat_map(|(path, text)| {
-            numbered(text).filter_map(move |(line, text)| Some(Problem::at(path, line, wrong(text)?)))
-        })
-        .collect()
+    let text = tree.text(RULES).unwrap_or_default();
+    let mut problems = Vec::new();
+    let mut listed = BTreeMap::new();
+    for (line, rule) in numbered(text).flat_map(|(line, text)| rules_of(text).map(move |rule| (line, rule))) {
+        if listed.insert(rule, line).is_some() {
+            problems.push(Problem::at(RULES, line, format!("rule {rule} is listed twice")));
+        }
+    }
+    let mut claimed = BTreeSet::new();
+    for (path, text) in tree.ending(".rs") {
+        for (line, rule) in numbered(text).flat_map(|(line, text)| claims_of(text).map(move |rule| (line, rule))) {
+            claimed.insert(rule);
+            if !listed.contains_key(rule) {
+                problems.push(Problem::at(path, line, format!("rule {rule} is not listed in {RULES}")));
+            }
+        }
+    }
+    let unproved = listed.iter().filter(|(rule, _)| !claimed.contains(*rule));
+    problems.extend(unproved.map(|(rule, line)| Problem::at(RULES, *line, format!("no test proves rule {rule}"))));
+    problems
 }
 
-/// What is wrong with the claim a line makes, if it makes one.
-fn wrong(line: &str) -> Option<String> {
-    let comment = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']);
-    let claim = comment.trim_start().strip_prefix("proves ")?;
-    let rules = claim.split(|c: char| !c.is_alphanumeric()).filter(|word| looks_like_a_rule(word));
-    rules.filter(|rule| !exists(rule)).map(|rule| format!("there is no rule {rule}")).next()
+/// The rules that a line of the list explains.
+fn rules_of(line: &str) -> impl Iterator<Item = &str> {
+    // Every other piece between pairs of stars stands inside them.
+    line.split("**").skip(1).step_by(2).filter(|word| looks_like_a_rule(word))
+}
+
+/// The rules that a line claims to prove, if it is such a comment.
+fn claims_of(line: &str) -> impl Iterator<Item = &str> {
+    let comment = line.trim_start().strip_prefix("//").map(|comment| comment.trim_start_matches(['/', '!']));
+    let claim = comment.and_then(|comment| comment.trim_start().strip_prefix("proves ")).unwrap_or_default();
+    claim.split(|c: char| !c.is_alphanumeric()).filter(|word| looks_like_a_rule(word))
 }
 
 fn looks_like_a_rule(word: &str) -> bool {
@@ -30,38 +52,34 @@ fn looks_like_a_rule(word: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_digit())
 }
 
-fn exists(rule: &str) -> bool {
-    let (letter, number) = rule.split_at(1);
-    let number = number.parse::<u32>().unwrap_or_default();
-    RULES.iter().any(|(chapter, count)| letter.starts_with(*chapter) && (1..=*count).contains(&number))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::wrong;
+    use super::problems;
+    use crate::tree::Tree;
 
-    #[test]
-    fn a_claim_names_rules_that_exist() {
-        for line in [
-            "// proves J5",
-            "    // proves L1, L2–L9 and T11: words",
-            "/// proves G3",
-            "// proves the contract of a command",
-            "// J99",
-        ] {
-            assert_eq!(wrong(line), None, "{line}");
-        }
+    const LIST: &str = "# Rules\n- **J1** One truth, *always*.\n- **J2** One write. · **M3** Waits.\n";
+
+    fn told(rules: &str, test: &str) -> Vec<String> {
+        problems(&Tree::from([("docs/rules.md", rules), ("a.rs", test)])).iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn a_rule_that_does_not_exist_is_named() {
-        for (line, what) in [
-            ("// proves J12", "there is no rule J12"),
-            ("// proves J1, K1", "there is no rule K1"),
-            ("// proves M0", "there is no rule M0"),
-            ("// proves j5", "there is no rule j5"),
-        ] {
-            assert_eq!(wrong(line).as_deref(), Some(what), "{line}");
-        }
+    fn claims_of_listed_rules_are_in_order() {
+        let test = "// proves J1, J2: words\n    /// proves M3 in part\n// proves the contract of a command\n// J99\n";
+        assert_eq!(told(LIST, test), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_claim_of_a_rule_that_is_not_listed_is_told() {
+        let test = "// proves J1, K1\n// proves J2, M3\n//! proves j1\n";
+        let expected =
+            ["a.rs:1: rule K1 is not listed in docs/rules.md", "a.rs:3: rule j1 is not listed in docs/rules.md"];
+        assert_eq!(told(LIST, test), expected);
+    }
+
+    #[test]
+    fn a_rule_that_nobody_proves_or_that_is_listed_twice_is_told() {
+        assert_eq!(told(LIST, "// proves J1, J2"), ["docs/rules.md:3: no test proves rule M3"]);
+        assert_eq!(told("**J1** a\n**J1** b\n", "// proves J1"), ["docs/rules.md:2: rule J1 is listed twice"]);
     }
 }

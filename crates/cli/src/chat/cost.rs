@@ -69,7 +69,6 @@ mod tests {
 
     use super::{Cost, grouped, line};
 
-    // proves M7 at the terminal
     #[test]
     fn tokens_are_counted_and_money_shown_where_it_is_known() {
         let mut cost = Cost::default();

@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(calls[0].arguments, json!({"from": "shot-2.png", "to": "text-of-shot-2-txt.png"}));
     }
 
-    // proves J3 for the demo: what is said depends on the conversation alone
+    // A demo that was killed can only go on because what is said depends on the conversation alone.
     #[test]
     fn asked_again_at_any_point_it_says_the_same() {
         let mut talk = Talk::begun();

@@ -119,7 +119,6 @@ mod tests {
         checks.iter().map(|check| format!("{} {}: {}", check.state.word(), check.name, check.said)).collect()
     }
 
-    // proves M8 in part: what the server says of itself is looked at before a run
     #[test]
     fn a_list_says_all_that_can_be_known_without_a_call() {
         assert_eq!(

@@ -37,7 +37,7 @@ fn settled(next: Next) -> String {
     }
 }
 
-// proves M2 in part: what is named is taken, and nobody is asked
+// What is named is taken, and nobody is asked.
 #[test]
 fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
     let named = endpoint("http://h/v1", Origin::Flag("--base-url"));

@@ -125,7 +125,7 @@ fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     assert_eq!(shown(Stream::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
-// proves L6: the loop goes on, and nobody has to read it a hundred times
+// The loop goes on, and nobody has to read it a hundred times.
 #[test]
 fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
     let nudge = |why| event(Nudged { why: NudgeCause::Reply(why), evidence: String::new(), text: "go on".into() });

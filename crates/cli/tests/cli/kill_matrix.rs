@@ -134,6 +134,9 @@ fn matrix(preset: &str) -> usize {
     let ran = first.run(&bypassing(preset));
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     assert_dialect(&first, preset);
+    if preset == "durable-chat" {
+        assert_eq!(first.server.count(), 1, "without tools a run is one model call");
+    }
     let undisturbed = Undisturbed::of(&first, Rules::of(preset, Person::Away));
     check(&first, &first.journal("s"), files, preset);
     let deaths = undisturbed.deaths();

@@ -10,7 +10,6 @@ use windlass_vocab::{FailureClass, StopReason, TurnMode};
 
 #[tokio::test]
 async fn the_model_answers_by_the_state_of_the_conversation() {
-    // proves J3
     let script = Script::of([Step::say("hm").thinking("so").and_call("a", json!({"n": "$STEP"})), Step::say("done")]);
     let model = ScriptedModel::new(script);
     let context = context();
@@ -41,7 +40,6 @@ async fn a_turn_without_tools_has_a_scene_of_its_own() {
 
 #[tokio::test]
 async fn faults_come_back_as_the_failures_a_client_makes_of_them() {
-    // proves M3
     let quota = FaultKind::Status { code: 429, body: Some("insufficient_quota".into()), retry_after: None };
     let overflow = FaultKind::Status { code: 400, body: Some("context_length_exceeded".into()), retry_after: None };
     let faults = [
@@ -72,7 +70,6 @@ async fn faults_come_back_as_the_failures_a_client_makes_of_them() {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_stream_fails_after_the_idle_limit_and_a_paced_one_takes_its_time() {
-    // proves M4
     let pace = Pace { latency_ms: 100, pause_ms: 10, delta_chars: 1, ..Pace::default() };
     let step = Step::say("abc").fault(FaultKind::Idle { after: Point::Events(2) }).pace(pace);
     let model = ScriptedModel::new(Script::of([step]));
@@ -88,7 +85,6 @@ async fn an_idle_stream_fails_after_the_idle_limit_and_a_paced_one_takes_its_tim
 
 #[tokio::test]
 async fn a_whole_reply_has_no_pieces_and_an_illegal_history_is_refused() {
-    // proves J10
     let model = ScriptedModel::new(Script::of([Step::say("hello")]));
     let (context, history) = (context(), [user("go")]);
     let whole = ModelRequest { delivery: Delivery::Whole, ..request(&context, &history) };

@@ -118,7 +118,6 @@ fn content(answer: &Answer) -> String {
 
 #[test]
 fn a_client_that_was_killed_and_asks_again_gets_the_same_reply() {
-    // proves J3
     let server =
         ModelServer::start(Script::of([Step::call("a", json!({})).and_call("b", json!({})), Step::say("done")]))
             .unwrap();
@@ -174,7 +173,6 @@ fn a_chunked_request_is_read_too() {
 
 #[test]
 fn faults_strike_the_tries_they_name_and_then_the_step_is_answered() {
-    // proves M3
     let step = Step::say("at last")
         .fault(FaultKind::Status { code: 429, body: None, retry_after: Some("3".into()) }.times(2))
         .fault(FaultKind::status(503));
@@ -227,7 +225,6 @@ fn an_endless_line_goes_on_until_the_client_has_had_enough() {
 
 #[test]
 fn an_illegal_history_is_refused_and_kept() {
-    // proves J10
     let server = ModelServer::start(Script::of([Step::call("a", json!({})), Step::say("done")])).unwrap();
     let mut client = Client::of(&server);
     let mut request = answered(prompt("go"), &client.ask(&prompt("go")));

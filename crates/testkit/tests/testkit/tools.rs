@@ -24,7 +24,6 @@ async fn outcome(dir: &Path, behaviour: Behaviour, cancel: CancellationToken) ->
 
 #[tokio::test]
 async fn every_execution_is_counted_by_its_effect() {
-    // proves J4
     let dir = tempfile::tempdir().unwrap();
     let (a, b) = (
         CountingTool::new("a", EffectClass::Once, dir.path()),
@@ -43,7 +42,6 @@ async fn every_execution_is_counted_by_its_effect() {
 
 #[tokio::test]
 async fn a_call_is_verified_by_what_is_on_disk() {
-    // proves J4
     let dir = tempfile::tempdir().unwrap();
     let tool = CountingTool::new("a", EffectClass::Verifiable, dir.path());
     assert_eq!(tool.verify(context("e1"), json!({})).await, Verification::NotDone);
@@ -61,7 +59,6 @@ async fn nothing_is_counted_before_the_call_is_polled() {
 
 #[tokio::test]
 async fn each_behaviour_comes_out_as_it_says_and_is_counted() {
-    // proves T5
     for (behaviour, kind) in [
         (Behaviour::Succeeds, OutcomeKind::Ok),
         (Behaviour::Fails, OutcomeKind::ToolError),
@@ -76,7 +73,6 @@ async fn each_behaviour_comes_out_as_it_says_and_is_counted() {
 
 #[tokio::test]
 async fn a_tool_that_never_ends_is_stopped() {
-    // proves L8
     let dir = tempfile::tempdir().unwrap();
     let cancel = CancellationToken::new();
     let stop = async {

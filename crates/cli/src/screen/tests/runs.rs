@@ -139,7 +139,7 @@ fn a_retry_counts_down() {
     stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
 }
 
-// proves M4 and E1 at the terminal: what another attempt replaces is dropped, or said to be void
+// proves M4 at the terminal: what another attempt replaces is dropped, or said to be void
 #[test]
 fn a_reply_that_broke_off_is_dropped() {
     let mut stage = Stage::new(LOOK);
@@ -210,7 +210,7 @@ taken up: and the tests too
     );
 }
 
-// proves L3 at the terminal: every end says what it is, and what to do
+// proves E2 at the terminal: every end says what it is, and what to do
 #[test]
 fn every_end_says_what_it_is() {
     let key = Failure::new(FailureClass::Auth, "The key was refused; set OPENAI_API_KEY.");

@@ -34,7 +34,7 @@ fn split_at(text: &str, mut cuts: Vec<usize>) -> Vec<&str> {
     parts
 }
 
-// proves E1: what is shown does not depend on how it was cut on its way
+// What is shown does not depend on how it was cut on its way.
 #[test]
 fn every_way_to_split_a_reply_in_two_shows_the_same() {
     for look in [LOOK, Look { width: 20, height: 6, ..LOOK }] {
@@ -48,7 +48,7 @@ fn every_way_to_split_a_reply_in_two_shows_the_same() {
     }
 }
 
-// proves E1: so it is for blocks that are cut because they are too long
+// So it is for blocks that are cut because they are too long.
 #[test]
 fn no_split_of_an_endless_block_changes_what_is_shown() {
     let numbered = |line: &str, n: usize| (0..n).map(|n| line.replace('#', &n.to_string())).collect::<String>();
@@ -112,7 +112,6 @@ fn markdown() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // proves E1
     #[test]
     fn no_split_of_any_markdown_changes_what_is_shown(
         text in markdown(),

@@ -31,7 +31,7 @@ fn a_server_that_asks_for_a_day_ends_the_run_at_once_with_the_time() {
     bench.assert_whole("a day");
 }
 
-// proves M3, J8: no server can make a journal that can't be read
+// proves M3, J7: no server can make a journal that can't be read
 #[test]
 fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
     let bench = bench(asks_to_wait("999999999999"));

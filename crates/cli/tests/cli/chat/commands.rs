@@ -78,7 +78,7 @@ fn two_slashes_send_a_line_that_would_be_a_command() {
     glass.wait("the line again", |screen| screen.lines().last() == Some("› //hepl"));
 }
 
-// proves W6, M7
+// proves W6
 #[test]
 fn status_cost_and_sessions_say_what_is_known() {
     let bench = talkative();
@@ -95,7 +95,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     assert_eq!(bench.server.count(), 1, "none of it was said to the model");
 }
 
-// proves C7 as far as there is something to archive
+// proves W6: `/new` points the chat at a new session, and the old one is kept
 #[test]
 fn new_begins_another_session_and_sessions_goes_back() {
     let bench = talkative();

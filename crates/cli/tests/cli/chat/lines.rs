@@ -19,7 +19,7 @@ fn each_line_of_a_pipe_is_a_message_and_only_answers_come_out() {
     bench.assert_whole("piped");
 }
 
-// proves L3 at the command line
+// proves W2: exit codes by outcome
 #[test]
 fn the_exit_code_is_that_of_the_last_run() {
     let refused = Step::say("never").fault(FaultKind::status(400).times(u32::MAX));
