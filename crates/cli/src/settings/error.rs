@@ -59,7 +59,7 @@ pub enum SettingsError {
     },
     /// No server is known.
     #[error(
-        "no model is configured, and no server of yours runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
+        "no model is configured and none of yours runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
          server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
          `windlass init` writes it down; `windlass demo` shows a job without a model"
     )]

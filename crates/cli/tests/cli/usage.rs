@@ -88,7 +88,7 @@ fn an_unusable_prompt_ends_with_2_and_says_why() {
 fn no_configured_model_ends_with_2_and_says_what_to_set() {
     let script = Script::new();
     let (code, text) = refusal(&script.run(&["run", "hello"], b""));
-    assert!(code == Some(2) && text.starts_with("windlass: no model is configured and none runs"), "{text}");
+    assert!(code == Some(2) && text.starts_with("windlass: no model is configured and none of yours runs"), "{text}");
     for hint in ["OPENAI_API_KEY", "Ollama", "llama.cpp", "windlass demo"] {
         assert!(text.contains(hint), "{hint}: {text}");
     }
@@ -97,7 +97,7 @@ fn no_configured_model_ends_with_2_and_says_what_to_set() {
     let mut command = script.command(&["run", "hello"]);
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let (code, text) = refusal(&finish(command, b""));
-    assert!(code == Some(2) && text.contains("give --model") && text.contains("Is the server running"), "{text}");
+    assert!(code == Some(2) && text.contains("give --model") && text.contains("Nothing listens at"), "{text}");
 }
 
 #[test]

@@ -400,5 +400,5 @@ async fn credentials_in_the_base_url_are_not_shown() {
     drop(listener);
     let failure =
         call(&model(&format!("http://user:pass@{address}/v1/?key=abc")), &STREAMED, ignore()).await.unwrap_err();
-    assert!(failure.message.starts_with(&format!("Nothing answers at http://{address}/v1. ")), "{failure}");
+    assert!(failure.message.starts_with(&format!("Nothing listens at http://{address}/v1. ")), "{failure}");
 }
