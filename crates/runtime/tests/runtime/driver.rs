@@ -348,3 +348,57 @@ async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
     assert_eq!(outcomes, [(OutcomeKind::Denied, true), (OutcomeKind::Ok, false)]);
     assert_eq!(world.executed().len(), 1, "what is forbidden was not run");
 }
+
+/// More calls in one reply than can be run before anybody looks up.
+const CALLS: usize = 5_000;
+
+fn many_calls() -> Script {
+    let call = |step: Step, n: usize| step.and_call("scripted__read", json!({ "n": n }));
+    Script::of([(0..CALLS).fold(Step::default(), call)])
+}
+
+/// How many calls of the run have finished well. All of them have a result.
+fn finished_well(world: &World) -> usize {
+    let outcomes: Vec<OutcomeKind> = world
+        .records()
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::CallFinished(finished) => Some(finished.outcome),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(outcomes.len(), CALLS, "every call has its result");
+    assert!(outcomes.iter().all(|outcome| [OutcomeKind::Ok, OutcomeKind::Cancelled].contains(outcome)));
+    outcomes.iter().filter(|outcome| **outcome == OutcomeKind::Ok).count()
+}
+
+// proves L8: a stop overtakes the results that are there already
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_is_looked_at_before_the_results_of_thousands_of_calls() {
+    let world = world(policy("operator"), many_calls());
+    let session = open(&world).await;
+    let mut events = session.events();
+    session.send("m".into(), "go").await.expect("sent");
+    until(&mut events, |event| is_record(event, "CallFinished")).await;
+    assert_eq!(session.stop(StopBy::Person).await.expect("stopped").runs, 1);
+    assert_eq!(world.records().iter().filter(|record| record.kind() == "RunEnded").count(), 1, "it has acted");
+    let finished = finished_well(&world);
+    assert!((1..CALLS / 2).contains(&finished), "{finished} calls were finished first");
+}
+
+// proves L8: so does the deadline, which is up as soon as the run is taken up again
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_deadline_is_looked_at_before_the_results_of_thousands_of_calls() {
+    let mut world = world(policy("operator"), many_calls());
+    let session = open(&world).await;
+    let mut events = session.events();
+    session.send("m".into(), "go").await.expect("sent");
+    until(&mut events, |event| is_record(event, "CallFinished")).await;
+    session.close().await;
+    world.deadline_ms = Some(1);
+    let session = open(&world).await;
+    assert_eq!(session.settled().await, Standing::Idle);
+    assert!(world.records().iter().any(|r| matches!(r, Record::CancelAsked(asked) if asked.by == StopBy::Deadline)));
+    let finished = finished_well(&world);
+    assert!((1..CALLS / 2).contains(&finished), "{finished} calls were finished first");
+}
