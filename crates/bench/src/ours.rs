@@ -33,6 +33,7 @@ pub fn tool_spec() -> ToolSpec {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: std::collections::BTreeSet::new(),
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn requested(index: u32, tool: &str, arguments: &str) -> CallRequeste
         effect_id: "e".into(),
         ending: None,
         repeatable: false,
+        reads_files: false,
         verdict: Verdict::Allow,
         preview: None,
         snapshot: SnapshotKind::None,
@@ -96,6 +97,8 @@ pub(crate) fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -
         tools: BTreeSet::new(),
         turns: 1,
         output: None,
+        cut_off: false,
+        dropped: Vec::new(),
         usage: Usage::default(),
     }
 }

@@ -38,6 +38,8 @@ pub struct Book {
     held: Vec<Words>,
     /// Where in `history` the person's newest words stand.
     last_words: Option<usize>,
+    /// The person's words in `history` that no model has been sent, in order.
+    unsent: Vec<Unsent>,
     runs: u32,
     open: bool,
 }
@@ -49,10 +51,20 @@ struct Words {
     by: Speaker,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Speaker {
-    Person,
+    Person(MessageId),
     Machine,
+}
+
+/// Words of a person that no model has been sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Unsent {
+    message_id: MessageId,
+    /// Where in `history` they stand.
+    place: usize,
+    /// What were the person's newest words before them.
+    before: Option<usize>,
 }
 
 /// How far the turn under way is.
@@ -86,7 +98,7 @@ impl Book {
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
-                self.say(Words { text: accepted.text.clone(), by: Speaker::Person });
+                self.say(Words { text: accepted.text.clone(), by: Speaker::Person(accepted.message_id.clone()) });
             }
             Record::RunStarted(started) => self.begin_run(started),
             Record::ContextPinned(pinned) => {
@@ -95,7 +107,10 @@ impl Book {
                     self.epoch += 1;
                 }
             }
-            Record::TurnStarted(_) => self.turn = OpenTurn::Asked,
+            Record::TurnStarted(_) => {
+                self.turn = OpenTurn::Asked;
+                self.unsent.clear();
+            }
             Record::ModelReplied(replied) => self.reply(replied),
             Record::CallRequested(requested) => self.request(requested),
             Record::CallFinished(finished) => self.finish(finished),
@@ -104,8 +119,10 @@ impl Book {
             Record::Undone(undone) => self.say(Words { text: undone.told.clone(), by: Speaker::Machine }),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
-            Record::RunEnded(_) => {
+            Record::RunEnded(ended) => {
+                self.drop_words(&ended.dropped);
                 self.close_turn();
+                self.unsent.clear();
                 self.goal = None;
                 self.open = false;
             }
@@ -147,10 +164,25 @@ impl Book {
     }
 
     fn add(&mut self, words: Words) {
-        if words.by == Speaker::Person {
-            self.last_words = Some(self.history.len());
+        if let Speaker::Person(message_id) = words.by {
+            let place = self.history.len();
+            self.unsent.push(Unsent { message_id, place, before: self.last_words.replace(place) });
         }
         self.history.push(Message::User { text: words.text });
+    }
+
+    /// Takes out words that no model has been sent, so that none is. What was sent stays byte for byte.
+    fn drop_words(&mut self, dropped: &[MessageId]) {
+        if dropped.is_empty() {
+            return;
+        }
+        self.held.retain(|words| !matches!(&words.by, Speaker::Person(message_id) if dropped.contains(message_id)));
+        for unsent in std::mem::take(&mut self.unsent).into_iter().rev() {
+            if dropped.contains(&unsent.message_id) && unsent.place < self.history.len() {
+                self.history.remove(unsent.place);
+                self.last_words = unsent.before;
+            }
+        }
     }
 
     fn reply(&mut self, replied: &ModelReplied) {

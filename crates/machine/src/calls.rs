@@ -2,8 +2,8 @@
 //! have their results.
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, Guard,
-    NudgeCause, OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Verdict,
+    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause, OutcomeKind,
+    Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, ToolName, ToolSpec, Verdict,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -44,31 +44,9 @@ impl Draft<'_> {
                 let refusal = request.tool.as_ref().and_then(|tool| self.run()?.watch.refusal(tool));
                 if let Some(reason) = refusal {
                     self.finish(call, OutcomeKind::Denied, reason.as_ref());
-                } else if let Some(earlier) = self.earlier_result(request) {
-                    self.push(earlier);
                 }
             }
         }
-    }
-
-    /// The result of an identical read-only call with no effect since.
-    fn earlier_result(&self, request: &CallRequested) -> Option<CallFinished> {
-        let run = self.run()?;
-        if !run.policy().guards.contains(&Guard::RepeatedRead) {
-            return None;
-        }
-        let earlier = run.watch.earlier_read(request)?;
-        let text = self.state.book.result(earlier)?.to_owned();
-        Some(CallFinished {
-            call: request.call,
-            outcome: OutcomeKind::Ok,
-            text,
-            cut: None,
-            took_ms: 0,
-            answered_from: Some(earlier),
-            structured: None,
-            exit: None,
-        })
     }
 
     fn ask_approval(&mut self, call: CallId, preview: Option<Preview>) {
@@ -131,34 +109,53 @@ impl Draft<'_> {
     /// All results are in: the guards look at the turn, then the next one starts.
     fn close_turn(&mut self) {
         let Some(run) = self.run() else { return };
-        for finding in run.watch.findings(run.policy(), run.calls()) {
+        let findings = run.watch.findings(run.policy(), run.calls());
+        let mut withheld = Vec::new();
+        for finding in findings {
             match finding {
-                Finding::SameErrors => {
+                Finding::SameError => {
                     let failure = Failure::new(FailureClass::Internal, texts::FIVE_ERRORS);
                     return self.end(EndReason::Failed, texts::FIVE_ERRORS, Some(failure));
                 }
-                Finding::Withhold(withheld) => self.push(withheld),
+                Finding::Withhold(tool) => {
+                    withheld.push(tool.reason.clone());
+                    self.push(tool);
+                }
                 Finding::ErrorTurns => self.nudge(NudgeCause::ErrorTurns, "two turns of errors", texts::ERROR_TURNS),
+                Finding::Misused(tools) => self.correct_use(&tools),
                 Finding::Cycle => self.nudge(NudgeCause::Cycle, "the same calls, the same results", texts::CYCLE),
                 Finding::Pause => return self.pause(),
             }
         }
+        if !withheld.is_empty() {
+            self.tell_withheld(&withheld);
+        }
         self.next_turn();
     }
 
+    /// Tells the model what it keeps getting wrong with tools that work.
+    fn correct_use(&mut self, tools: &[ToolName]) {
+        let names: Vec<&str> = tools.iter().map(ToolName::bare).collect();
+        let names = names.join(", ");
+        let evidence = format!("three turns in which every call of {names} was wrong");
+        self.nudge(NudgeCause::ErrorTurns, evidence, &texts::misused(&names));
+    }
+
+    /// Tells the model which tools it has lost, why, and which are left.
+    fn tell_withheld(&mut self, reasons: &[String]) {
+        let offer = self.state.book.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
+        let is_left = |spec: &&ToolSpec| self.run().is_none_or(|run| run.watch.refusal(&spec.name).is_none());
+        let left: Vec<&str> = offer.iter().filter(is_left).map(|spec| spec.wire_name.as_str()).collect();
+        let text = texts::tools_left(reasons, &left);
+        self.nudge(NudgeCause::Withheld, "", &text);
+    }
+
     fn pause(&mut self) {
-        if !self.is_attended() {
-            return self.wrap_up(NudgeCause::Halt, texts::HALT);
+        if self.is_attended() {
+            self.ask_to_go_on(texts::CYCLE_QUESTION);
+        } else {
+            self.wrap_up(NudgeCause::Halt, texts::HALT);
         }
-        self.push(QuestionAsked {
-            question: self.control.next_question(),
-            kind: QuestionKind::Cycle,
-            preview: Some(Preview { title: texts::CYCLE.to_owned(), body: String::new(), rule: None }),
-            options: vec![QuestionOption::Once, QuestionOption::No],
-            expires: None,
-            default: QuestionOption::No,
-            elicitation: None,
-        });
     }
 }
 
@@ -175,6 +172,7 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
         effect_id,
         ending: prepared.ending,
         repeatable: prepared.repeatable,
+        reads_files: prepared.reads_files,
         verdict: prepared.verdict,
         preview: prepared.preview,
         snapshot: prepared.snapshot,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, ModelName, ModelReplied, NextAttempt, Nudge,
-    NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded, RunId,
-    RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted,
-    Usage, Verdict,
+    At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied,
+    NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record,
+    RunEnded, RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted,
+    UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{Call, CallState, Paused};
@@ -56,16 +56,16 @@ pub struct Run {
     pub parked: Option<Arc<QuestionAsked>>,
     /// A stop that was asked for.
     pub stop: Option<StopBy>,
-    /// Messages taken up since the turn began.
-    pub unseen: u32,
+    /// Messages taken up since the turn began, which no model has seen.
+    pub unseen: Vec<MessageId>,
     /// Resumes since anything was achieved.
     pub idle_resumes: u32,
     /// Empty replies in a row.
     pub empties: u32,
     /// Continuations of replies that were cut off.
     pub continued: u32,
-    /// Replies in a row with a call that can't be read.
-    unreadable: u32,
+    /// Replies in a row that were sent back because they called nothing, or nothing that can be read.
+    pub without_call: u32,
     /// Outputs sent back to the model because they did not fit.
     pub corrections: u32,
     /// The answer so far: the last reply's text, joined to those that were cut off before it.
@@ -91,7 +91,8 @@ pub enum Phase {
     Modelling(Attempt),
     /// The calls of a reply.
     Calling(Vec<Call>),
-    /// Nothing: a decision is in the making. Never the phase at the end of a batch of an open run.
+    /// Nothing: a decision is in the making, or a person is asked whether the run should go on. Never the phase at
+    /// the end of a batch of an open run that is not parked.
     Between,
 }
 
@@ -125,11 +126,11 @@ impl Run {
             phase: Phase::Pinning,
             parked: None,
             stop: None,
-            unseen: 0,
+            unseen: Vec::new(),
             idle_resumes: 0,
             empties: 0,
             continued: 0,
-            unreadable: 0,
+            without_call: 0,
             corrections: 0,
             answer: Arc::default(),
             continuing: false,
@@ -170,11 +171,6 @@ impl Run {
         }
     }
 
-    /// Replies in a row with a call that can't be read.
-    pub(crate) fn unreadable(&self) -> u32 {
-        self.unreadable
-    }
-
     /// The calls of the turn under way.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
@@ -200,8 +196,13 @@ impl Run {
 
     fn apply(&mut self, record: &Record) {
         match record {
-            Record::MessageAccepted(_) => self.unseen += 1,
+            Record::MessageAccepted(accepted) => {
+                self.unseen.push(accepted.message_id.clone());
+                self.without_call = 0;
+                self.watch().person_spoke();
+            }
             Record::RunResumed(resumed) => {
+                self.watch().forget_reads();
                 if !self.waits_for_a_person() {
                     self.idle_resumes += 1;
                 }
@@ -242,14 +243,14 @@ impl Run {
             Record::QuestionAsked(asked) => self.ask(asked),
             Record::QuestionAnswered(answered) => self.answer(answered),
             Record::Nudged(nudged) => self.nudged(nudged.why),
-            Record::ToolWithheld(withheld) => Arc::make_mut(&mut self.watch).withheld(withheld),
+            Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
-            Record::Compacted(_) => Arc::make_mut(&mut self.watch).history_shortened(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
+            | Record::Compacted(_)
             | Record::FilesChanged(_)
             | Record::UndoStarted(_)
             | Record::Undone(_)
@@ -274,8 +275,12 @@ impl Run {
         }
     }
 
+    fn watch(&mut self) -> &mut Watch {
+        Arc::make_mut(&mut self.watch)
+    }
+
     fn nudged(&mut self, why: NudgeCause) {
-        Arc::make_mut(&mut self.watch).nudged(why);
+        self.watch().nudged(why);
         match why {
             NudgeCause::Reply(Nudge::Empty) => {
                 self.empties += 1;
@@ -287,8 +292,10 @@ impl Run {
                 self.continuing = true;
             }
             NudgeCause::Misfit => self.corrections += 1,
-            NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall)
+            NudgeCause::Reply(Nudge::NoToolCall) => self.without_call += 1,
+            NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection)
             | NudgeCause::ErrorTurns
+            | NudgeCause::Withheld
             | NudgeCause::Cycle
             | NudgeCause::TurnCap
             | NudgeCause::Summarise
@@ -300,7 +307,6 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
-        self.unreadable = if replied.malformed.is_some() { self.unreadable + 1 } else { 0 };
         self.say(&replied.parts);
     }
 
@@ -326,7 +332,7 @@ impl Run {
             self.answer = Arc::default();
         }
         self.turn = started.turn;
-        self.unseen = 0;
+        self.unseen.clear();
         self.phase = Phase::Modelling(Attempt {
             number: 1,
             tries: 1,
@@ -364,6 +370,7 @@ impl Run {
     fn request(&mut self, requested: &CallRequested) {
         self.empties = 0;
         self.continued = 0;
+        self.without_call = 0;
         if let Some(tool) = requested.tool.as_ref().filter(|tool| !self.tools.contains(*tool)) {
             Arc::make_mut(&mut self.tools).insert(tool.clone());
         }
@@ -386,6 +393,7 @@ impl Run {
     }
 
     fn ask(&mut self, asked: &QuestionAsked) {
+        self.watch().forget_reads();
         match &asked.kind {
             QuestionKind::Approval { call } | QuestionKind::Settlement { call } => {
                 self.move_call(*call, CallState::Asking(Arc::new(asked.clone())));
@@ -398,7 +406,7 @@ impl Run {
                 }
             }
             QuestionKind::Cycle => {
-                Arc::make_mut(&mut self.watch).asked();
+                self.watch().asked();
                 self.parked = Some(Arc::new(asked.clone()));
             }
             QuestionKind::Stuck => self.parked = Some(Arc::new(asked.clone())),
@@ -407,8 +415,10 @@ impl Run {
 
     fn answer(&mut self, answered: &QuestionAnswered) {
         self.idle_resumes = 0;
+        self.watch().forget_reads();
         if self.parked.as_ref().is_some_and(|asked| asked.question == answered.question) {
             self.parked = None;
+            self.without_call = 0;
         }
         let Phase::Calling(calls) = &mut self.phase else { return };
         for call in calls {

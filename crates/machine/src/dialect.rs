@@ -1,14 +1,10 @@
-//! Calls written as text (T4): which dialect a run's context is pinned in, what happens where a server
-//! turns out to take no tools, and what becomes of a call that can't be read.
+//! Calls written as text (T4): which dialect a run's context is pinned in, and what happens where a server
+//! turns out to take no tools.
 
-use windlass_vocab::{Dialect, Nudge, NudgeCause, Policy, TurnMode};
+use windlass_vocab::{Dialect, Policy};
 
-use crate::control::{Control, Run};
+use crate::control::Control;
 use crate::draft::Draft;
-use crate::texts;
-
-/// Calls in a row that can't be read, after which the model must do without tools.
-const UNREADABLE: u32 = 5;
 
 impl Control {
     /// The dialect the open run's calls are to be written in; nothing where they are the wire's own.
@@ -45,16 +41,5 @@ impl Draft<'_> {
     pub(crate) fn other_dialect(&self) -> Option<Dialect> {
         let native = self.state.book.context.as_ref().is_some_and(|context| context.dialect.is_none());
         self.run().filter(|_| native).and_then(|run| fallback(run.policy()))
-    }
-
-    /// A call that can't be read goes back to the model and counts as none (L6), so many times in a row
-    /// and no more.
-    pub(crate) fn send_call_back(&mut self, told: &str) {
-        if self.run().map_or(0, Run::unreadable) > UNREADABLE {
-            self.nudge(NudgeCause::Halt, "calls that can't be read, again and again", texts::UNREADABLE);
-            return self.start_turn(TurnMode::WrapUp);
-        }
-        self.nudge(NudgeCause::Reply(Nudge::NoToolCall), "a call that can't be read", told);
-        self.next_turn();
     }
 }

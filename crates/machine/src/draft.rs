@@ -1,8 +1,8 @@
 //! A batch in the making: records so far, and where the loop would stand after them.
 
 use windlass_vocab::{
-    At, Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Record, RunEnded,
-    TurnMode, TurnStarted,
+    At, Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record,
+    RunEnded, StopReason, TurnMode, TurnStarted,
 };
 
 use crate::control::{Control, Phase, Run};
@@ -72,7 +72,16 @@ impl<'a> Draft<'a> {
         self.cancel_calls(texts::CANCELLED_CALL);
         let Some(run) = self.run() else { return };
         let (tools, turns, usage) = (run.tools.as_ref().clone(), run.turn.0, run.usage);
-        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, usage });
+        let dropped = run.stop.map(|by| run.dropped_by(by).to_vec()).unwrap_or_default();
+        let cut_off = self.was_cut_off();
+        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, cut_off, dropped, usage });
+    }
+
+    /// Whether the input is a reply without calls that the length limit cut off.
+    pub(crate) fn was_cut_off(&self) -> bool {
+        let Some(Record::ModelReplied(replied)) = self.records.first() else { return false };
+        let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
+        replied.stop == StopReason::Length && !has_calls
     }
 
     pub(crate) fn cancel_calls(&mut self, text: &str) {

@@ -1,5 +1,6 @@
-//! Progress guards (L11): what a run has been seen doing, and what follows from it. Each guard acts
-//! only if the policy names it; watching costs nothing either way.
+//! Progress guards (L11): what a run has been seen doing, and what to do about it. A guard exists to stop a run
+//! that makes no progress and must never hurt one that does. A guard acts only if the policy names it;
+//! watching costs nothing either way.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -7,17 +8,20 @@ use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, EffectClass, Guard, NudgeCause, OutcomeKind, Policy, ToolName, ToolWithheld,
-    WithheldFor,
+    CallFinished, CallId, CallRequested, Guard, NudgeCause, OutcomeKind, Policy, ToolName, ToolWithheld, WithheldFor,
 };
 
 use crate::control::Call;
-use crate::reads::Reads;
+use crate::mistakes::Mistakes;
+use crate::reads::{Read, Reads};
 use crate::texts;
 
-const FAILURES_IN_A_ROW: u32 = 3;
+/// Turns in a row in which all calls of a tool failed, after which it is withheld.
+const FAILED_TURNS: u32 = 3;
+/// Turns in a row of nothing but errors that earn a correction.
 const ERROR_TURNS: u32 = 2;
-const SAME_ERRORS: u32 = 5;
+/// Turns in a row with the same error that end the run.
+const SAME_ERROR_TURNS: u32 = 5;
 /// How often a pattern must stand behind itself to be a cycle.
 const REPETITIONS: usize = 3;
 /// Turns remembered; a cycle longer than a third of this goes unseen.
@@ -26,18 +30,14 @@ const TRAIL: usize = 192;
 /// What a run has been seen doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    failures: BTreeMap<ToolName, u32>,
+    mistakes: Mistakes,
     withheld: BTreeMap<ToolName, Arc<str>>,
-    error_turns: u32,
-    last_error: u64,
-    same_errors: u32,
     trail: Vec<u64>,
     escalation: Escalation,
-    /// Read-only calls since the last effect, by what they asked.
+    /// The files that were read, by what was asked.
     reads: Reads,
     /// (call, result) hashes of the turn under way, by call index; polls are left out.
     turn: BTreeMap<u32, u64>,
-    errors_in_turn: u32,
 }
 
 /// How far the answer to a cycle has gone.
@@ -53,12 +53,14 @@ enum Escalation {
 /// What a guard wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// End the run: the same error five times in a row.
-    SameErrors,
+    /// End the run: the same error in five turns in a row.
+    SameError,
     /// Withhold this tool.
     Withhold(ToolWithheld),
     /// Correct the model after turns of nothing but errors.
     ErrorTurns,
+    /// Correct the model: it keeps using these tools in a way it could mend.
+    Misused(Vec<ToolName>),
     /// Tell the model that it runs in circles.
     Cycle,
     /// It still does, with everything withheld: pause and ask.
@@ -75,30 +77,6 @@ fn request_hash(request: &CallRequested) -> u64 {
     hash_of((request.tool.as_ref().map_or(request.name.as_str(), ToolName::as_str), request.arguments.as_str()))
 }
 
-/// Whether the model has got something wrong. It is not to blame for a call that a crash cut short.
-fn is_error(outcome: OutcomeKind) -> bool {
-    match outcome {
-        OutcomeKind::Ok | OutcomeKind::Cancelled | OutcomeKind::Interrupted => false,
-        OutcomeKind::ToolError
-        | OutcomeKind::InfrastructureError
-        | OutcomeKind::Unknown
-        | OutcomeKind::InvalidArguments
-        | OutcomeKind::Denied
-        | OutcomeKind::TimedOut => true,
-    }
-}
-
-/// Whether the tool itself is to blame. Infrastructure, permissions and crashes are not its fault.
-fn is_failure_of_tool(outcome: OutcomeKind) -> bool {
-    matches!(outcome, OutcomeKind::ToolError | OutcomeKind::InvalidArguments | OutcomeKind::TimedOut)
-}
-
-/// Whether something may have changed outside.
-fn may_have_changed_things(request: &CallRequested, outcome: OutcomeKind) -> bool {
-    let never_ran = matches!(outcome, OutcomeKind::Unknown | OutcomeKind::InvalidArguments | OutcomeKind::Denied);
-    request.effect != EffectClass::ReadOnly && !never_ran
-}
-
 impl Watch {
     /// Why this tool is refused, if it is.
     #[must_use]
@@ -106,60 +84,36 @@ impl Watch {
         self.withheld.get(tool).cloned()
     }
 
-    /// The earlier call that answers this one (the caller checks that its result is still there).
-    #[must_use]
-    pub fn earlier_read(&self, request: &CallRequested) -> Option<CallId> {
-        let fits = request.effect == EffectClass::ReadOnly && !request.repeatable && request.ending.is_none();
-        if fits { self.reads.get(request_hash(request)) } else { None }
+    /// The earlier read of the same thing (the caller compares the results).
+    pub(crate) fn earlier_read(&self, request: &CallRequested) -> Option<CallId> {
+        let read = if request.reads_files { self.reads.get(request_hash(request)) } else { None };
+        read.map(|read| read.call)
     }
 
     /// Takes a result into account; `calls` are those of the turn, this one finished already.
     pub(crate) fn call_finished(&mut self, calls: &[Call], finished: &CallFinished) {
         let Some(call) = calls.iter().find(|call| call.request.call == finished.call) else { return };
         let request = &call.request;
-        self.count_failure(request, finished.outcome);
-        self.count_error(finished);
         let asked = request_hash(request);
-        if may_have_changed_things(request, finished.outcome) {
-            self.reads.clear();
-        } else if finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() {
-            self.reads.insert(asked, finished.call);
+        self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
+        // A result that only says that nothing changed counts as the one it stands for.
+        let repeated = finished.answered_from.and_then(|_| self.reads.get(asked)).map(|read| read.result);
+        let result = repeated.unwrap_or_else(|| hash_of((asked, &finished.text)));
+        // A result that was cut says nothing about the part left out; an edited call asked something else.
+        let whole = finished.cut.is_none() && call.edited.is_none();
+        if request.reads_files && finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() && whole {
+            self.reads.insert(asked, Read { call: finished.call, result });
         }
         if !request.repeatable && finished.outcome != OutcomeKind::Interrupted {
-            self.turn.insert(finished.call.index, hash_of((asked, &finished.text)));
+            self.turn.insert(finished.call.index, result);
         }
         if calls.iter().all(Call::is_finished) {
-            self.turn_finished(calls.len());
+            self.mistakes.turn_finished();
+            self.extend_trail();
         }
     }
 
-    fn count_failure(&mut self, request: &CallRequested, outcome: OutcomeKind) {
-        let Some(tool) = &request.tool else { return };
-        if outcome == OutcomeKind::Ok {
-            self.failures.remove(tool);
-        } else if is_failure_of_tool(outcome) && request.ending.is_none() {
-            *self.failures.entry(tool.clone()).or_default() += 1;
-        }
-    }
-
-    fn count_error(&mut self, finished: &CallFinished) {
-        if finished.outcome == OutcomeKind::Interrupted {
-            return;
-        }
-        if !is_error(finished.outcome) {
-            self.same_errors = 0;
-            return;
-        }
-        self.errors_in_turn += 1;
-        let error = hash_of(&finished.text);
-        self.same_errors = if self.same_errors > 0 && error == self.last_error { self.same_errors + 1 } else { 1 };
-        self.last_error = error;
-    }
-
-    fn turn_finished(&mut self, calls: usize) {
-        let all_errors = usize::try_from(self.errors_in_turn).is_ok_and(|errors| errors == calls);
-        self.error_turns = if all_errors { self.error_turns + 1 } else { 0 };
-        self.errors_in_turn = 0;
+    fn extend_trail(&mut self) {
         let turn = std::mem::take(&mut self.turn);
         if !turn.is_empty() {
             let mut hasher = DefaultHasher::new();
@@ -171,20 +125,28 @@ impl Watch {
         }
     }
 
-    /// Earlier results may be gone or cut, so they no longer answer anything.
-    pub(crate) fn history_shortened(&mut self) {
+    /// Files may have changed unseen: another process took over, or a person was waited for.
+    pub(crate) fn forget_reads(&mut self) {
         self.reads.clear();
+    }
+
+    /// A person said something: nothing that was tried before counts against what is tried now.
+    pub(crate) fn person_spoke(&mut self) {
+        self.reads.clear();
+        self.mistakes.forgive();
+        self.escalate(Escalation::None);
     }
 
     pub(crate) fn nudged(&mut self, why: NudgeCause) {
         match why {
-            NudgeCause::ErrorTurns => self.error_turns = 0,
+            NudgeCause::ErrorTurns => self.mistakes.corrected(),
             NudgeCause::Cycle => self.escalate(Escalation::Nudged),
             NudgeCause::Reply(_)
             | NudgeCause::TurnCap
             | NudgeCause::Summarise
             | NudgeCause::Halt
-            | NudgeCause::Misfit => {}
+            | NudgeCause::Misfit
+            | NudgeCause::Withheld => {}
         }
     }
 
@@ -208,13 +170,12 @@ impl Watch {
     pub(crate) fn findings(&self, policy: &Policy, calls: &[Call]) -> Vec<Finding> {
         let on = |guard: Guard| policy.guards.contains(&guard);
         let mut findings = Vec::new();
-        if on(Guard::FiveErrors) && self.same_errors >= SAME_ERRORS {
-            findings.push(Finding::SameErrors);
+        if on(Guard::FiveErrors) && self.mistakes.same_error_turns() >= SAME_ERROR_TURNS {
+            findings.push(Finding::SameError);
         }
         if on(Guard::FailedTool) {
-            let failed = self.failures.iter().filter(|(_, failures)| **failures >= FAILURES_IN_A_ROW);
-            let fresh = failed.filter(|(tool, _)| !self.withheld.contains_key(*tool));
-            findings.extend(fresh.map(|(tool, _)| {
+            let failed = self.mistakes.failed_tools(FAILED_TURNS).filter(|tool| !self.withheld.contains_key(*tool));
+            findings.extend(failed.map(|tool| {
                 Finding::Withhold(ToolWithheld {
                     cause: WithheldFor::Failures,
                     tool: tool.clone(),
@@ -222,8 +183,11 @@ impl Watch {
                 })
             }));
         }
-        if on(Guard::ErrorTurns) && self.error_turns >= ERROR_TURNS {
+        if on(Guard::ErrorTurns) && self.mistakes.error_turns() >= ERROR_TURNS {
             findings.push(Finding::ErrorTurns);
+        } else if on(Guard::FailedTool) {
+            let misused: Vec<ToolName> = self.mistakes.misused_tools(FAILED_TURNS).cloned().collect();
+            findings.extend((!misused.is_empty()).then_some(Finding::Misused(misused)));
         }
         if on(Guard::Cycle) && is_cycle(&self.trail) {
             findings.extend(self.cycle_findings(calls));

@@ -1,9 +1,11 @@
 //! The judge reads a reply without calls and says what follows (S1, S2). It decides on evidence:
 //! whether there is text, and whether it was cut off.
 
-use windlass_vocab::{EndsBy, Nudge, StopReason, TurnMode};
+use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, StopReason, TurnMode};
 
 use crate::control::Run;
+use crate::draft::Draft;
+use crate::texts;
 
 const CONTINUATIONS: u32 = 3;
 
@@ -16,18 +18,26 @@ pub(crate) enum Judgement {
     Nudge(Nudge),
     /// Empty again: one call without tools must say what was done.
     Summarise,
+    /// Empty, and nothing is done about that: the run ends without an answer.
+    NoAnswer,
+}
+
+/// Whether a text says nothing: blanks, and characters that take no room.
+pub(crate) fn is_blank(text: &str) -> bool {
+    let takes_no_room = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
+    text.chars().all(|c| c.is_whitespace() || takes_no_room(c))
 }
 
 /// Judges the reply that `run` has just recorded.
-pub(crate) fn judge(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> Judgement {
+fn judge(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> Judgement {
     let policy = run.policy();
     let on = |nudge: Nudge| policy.nudges.contains(&nudge);
     if policy.ends_by == EndsBy::EndingTool && mode == TurnMode::Tools && on(Nudge::NoToolCall) {
         return Judgement::Nudge(Nudge::NoToolCall);
     }
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return match (on(Nudge::Empty), run.empties) {
-            (false, _) => Judgement::Complete,
+            (false, _) => Judgement::NoAnswer,
             (true, 0) => Judgement::Nudge(Nudge::Empty),
             (true, _) => Judgement::Summarise,
         };
@@ -36,4 +46,53 @@ pub(crate) fn judge(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
         return Judgement::Nudge(Nudge::CutOff);
     }
     Judgement::Complete
+}
+
+impl Draft<'_> {
+    /// A reply without calls: the answer, or a reason to go on.
+    pub(crate) fn judge_text(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
+        let Some(run) = self.run() else { return };
+        let judgement = judge(run, mode, stop, text);
+        // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
+        let goes_on = !run.unseen.is_empty() && run.turn.0 < run.policy().turn_cap;
+        match judgement {
+            Judgement::Complete | Judgement::NoAnswer if goes_on => self.next_turn(),
+            Judgement::Complete => self.complete(misfit),
+            Judgement::NoAnswer if run.started.output.is_some() => self.complete(misfit),
+            Judgement::NoAnswer => self.end_without_answer(),
+            Judgement::Nudge(Nudge::NoToolCall) => self.send_call_back("no tool call", texts::NO_TOOL_CALL),
+            Judgement::Nudge(nudge) => {
+                let (evidence, text) = match nudge {
+                    Nudge::Empty => ("no text and no call", texts::EMPTY),
+                    Nudge::CutOff => ("stopped by the length limit", texts::CUT_OFF),
+                    Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall => ("", ""),
+                };
+                self.nudge(NudgeCause::Reply(nudge), evidence, text);
+                self.next_turn();
+            }
+            Judgement::Summarise => self.wrap_up(NudgeCause::Summarise, texts::SUMMARISE),
+        }
+    }
+
+    /// The last reply is empty: whatever was done, nobody was told, so it is not complete (S2).
+    pub(crate) fn end_without_answer(&mut self) {
+        let said = self.run().map(|run| run.answer.to_string()).filter(|answer| !is_blank(answer));
+        self.end(EndReason::Unfinished, said.unwrap_or_else(|| texts::EMPTY_ANSWER.to_owned()), None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_blank;
+
+    #[test]
+    fn blanks_and_characters_that_take_no_room_say_nothing() {
+        // proves S2
+        for text in ["", " \n\t", "\u{a0}\u{3000}", "\u{200b}\u{feff}\n"] {
+            assert!(is_blank(text), "{text:?}");
+        }
+        for text in [".", "\u{200b}0", "\u{2800}x"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
+    }
 }

@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, CancelAsked, ContextPinned, EndReason,
-    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, Nudge, NudgeCause,
-    OutcomeKind, Part, PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, QuestionOption, Record, RunId, RunStarted, Settlement, StopBy, StopReason, TurnMode, Usage,
+    Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, ContextPinned, EndReason, Failure,
+    FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, NudgeCause, OutcomeKind, Part,
+    PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
+    QuestionOption, Record, RunId, RunStarted, Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
-use crate::judge::{Judgement, judge};
+use crate::judge::is_blank;
 use crate::retry::{at_the_end, next_attempt};
 use crate::state::{After, State};
 use crate::{AttemptKey, elicit, prune, texts};
@@ -134,7 +134,7 @@ impl Draft<'_> {
     }
 
     /// The attempt a fact speaks of, if it is the one under way.
-    fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
+    pub(crate) fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
         let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
         match &run.phase {
             Phase::Modelling(attempt) => Some((run, attempt)),
@@ -206,56 +206,15 @@ impl Draft<'_> {
             return self.take_calls(calls);
         }
         if let Some(told) = malformed.filter(|_| mode == TurnMode::Tools) {
-            return self.send_call_back(&told);
+            return self.send_call_back("a call that can't be read", &told);
         }
         match mode {
             TurnMode::WrapUp => {
-                let text = if text.trim().is_empty() { texts::NOTHING_TO_SAY.to_owned() } else { text };
+                let text = if is_blank(&text) { texts::NOTHING_TO_SAY.to_owned() } else { text };
                 self.end(EndReason::Unfinished, text, None);
             }
             TurnMode::Tools | TurnMode::Talk => self.judge_text(mode, stop, &text, misfit),
         }
-    }
-
-    /// A reply without calls: the answer, or a reason to go on.
-    fn judge_text(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
-        let Some(run) = self.run() else { return };
-        match judge(run, mode, stop, text) {
-            // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
-            Judgement::Complete if run.unseen > 0 && run.turn.0 < run.policy().turn_cap => self.next_turn(),
-            Judgement::Complete => self.complete(misfit),
-            Judgement::Nudge(nudge) => {
-                let (evidence, text) = match nudge {
-                    Nudge::Empty => ("no text and no call", texts::EMPTY),
-                    Nudge::CutOff => ("stopped by the length limit", texts::CUT_OFF),
-                    Nudge::NoToolCall => ("no tool call", texts::NO_TOOL_CALL),
-                    Nudge::Incomplete | Nudge::Deflection => ("", ""),
-                };
-                self.nudge(NudgeCause::Reply(nudge), evidence, text);
-                self.next_turn();
-            }
-            Judgement::Summarise => self.wrap_up(NudgeCause::Summarise, texts::SUMMARISE),
-        }
-    }
-
-    /// What an aborted model call had streamed; the run ends (L8).
-    fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
-        let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
-        let model = run.model(attempt.model);
-        if !text.trim().is_empty() {
-            self.push(ModelReplied {
-                attempt: key.attempt,
-                model,
-                parts: vec![Part::Text { text: text.clone() }],
-                stop: StopReason::Stop,
-                usage,
-                cost: None,
-                partial: true,
-                misfit: None,
-                malformed: None,
-            });
-        }
-        self.end(EndReason::Cancelled, text, None);
     }
 
     fn call_done(&mut self, call: CallId, finished: Finished) {
@@ -268,7 +227,7 @@ impl Draft<'_> {
         };
         let outcome = finished.outcome;
         let ended = running.request.ending.filter(|_| outcome == OutcomeKind::Ok).map(|ending| (ending, text.clone()));
-        self.push(CallFinished {
+        let whole = CallFinished {
             call,
             outcome,
             text,
@@ -277,7 +236,9 @@ impl Draft<'_> {
             answered_from: None,
             structured: finished.structured,
             exit: finished.exit,
-        });
+        };
+        let shortened = self.shortened(running, &whole);
+        self.push(shortened.unwrap_or(whole));
         if let Some(asked) = asked {
             self.take_default(&asked);
         }
@@ -329,6 +290,7 @@ impl Draft<'_> {
             | QuestionOption::Dismiss => None,
         };
         let option = answer.option;
+        let without_call = self.run().map_or(0, |run| run.without_call);
         self.push(QuestionAnswered { question, answer, by, grant });
         match (asked.kind, option) {
             (QuestionKind::Approval { call }, QuestionOption::No) => {
@@ -348,7 +310,7 @@ impl Draft<'_> {
                 self.go_on_with_calls();
             }
             (QuestionKind::Approval { .. } | QuestionKind::Elicitation { .. }, _) => self.go_on_with_calls(),
-            (QuestionKind::Cycle, QuestionOption::Once) => self.next_turn(),
+            (QuestionKind::Cycle, QuestionOption::Once) => self.go_on_after_pause(without_call),
             (QuestionKind::Cycle, _) => self.wrap_up(NudgeCause::Halt, texts::HALT),
             (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
             (QuestionKind::Stuck, _) => {
@@ -363,16 +325,6 @@ impl Draft<'_> {
         let run = self.run()?;
         let of_calls = run.calls().iter().filter_map(Call::question);
         run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
-    }
-
-    /// A stop acts at once; a model call under way first hands back what it had streamed (L8).
-    fn stop(&mut self, by: StopBy) {
-        let Some(run) = self.run().filter(|run| run.stop.is_none()) else { return };
-        let hands_back = matches!(run.phase, Phase::Modelling(_)) && run.parked.is_none();
-        self.push(CancelAsked { by });
-        if !hands_back {
-            self.end(EndReason::Cancelled, "", None);
-        }
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use windlass_vocab::{EndReason, Failure, FailureClass, Json, NudgeCause, TurnMode};
 
 use crate::draft::Draft;
+use crate::fatigue::SAME_NUDGES;
+use crate::judge::is_blank;
 use crate::texts;
 
 /// The JSON in a model's answer: all of it, or what stands between its first opening bracket and its
@@ -39,22 +41,30 @@ impl Draft<'_> {
         let Some(run) = self.run() else { return };
         let answer = Arc::clone(&run.answer);
         if run.started.output.is_none() {
-            return self.end(EndReason::Completed, answer.as_ref(), None);
+            // Half an answer must not be taken for a whole one.
+            let reason = if self.was_cut_off() { EndReason::Unfinished } else { EndReason::Completed };
+            return self.end(reason, answer.as_ref(), None);
         }
         match misfit.map_or_else(|| read_output(&answer), Err) {
             Ok(output) => self.end_with(EndReason::Completed, answer.as_ref(), None, Some(output)),
-            Err(what) => self.send_back(&what),
+            Err(what) => self.send_back(&what, &answer),
         }
     }
 
-    fn send_back(&mut self, what: &str) {
+    fn send_back(&mut self, what: &str, answer: &str) {
         let Some(run) = self.run() else { return };
         let left = run.policy().output_corrections.saturating_sub(run.corrections);
         if left == 0 {
             let failure = Failure::new(FailureClass::Protocol, texts::misfit_to_the_end(what));
-            return self.end(EndReason::Failed, failure.message.clone(), Some(failure));
+            // An empty reply is no attempt at an output that failed, but no answer at all (S2).
+            let reason = if is_blank(answer) { EndReason::Unfinished } else { EndReason::Failed };
+            return self.end(reason, failure.message.clone(), Some(failure));
         }
-        self.nudge(NudgeCause::Misfit, what, &texts::misfit(what));
+        let text = match &run.started.output {
+            Some(output) if run.corrections >= SAME_NUDGES => texts::misfit_plainly(what, output.schema.as_str()),
+            Some(_) | None => texts::misfit(what),
+        };
+        self.nudge(NudgeCause::Misfit, what, &text);
         // Some servers can hold an answer to a schema only where no tool is offered: the last try.
         self.next_turn_in(if left == 1 { TurnMode::Talk } else { self.usual_mode() });
     }

@@ -1,17 +1,32 @@
-//! What was read, by what was asked, in a form that is cheap to copy: every decision works on a copy
-//! of what the guards have seen, and a run may read thousands of times.
+//! Repeated file reads (L11). A read always runs; when its result is the same as that of an earlier read that is
+//! still in the history, the model is told so instead of being sent the content again. So no result can be
+//! stale, and no clock and no file system are needed here.
 //!
-//! The entries lie in layers that are never changed, only merged: each is at least twice as long as the
+//! What was read is kept by what was asked, in a form that is cheap to copy: every decision works on a copy of
+//! what the guards have seen, and a run may read thousands of times. The entries lie in layers that are never changed, only merged: each is at least twice as long as the
 //! next, so there are few, and a copy shares them.
 
 use std::sync::Arc;
 
-use windlass_vocab::CallId;
+use windlass_vocab::{CallFinished, CallId, Guard, OutcomeKind};
+
+use crate::call::Call;
+use crate::draft::Draft;
+use crate::texts;
+
+/// A read that has its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// The call.
+    pub(crate) call: CallId,
+    /// The hash of what was asked and what came of it.
+    pub(crate) result: u64,
+}
 
 /// A layer: sorted by what was asked, which is there once.
-type Layer = Arc<[(u64, CallId)]>;
+type Layer = Arc<[(u64, Read)]>;
 
-/// The calls that read, by the hash of what they asked.
+/// The reads, by the hash of what they asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reads {
     /// The oldest and longest first.
@@ -19,17 +34,17 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// The newest call that asked this.
-    pub(crate) fn get(&self, asked: u64) -> Option<CallId> {
+    /// The newest read that asked this.
+    pub(crate) fn get(&self, asked: u64) -> Option<Read> {
         self.layers.iter().rev().find_map(|layer| {
             let place = layer.binary_search_by_key(&asked, |(hash, _)| *hash).ok()?;
-            layer.get(place).map(|(_, call)| *call)
+            layer.get(place).map(|(_, read)| *read)
         })
     }
 
-    /// Adds a call; from now on it is the one that asked this.
-    pub(crate) fn insert(&mut self, asked: u64, call: CallId) {
-        let mut fresh = vec![(asked, call)];
+    /// Adds a read; from now on it is the one that asked this.
+    pub(crate) fn insert(&mut self, asked: u64, read: Read) {
+        let mut fresh = vec![(asked, read)];
         while let Some(older) = self.layers.pop_if(|layer| layer.len() < 2 * fresh.len()) {
             fresh = merged(&older, &fresh);
         }
@@ -43,12 +58,30 @@ impl Reads {
 }
 
 /// Both layers as one; where both have an entry the newer counts.
-fn merged(older: &[(u64, CallId)], newer: &[(u64, CallId)]) -> Vec<(u64, CallId)> {
+fn merged(older: &[(u64, Read)], newer: &[(u64, Read)]) -> Vec<(u64, Read)> {
     let mut all = [newer, older].concat();
     // Stable: of two that are equal the newer stays in front, and the first of equals is kept.
     all.sort_by_key(|(hash, _)| *hash);
     all.dedup_by_key(|(hash, _)| *hash);
     all
+}
+
+impl Draft<'_> {
+    /// The short result in place of `finished`, where that repeats what an earlier read of this run brought and the
+    /// model still has before it.
+    pub(crate) fn shortened(&self, call: &Call, finished: &CallFinished) -> Option<CallFinished> {
+        let run = self.run().filter(|run| run.policy().guards.contains(&Guard::RepeatedRead))?;
+        if finished.outcome != OutcomeKind::Ok || finished.cut.is_some() || call.edited.is_some() {
+            return None;
+        }
+        let earlier = run.watch.earlier_read(&call.request)?;
+        let unchanged = self.state.book.result(earlier) == Some(finished.text.as_str());
+        unchanged.then(|| CallFinished {
+            text: texts::unchanged_since(earlier),
+            answered_from: Some(earlier),
+            ..finished.clone()
+        })
+    }
 }
 
 #[cfg(test)]
@@ -58,10 +91,10 @@ mod tests {
     use proptest::prelude::{ProptestConfig, proptest};
     use windlass_vocab::{CallId, RunId, TurnId};
 
-    use super::Reads;
+    use super::{Read, Reads};
 
-    fn call(index: u32) -> CallId {
-        CallId { run: RunId(1), turn: TurnId(1), index }
+    fn call(index: u32) -> Read {
+        Read { call: CallId { run: RunId(1), turn: TurnId(1), index }, result: u64::from(index) }
     }
 
     #[test]

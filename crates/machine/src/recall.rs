@@ -154,6 +154,7 @@ fn prepared(requested: &CallRequested) -> PreparedCall {
         effect: requested.effect,
         ending: requested.ending,
         repeatable: requested.repeatable,
+        reads_files: requested.reads_files,
         verdict: requested.verdict.clone(),
         preview: requested.preview.clone(),
         snapshot: requested.snapshot,
@@ -175,7 +176,8 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
     // The note about edited arguments is put in front again by deciding.
     let text = match known.and_then(|known| known.edited.as_ref()) {
         Some(edited) => finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text),
-        None => &finished.text,
+        // A result that only says that nothing changed stands for the earlier one.
+        None => finished.answered_from.and_then(|earlier| state.book.result(earlier)).unwrap_or(&finished.text),
     };
     let result = Finished {
         outcome: finished.outcome,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{At, UndoStarted, Undoable};
+use windlass_vocab::{At, CallId, Ending, ToolSpec, UndoStarted, Undoable};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -13,8 +13,8 @@ pub(crate) const NO_TOOL_CALL: &str = "Your last reply contained no tool call. E
      to just talk, call converse.";
 pub(crate) const SUMMARISE: &str = "You have given empty replies. Tools are no longer available. \
      Say in plain text what was really done so far and what is not done.";
-pub(crate) const UNREADABLE: &str = "Your tool calls could not be read. Tools are no longer available. \
-     Say in plain text what was really done so far and what is not done.";
+pub(crate) const NO_CALLS: &str = "You were asked again and again to call a tool and have not done so. \
+     Tools are no longer available. Say in plain text what was really done so far and what is not done.";
 pub(crate) const TURN_CAP: &str = "The limit of turns is reached and tools are no longer available. \
      Say in plain text what is done, what is not done, and what you found out.";
 pub(crate) const HALT: &str = "You have been repeating the same steps with the same results and are stopped here. \
@@ -24,6 +24,11 @@ pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but err
 pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \
      Doing so again will not help: use what you already know, or try something different.";
 
+pub(crate) const CYCLE_QUESTION: &str = "The model repeats the same calls with the same results. Let it go on?";
+pub(crate) const NO_CALLS_QUESTION: &str =
+    "The model was told five times in a row to call a tool and has not done so. Let it try again?";
+
+pub(crate) const EMPTY_ANSWER: &str = "The model's last reply was empty: it does not say what is done and what is not.";
 pub(crate) const CAP_REACHED: &str = "Max tool iterations reached";
 pub(crate) const NOTHING_TO_SAY: &str = "The run was ended before it was finished, and the model gave no summary.";
 pub(crate) const CANCELLED_CALL: &str = "Cancelled before it finished.";
@@ -36,7 +41,7 @@ pub(crate) const INTERRUPTED: &str = "Interrupted by a crash: it may or may not 
 pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, before this call had its result. \
      It may or may not have taken effect since. Check the state of things before you do it again.";
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
-pub(crate) const FIVE_ERRORS: &str = "The same error came back five times in a row";
+pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
 
 /// A failure with the time the server asks to come back at, and the limit that was set on such waits where that is
 /// why it is not waited for.
@@ -71,6 +76,11 @@ pub(crate) fn misfit(what: &str) -> String {
     )
 }
 
+/// The same after several in a row: with the schema once more.
+pub(crate) fn misfit_plainly(what: &str, schema: &str) -> String {
+    format!("{}\nWrite one JSON value and no other word. This is its schema:\n{schema}", misfit(what))
+}
+
 pub(crate) fn misfit_to_the_end(what: &str) -> String {
     format!("The model's answer is not the output that was asked for, however often it was sent back. {what}")
 }
@@ -98,11 +108,57 @@ fn in_toml(c: char) -> String {
 }
 
 pub(crate) fn withheld_after_failures(tool: &str) -> String {
-    format!("{tool} failed three times in a row and is withheld for the rest of this run. Use another way.")
+    format!("{tool} failed in three turns in a row and is withheld for the rest of this run. Use another way.")
 }
 
 pub(crate) fn withheld_in_cycle(tool: &str) -> String {
     format!("{tool} is withheld for the rest of this run: it was called again and again with the same result.")
+}
+
+/// Tools that are named to the model as left.
+const TOOLS_TOLD: usize = 30;
+
+pub(crate) fn tools_left(reasons: &[String], left: &[&str]) -> String {
+    let reasons = reasons.join("\n");
+    if left.is_empty() {
+        return format!("{reasons}\nNo tool is left: say in plain text what is done and what is not.");
+    }
+    let more = match left.len().saturating_sub(TOOLS_TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = left.iter().take(TOOLS_TOLD).copied().collect::<Vec<_>>().join(", ");
+    format!("{reasons}\nThese tools are left: {named}{more}.")
+}
+
+pub(crate) fn misused(tools: &str) -> String {
+    format!(
+        "Every call of {tools} in the last three turns was wrong: its arguments did not fit, or what they name is not \
+         there. Nothing is wrong with the tool. Read the error messages, compare the arguments with the tool's schema, \
+         and look up names and texts before you use them."
+    )
+}
+
+/// A result that came out as before.
+pub(crate) fn unchanged_since(call: CallId) -> String {
+    format!("[Unchanged since call {call}, which asked the same: its result above still holds.]")
+}
+
+pub(crate) fn no_tool_call_plainly(told: &str, example: Option<&str>, endings: &[&ToolSpec]) -> String {
+    let mut text = format!("{told}\n\nYou have been told so several times. Write nothing but a call now.");
+    if let Some(example) = example {
+        text.push_str(&format!(" It must have exactly this form:\n\n{example}\n"));
+    }
+    for (ending, when) in [
+        (Ending::Completed, "when the job is done"),
+        (Ending::Asked, "to ask the person something"),
+        (Ending::Conversed, "to say something without doing anything"),
+    ] {
+        for spec in endings.iter().filter(|spec| spec.ending == Some(ending)) {
+            text.push_str(&format!("\n- {when}: {}", spec.name.bare()));
+        }
+    }
+    text
 }
 
 pub(crate) fn edited(arguments: &str) -> String {

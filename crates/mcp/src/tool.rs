@@ -43,6 +43,7 @@ impl McpTool {
             effect: listed.effect,
             ending: None,
             repeatable: false,
+            reads_files: false,
             tags: server.config.tags.clone(),
         };
         Self {

@@ -52,6 +52,7 @@ impl CountingTool {
             effect,
             ending: None,
             repeatable: false,
+            reads_files: false,
             tags: std::collections::BTreeSet::new(),
         };
         Self { spec, log: log_of(dir, name), behaviour: Behaviour::Succeeds }

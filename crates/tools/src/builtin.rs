@@ -26,6 +26,7 @@ pub use ending::ending_tools;
 pub use fetch_url::{Fetching, fetch_url};
 pub use run_command::{Commands, GuardProgram};
 
+use crate::refusal::Refusal;
 use crate::{BoxFuture, Tool, Workspace, contains_placeholder};
 
 /// The names of all tools that are part of the program, for whoever wants to know whether a name is
@@ -78,8 +79,14 @@ fn spec(name: &str, description: &str, effect: EffectClass, schema: &Value) -> T
         effect,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: std::collections::BTreeSet::new(),
     }
+}
+
+/// The spec of a tool that does nothing but show what is in the workspace.
+fn file_read(name: &str, description: &str, schema: &Value) -> ToolSpec {
+    ToolSpec { reads_files: true, ..spec(name, description, EffectClass::ReadOnly, schema) }
 }
 
 /// The arguments as the tool's own type. The schema has been checked; this is for what it can't say.
@@ -88,8 +95,8 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
 }
 
 /// Runs what waits for the disk where it holds up nobody.
-fn on_disk(work: impl FnOnce() -> Result<String, String> + Send + 'static) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { disk(work).await.map_or_else(Outcome::error, Outcome::ok) })
+fn on_disk(work: impl FnOnce() -> Result<String, Refusal> + Send + 'static) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { disk(work).await.map_or_else(Outcome::from, Outcome::ok) })
 }
 
 async fn disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {

@@ -44,6 +44,7 @@ mod path_pattern;
 mod permission;
 mod pinned;
 mod place;
+mod refusal;
 mod registry;
 mod repair;
 mod rule;

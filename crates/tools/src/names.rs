@@ -209,6 +209,7 @@ mod tests {
                     effect: EffectClass::ReadOnly,
                     ending: None,
                     repeatable: false,
+                    reads_files: false,
                     tags: BTreeSet::new(),
                 }
             })

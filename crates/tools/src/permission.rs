@@ -181,6 +181,7 @@ pub(crate) mod tests {
             effect,
             ending: None,
             repeatable: false,
+            reads_files: false,
             tags: std::collections::BTreeSet::new(),
         }
     }

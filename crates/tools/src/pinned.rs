@@ -52,6 +52,7 @@ impl Late {
             effect: EffectClass::Once,
             ending: None,
             repeatable: false,
+            reads_files: false,
             tags: BTreeSet::new(),
         };
         Self { spec, servers }

@@ -118,6 +118,7 @@ impl WaitForServers {
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: true,
+            reads_files: false,
             tags: BTreeSet::new(),
         };
         Self { spec, servers, awaited }

@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 use crate::Subject;
 use crate::cut::thousands;
 use crate::place::Place;
+use crate::refusal::Refusal;
 
 /// A folder that can't be worked in.
 #[derive(Debug, thiserror::Error)]
@@ -46,9 +47,6 @@ impl std::fmt::Debug for OnRestore {
         f.debug_struct("OnRestore").finish_non_exhaustive()
     }
 }
-
-/// Why a path can't be used, told to the model.
-pub(crate) type Refusal = String;
 
 /// What is at a path.
 pub(crate) enum Found {
@@ -141,7 +139,9 @@ impl Workspace {
         // `Path::new("a/")` and "a/." name what "a" names.
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
         if self.is_closed(&relative) {
-            return Err(format!("`{path}` is in the folder Windlass keeps its own data in, which is not for tools."));
+            return Err(
+                format!("`{path}` is in the folder Windlass keeps its own data in, which is not for tools.").into()
+            );
         }
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
@@ -165,7 +165,7 @@ impl Workspace {
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.explain(path, &error))?;
         if bytes.len() as u64 > limit {
             let (size, limit) = (thousands_of(metadata.len().max(limit + 1)), thousands_of(limit));
-            return Err(format!("`{path}` has {size} bytes; this tool takes files of up to {limit}."));
+            return Err(format!("`{path}` has {size} bytes; this tool takes files of up to {limit}.").into());
         }
         Ok(bytes)
     }
@@ -184,7 +184,7 @@ impl Workspace {
     pub(crate) fn folder(&self, path: &str) -> Result<Dir, Refusal> {
         let relative = self.relative(path)?;
         self.dir.open_dir(relative).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => format!("`{path}` is not a directory."),
+            io::ErrorKind::NotADirectory => format!("`{path}` is not a directory.").into(),
             _ => self.explain(path, &error),
         })
     }
@@ -236,7 +236,7 @@ impl Workspace {
     pub(crate) fn place(&self, path: &str) -> Result<Place, Refusal> {
         let relative = self.relative(path)?;
         if self.holds_closed(&relative) {
-            return Err(format!("`{path}` has the folder in it that Windlass keeps its own data in, and stays."));
+            return Err(format!("`{path}` has the folder in it that Windlass keeps its own data in, and stays.").into());
         }
         self.place_at(path, &relative)
     }
@@ -245,14 +245,14 @@ impl Workspace {
     /// on the way are made.
     pub(crate) fn place_for_content(&self, path: &str) -> Result<Place, Refusal> {
         if path.ends_with('/') {
-            return Err(format!("`{path}` names a directory; give the path of a file."));
+            return Err(format!("`{path}` names a directory; give the path of a file.").into());
         }
         let relative = self.relative(path)?;
         let explain = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => format!(
+            io::ErrorKind::NotFound => Refusal::not_found(format!(
                 "`{path}` is a link that leads nowhere: what it points at is not there. Write to that path, or remove \
                  the link first."
-            ),
+            )),
             _ => self.explain(path, &error),
         };
         // A way into a folder that is missing, and back out of it, leads somewhere only once that is made.
@@ -283,7 +283,7 @@ impl Workspace {
 
     fn place_at(&self, path: &str, relative: &Path) -> Result<Place, Refusal> {
         let Some(Component::Normal(name)) = relative.components().next_back() else {
-            return Err(format!("`{path}` names no file: give a path with a file name at its end."));
+            return Err(format!("`{path}` names no file: give a path with a file name at its end.").into());
         };
         let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = self.dir.open_dir(parent).map_err(|error| self.explain(path, &error))?;
@@ -295,20 +295,22 @@ impl Workspace {
         match error.kind() {
             // The capability's own refusal has no number of the operating system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
-            io::ErrorKind::NotFound => format!("There is no `{path}` in the workspace."),
+            io::ErrorKind::NotFound => Refusal::not_found(format!("There is no `{path}` in the workspace.")),
             io::ErrorKind::NotADirectory => format!(
                 "`{path}` leads through something that is not a directory of the workspace: a file, or a link that \
                  leads out of it."
-            ),
-            _ => format!("`{path}`: {error}."),
+            )
+            .into(),
+            _ => format!("`{path}`: {error}.").into(),
         }
     }
 
     fn outside(&self, path: &str) -> Refusal {
+        let root = self.root.display();
         format!(
-            "`{path}` is outside the workspace {}: only paths inside it can be used, and no links that lead out of it.",
-            self.root.display()
+            "`{path}` is outside the workspace {root}: only paths inside it can be used, and no links that lead out of it."
         )
+        .into()
     }
 
     /// The paths a call touches, as rules see them: as written and, where a link leads elsewhere,
@@ -345,9 +347,9 @@ fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     if metadata.is_file() {
         Ok(())
     } else if metadata.is_dir() {
-        Err(format!("`{path}` is a directory; list_directory shows what is in it."))
+        Err(format!("`{path}` is a directory; list_directory shows what is in it.").into())
     } else {
-        Err(format!("`{path}` is no regular file but a pipe, socket or device, and is left alone."))
+        Err(format!("`{path}` is no regular file but a pipe, socket or device, and is left alone.").into())
     }
 }
 

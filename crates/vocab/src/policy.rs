@@ -244,13 +244,13 @@ pub struct StreamIdle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
-    /// An identical read-only call is answered from its earlier result.
+    /// A built-in file read that comes out as before says so, instead of repeating the content.
     RepeatedRead,
-    /// A tool that failed three times in a row is withheld.
+    /// A tool whose calls all failed in three turns in a row is withheld.
     FailedTool,
     /// Two turns of nothing but errors earn a correction.
     ErrorTurns,
-    /// Five identical errors in a row end the run.
+    /// The identical error in five turns in a row ends the run.
     FiveErrors,
     /// A cycle of any period escalates.
     Cycle,

@@ -51,6 +51,9 @@ pub struct ToolSpec {
     /// A poll: exempt from the progress guards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeatable: bool,
+    /// Built in, and does nothing but show what is in the workspace: a repeated result may be shortened (L11).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_files: bool,
     /// What it is for; a run may offer the tools of some tags alone (T2).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
@@ -64,6 +67,8 @@ pub enum OutcomeKind {
     Ok,
     /// The tool says no.
     ToolError,
+    /// What the arguments name is not there: a file, or a text in a file. The model can correct that by itself.
+    NotFound,
     /// The tool could not be reached or broke.
     InfrastructureError,
     /// There is no such tool.
@@ -226,6 +231,8 @@ pub struct PreparedCall {
     pub ending: Option<Ending>,
     /// Exempt from progress guards.
     pub repeatable: bool,
+    /// Set for built-in tools that only show what is in the workspace.
+    pub reads_files: bool,
     /// May it run?
     pub verdict: Verdict,
     /// What the person is shown when asked.

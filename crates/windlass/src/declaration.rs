@@ -96,6 +96,7 @@ impl Declaration {
             effect: self.effect,
             ending: None,
             repeatable: self.repeatable,
+            reads_files: false,
             tags: self.tags.clone(),
         }
     }

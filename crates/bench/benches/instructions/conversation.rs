@@ -89,6 +89,7 @@ pub(crate) fn reply(state: &State) -> Fact {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        reads_files: false,
         verdict: Verdict::Allow,
         preview: None,
         snapshot: SnapshotKind::None,

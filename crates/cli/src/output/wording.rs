@@ -98,6 +98,7 @@ pub(crate) fn problem(outcome: OutcomeKind, exit: Option<CommandExit>) -> Option
     let word = match outcome {
         OutcomeKind::Ok => return exit.filter(|exit| !exit.is_success()).map(exit_wording),
         OutcomeKind::ToolError => "error",
+        OutcomeKind::NotFound => "not found",
         OutcomeKind::InfrastructureError => "broken",
         OutcomeKind::Unknown => "no such tool",
         OutcomeKind::InvalidArguments => "wrong arguments",
@@ -123,6 +124,7 @@ pub(crate) fn problem_of(finished: &CallFinished) -> Option<(String, String)> {
         // The last line of a command's result repeats its exit code; why it failed stands right above.
         OutcomeKind::Ok => finished.text.trim_end().lines().rev().skip(1).find(|line| !line.trim().is_empty()),
         OutcomeKind::ToolError
+        | OutcomeKind::NotFound
         | OutcomeKind::InfrastructureError
         | OutcomeKind::Unknown
         | OutcomeKind::InvalidArguments
@@ -174,6 +176,7 @@ const fn nudge_cause(cause: NudgeCause) -> &'static str {
         NudgeCause::Summarise => "empty replies in a row",
         NudgeCause::Halt => "asked to wrap up",
         NudgeCause::Misfit => "the answer did not fit its schema",
+        NudgeCause::Withheld => "told which tools are left",
     }
 }
 
@@ -210,6 +213,7 @@ pub(crate) fn answer(ended: &RunEnded) -> Option<&str> {
 pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
     match ended.reason {
         EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
+        EndReason::Unfinished if ended.cut_off => Some("the answer was cut off by the length limit"),
         EndReason::Unfinished => Some("the work is not finished; the answer says what is missing"),
         EndReason::Cancelled => Some("stopped"),
         EndReason::TurnCap => Some("the run reached its turn cap (--max-turns raises it)"),

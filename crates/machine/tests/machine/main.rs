@@ -4,7 +4,11 @@
 
 mod abreast;
 mod dialects;
+mod ends;
+mod fatigue;
 mod forks;
+mod guards;
+mod healthy;
 mod interruptions;
 mod output;
 mod pauses;

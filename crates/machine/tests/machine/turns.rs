@@ -3,14 +3,14 @@
 use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, PRESETS, outstanding};
 use windlass_vocab::{
-    Answer, AnsweredBy, EffectClass, EndReason, Ending, FailureClass, Guard, Message, NextAttempt, Nudge, OutcomeKind,
+    Answer, AnsweredBy, EffectClass, EndReason, Ending, FailureClass, Message, NextAttempt, Nudge, OutcomeKind,
     Parallel, QuestionOption, Record, StopBy, UnfinishedCall, Verdict,
 };
 
 use EffectClass::{Idempotent, Once, ReadOnly};
 
 fn read(path: &str) -> crate::support::Ask {
-    call("read", ReadOnly).with(&format!("{{\"path\":\"{path}\"}}"))
+    call("read", ReadOnly).reading().with(&format!("{{\"path\":\"{path}\"}}"))
 }
 
 #[test]
@@ -246,149 +246,6 @@ fn parallel_calls_start_together_as_far_as_the_policy_lets_them() {
             .collect();
         assert_eq!(shown, [0, 1, 2, 3, 4]);
     }
-}
-
-#[test]
-fn a_repeated_read_is_answered_from_its_earlier_result_until_something_changes() {
-    // proves L11
-    let script = vec![
-        Move::Calls(vec![read("a")]),
-        Move::Calls(vec![read("a")]),
-        Move::Calls(vec![call("write", Once)]),
-        Move::Calls(vec![read("a")]),
-        Move::Text("done"),
-    ];
-    let mut world = World::new("default", script.clone());
-    world.say("go");
-    world.finish();
-    assert_eq!(world.executed.len(), 3, "{:?}", world.executed);
-    let mut unguarded = World::new("operator", script);
-    unguarded.say("go");
-    unguarded.finish();
-    assert_eq!(unguarded.executed.len(), 4);
-}
-
-#[test]
-fn a_tool_that_failed_three_times_in_a_row_is_withheld() {
-    // proves L11
-    let fails = |n: u32| {
-        Move::Calls(vec![
-            call("bad", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::ToolError),
-            read(&n.to_string()),
-        ])
-    };
-    let mut world = World::new("assistant", vec![fails(1), fails(2), fails(3), fails(4), Move::Text("done")]);
-    world.say("go");
-    world.finish();
-    let bad: Vec<_> = world.results().into_iter().filter(|(outcome, _)| *outcome != OutcomeKind::Ok).collect();
-    assert_eq!(bad.len(), 4);
-    assert_eq!(bad[3].0, OutcomeKind::Denied);
-    assert!(world.kinds().contains(&"ToolWithheld".to_owned()));
-}
-
-#[test]
-fn infrastructure_errors_do_not_count_against_a_tool() {
-    // proves L11
-    let fails = |n: u32| {
-        let call = call("net", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::InfrastructureError);
-        Move::Calls(vec![call, read(&n.to_string())])
-    };
-    let mut world = World::new("assistant", vec![fails(1), fails(2), fails(3), fails(4), Move::Text("done")]);
-    world.say("go");
-    world.finish();
-    assert!(!world.kinds().contains(&"ToolWithheld".to_owned()));
-}
-
-#[test]
-fn two_turns_of_errors_earn_a_correction_and_five_identical_errors_end_the_run() {
-    // proves L11
-    let fails = |n: u32| {
-        Move::Calls(vec![call("bad", Once).with(&format!("{{\"n\":{n}}}")).coming_out(OutcomeKind::ToolError)])
-    };
-    let mut world = World::new("local-model", vec![fails(1), fails(2), Move::Text("done")]);
-    world.say("go");
-    world.finish();
-    assert_eq!(world.kinds().iter().filter(|kind| *kind == "Nudged").count(), 1);
-
-    let same = Move::Calls(vec![call("bad", Once).coming_out(OutcomeKind::ToolError)]);
-    let mut policy = policy("task");
-    policy.guards.remove(&Guard::Cycle);
-    let mut world = World::with_policy(policy, vec![same]);
-    world.say("go");
-    let ended = world.finish();
-    assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 5));
-}
-
-#[test]
-fn a_cycle_escalates_from_nudge_to_withholding_to_a_pause() {
-    // proves L11
-    let script: Vec<Move> =
-        vec![vec![call("a", Once)], vec![call("b", Once)], vec![call("a", Once)], vec![call("b", Once)]]
-            .into_iter()
-            .cycle()
-            .take(60)
-            .map(Move::Calls)
-            .collect();
-    let mut world = World::new("operator", script.clone());
-    world.say("go");
-    let ended = world.finish();
-    assert_eq!(ended.reason, EndReason::Unfinished, "with nobody to ask it wraps up");
-    let kinds = world.kinds();
-    let of = |kind: &str| kinds.iter().position(|known| known == kind);
-    assert!(of("Nudged") < of("ToolWithheld"), "{kinds:?}");
-
-    let mut attended = World::new("operator", script).attended();
-    attended.say("go");
-    for _ in 0..1_000 {
-        let effect = attended.owed().remove(0);
-        if let Effect::Ask(asked) = &effect {
-            let answer = Answer { option: QuestionOption::No, arguments: None };
-            attended.put(Fact::Answered { question: asked.question, answer, by: AnsweredBy::Person });
-            break;
-        }
-        let fact = attended.perform(&effect);
-        attended.put(fact);
-    }
-    assert_eq!(attended.finish().reason, EndReason::Unfinished);
-}
-
-#[test]
-fn a_poll_is_exempt_from_the_guards() {
-    // proves L11
-    let mut policy = policy("default");
-    policy.turn_cap = 12;
-    let mut world = World::with_policy(policy, vec![Move::Calls(vec![call("poll", ReadOnly).repeatable()])]);
-    world.say("wait for it");
-    let ended = world.finish();
-    assert_eq!(world.executed.len(), 12);
-    assert_eq!(ended.turns, 13);
-}
-
-#[test]
-fn empty_replies_are_nudged_once_then_summed_up() {
-    // proves S2
-    let mut world = World::new("default", vec![Move::Empty, Move::Text("here")]);
-    world.say("go");
-    assert_eq!(world.finish().answer, "here");
-    let mut world = World::new("default", vec![Move::Empty]);
-    world.say("go");
-    let ended = world.finish();
-    assert_eq!((ended.reason, ended.turns), (EndReason::Unfinished, 3));
-    let mut world = World::new("operator", vec![Move::Empty]);
-    world.say("go");
-    assert_eq!(world.finish().reason, EndReason::Completed, "a preset without the nudge takes it as it is");
-}
-
-#[test]
-fn a_reply_cut_off_by_length_is_continued_and_joined_up_to_three_times() {
-    // proves S2
-    let mut world = World::new("default", vec![Move::CutOff("one "), Move::CutOff("two "), Move::Text("three")]);
-    world.say("go");
-    assert_eq!(world.finish().answer, "one two three");
-    let mut world = World::new("default", vec![Move::CutOff("x")]);
-    world.say("go");
-    let ended = world.finish();
-    assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Completed, "xxxx", 4));
 }
 
 #[test]
@@ -661,31 +518,6 @@ fn a_person_is_asked_about_a_call_when_its_turn_comes_not_before() {
 }
 
 #[test]
-fn a_shortened_result_answers_no_later_read() {
-    // proves L11, C6
-    let again = Move::Fails(1, FailureClass::Overflow, Box::new(Move::Calls(vec![read("a")])));
-    let mut world = World::new("default", vec![Move::Calls(vec![read("a")]), again, Move::Text("done")]);
-    world.say("go");
-    go(&mut world, 2);
-    let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("it runs") };
-    let call = request.call;
-    let finished = windlass_machine::Finished {
-        outcome: OutcomeKind::Ok,
-        text: "x".repeat(10_000),
-        cut: None,
-        took_ms: 0,
-        structured: None,
-        exit: None,
-        plan: None,
-        files: None,
-    };
-    world.put(Fact::CallDone { call, finished });
-    world.finish();
-    assert!(world.kinds().contains(&"Compacted".to_owned()));
-    assert_eq!(world.executed.len(), 1, "the second read really ran");
-}
-
-#[test]
 fn words_that_come_during_a_wrap_up_wait_for_the_next_run() {
     // proves L7
     let mut policy = policy("default");
@@ -758,14 +590,6 @@ fn without_tools_plain_text_ends_a_run_even_where_a_tool_should() {
     world.say("hi");
     let ended = world.finish();
     assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 1));
-}
-
-#[test]
-fn an_empty_reply_on_the_way_loses_nothing_of_a_cut_off_answer() {
-    // proves S2
-    let mut world = World::new("default", vec![Move::CutOff("abc"), Move::Empty, Move::Text("def")]);
-    world.say("go");
-    assert_eq!(world.finish().answer, "abcdef");
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn read_file() -> ToolSpec {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: std::collections::BTreeSet::new(),
     }
 }

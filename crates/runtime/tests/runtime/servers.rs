@@ -120,6 +120,7 @@ impl ToolServers for Servers {
                 effect: EffectClass::ReadOnly,
                 ending: None,
                 repeatable: false,
+                reads_files: false,
                 tags: ["web".to_owned()].into(),
             };
             Arc::new(HubTool { spec, hub: Arc::clone(&self.0) })

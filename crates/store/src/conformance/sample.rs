@@ -71,6 +71,8 @@ pub fn run_ended(reason: EndReason) -> Record {
         tools: BTreeSet::from([ToolName::from("local.read_file")]),
         turns: 2,
         output: None,
+        cut_off: false,
+        dropped: Vec::new(),
         usage: usage(),
     }
     .into()
@@ -92,6 +94,7 @@ pub fn call_requested(session: SessionId, index: u32) -> Record {
         effect_id: call.effect_id(session),
         ending: None,
         repeatable: false,
+        reads_files: false,
         verdict: Verdict::Ask,
         preview: Some(preview()),
         snapshot: SnapshotKind::None,
@@ -313,6 +316,7 @@ fn context_pinned() -> Record {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: BTreeSet::new(),
     };
     ContextPinned {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown, spec};
+use crate::refusal::Refusal;
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
 
@@ -82,7 +83,10 @@ impl Tool for EditFile {
             Ok(edit) => on_disk(move || {
                 refuse_placeholder(&edit.new_text)?;
                 let text = edit.content(&workspace)?;
-                let edited = edit.fitted(&text).apply(&text).map_err(|problem| problem.told(&edit, &text))?;
+                let edited = edit
+                    .fitted(&text)
+                    .apply(&text)
+                    .map_err(|problem| Refusal::not_found(problem.told(&edit, &text)))?;
                 let place = workspace.place_for_content(&edit.path)?;
                 place
                     .replace(edited.as_bytes(), &context.effect_id)
@@ -116,11 +120,11 @@ enum Inapplicable {
 }
 
 impl Edit {
-    fn content(&self, workspace: &Workspace) -> Result<String, String> {
+    fn content(&self, workspace: &Workspace) -> Result<String, Refusal> {
         let bytes = workspace.read(&self.path, LARGEST)?;
         let path = &self.path;
         String::from_utf8(bytes)
-            .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool."))
+            .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
     }
 
     fn done(&self) -> String {

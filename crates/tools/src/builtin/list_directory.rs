@@ -6,9 +6,9 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, DirEntry};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, ToolSpec};
+use windlass_vocab::{Outcome, ToolSpec};
 
-use super::{invalid, on_disk, read, spec};
+use super::{file_read, invalid, on_disk, read};
 use crate::cut::thousands;
 use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
 
@@ -41,7 +41,7 @@ impl ListDirectory {
             "additionalProperties": false
         });
         let description = include_str!("list_directory.md");
-        Self { spec: spec("list_directory", description, EffectClass::ReadOnly, &schema), workspace }
+        Self { spec: file_read("list_directory", description, &schema), workspace }
     }
 }
 

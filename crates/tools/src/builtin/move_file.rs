@@ -11,6 +11,7 @@ use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 use super::shown::{self, Replaces};
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
 use crate::place::sync_folder;
+use crate::refusal::Refusal;
 use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
 
 #[derive(Deserialize)]
@@ -96,16 +97,16 @@ impl Tool for MoveFile {
 }
 
 impl Move {
-    fn carry_out(&self, workspace: &Workspace) -> Result<String, String> {
+    fn carry_out(&self, workspace: &Workspace) -> Result<String, Refusal> {
         let Self { from, to, overwrite } = self;
         if !workspace.exists(from)? {
-            return Err(format!("There is no `{from}` in the workspace."));
+            return Err(Refusal::not_found(format!("There is no `{from}` in the workspace.")));
         }
         let source = workspace.place(from)?;
         workspace.make_parents(to, &workspace.relative(to)?)?;
         let target = workspace.place(to)?;
         if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(format!("`{to}` is a directory: give the path with the new name at its end."));
+            return Err(format!("`{to}` is a directory: give the path with the new name at its end.").into());
         }
         let moved = if *overwrite {
             source.parent.rename(&source.name, &target.parent, &target.name)

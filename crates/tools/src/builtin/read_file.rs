@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{CallId, EffectClass, Outcome, ToolSpec};
+use windlass_vocab::{CallId, Outcome, ToolSpec};
 
 use super::file_kind::{SAMPLE, binary};
-use super::{disk, invalid, read, spec};
+use super::{disk, file_read, invalid, read};
 use crate::cut::thousands;
+use crate::refusal::Refusal;
 use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
 
 const LINES: u64 = 2_000;
@@ -52,7 +53,7 @@ impl ReadFile {
             "additionalProperties": false
         });
         let description = include_str!("read_file.md");
-        Self { spec: spec("read_file", description, EffectClass::ReadOnly, &schema), workspace }
+        Self { spec: file_read("read_file", description, &schema), workspace }
     }
 }
 
@@ -77,12 +78,12 @@ impl Tool for ReadFile {
                 Some(call) => from_result(call, &context, &arguments).await,
                 None => disk(move || from_file(&workspace, &arguments)).await,
             };
-            read.map_or_else(Outcome::error, Outcome::ok)
+            read.map_or_else(Outcome::from, Outcome::ok)
         })
     }
 }
 
-fn from_file(workspace: &Workspace, arguments: &Arguments) -> Result<String, String> {
+fn from_file(workspace: &Workspace, arguments: &Arguments) -> Result<String, Refusal> {
     let path = &arguments.path;
     let explain = |error| workspace.explain(path, &error);
     let (mut file, metadata) = workspace.file(path)?;
@@ -90,17 +91,19 @@ fn from_file(workspace: &Workspace, arguments: &Arguments) -> Result<String, Str
     file.by_ref().take(SAMPLE as u64).read_to_end(&mut sample).map_err(explain)?;
     let size = thousands(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
     if let Some(kind) = binary(&sample) {
-        return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool."));
+        return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool.").into());
     }
     let reader = BufReader::with_capacity(64 * 1024, Cursor::new(sample).chain(file));
     window(reader, arguments).map_err(explain)?.told(path, arguments, &size)
 }
 
-async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<String, String> {
-    let call: CallId =
-        call.parse().map_err(|_| format!("`call:{call}` names no result: write it as the note gave it."))?;
+async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<String, Refusal> {
+    let call: CallId = call
+        .parse()
+        .map_err(|_| Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it.")))?;
     let text = context.spilled.read(call).await;
-    let text = text.ok_or_else(|| format!("No longer result is kept of call {call}: all of it was shown."))?;
+    let kept = || Refusal::not_found(format!("No longer result is kept of call {call}: all of it was shown."));
+    let text = text.ok_or_else(kept)?;
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;
     window.told(&arguments.path, arguments, &size)
@@ -181,9 +184,10 @@ fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Res
 
 impl Window {
     /// The text with a note on where it stands in the whole, if it is not the whole.
-    fn told(self, path: &str, arguments: &Arguments, size: &str) -> Result<String, String> {
+    fn told(self, path: &str, arguments: &Arguments, size: &str) -> Result<String, Refusal> {
         if let Some(lines) = self.short {
-            return Err(format!("`{path}` has no line {}: it has {} lines.", arguments.offset, thousands_of(lines)));
+            let (offset, lines) = (arguments.offset, thousands_of(lines));
+            return Err(Refusal::not_found(format!("`{path}` has no line {offset}: it has {lines} lines.")));
         }
         let whole = arguments.offset == 1 && arguments.column == 1 && self.next.is_none();
         let from = thousands_of(arguments.offset);

@@ -10,12 +10,13 @@ use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, ToolSpec};
+use windlass_vocab::{Outcome, ToolSpec};
 
 use super::file_kind::{SAMPLE, binary};
 use super::walk::{Found, walk};
-use super::{invalid, on_disk, read, spec};
+use super::{file_read, invalid, on_disk, read};
 use crate::cut::thousands;
+use crate::refusal::Refusal;
 use crate::tool::shorten;
 use crate::workspace::reading;
 use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
@@ -74,7 +75,7 @@ impl SearchFiles {
             "additionalProperties": false
         });
         let description = include_str!("search_files.md");
-        Self { spec: spec("search_files", description, EffectClass::ReadOnly, &schema), workspace }
+        Self { spec: file_read("search_files", description, &schema), workspace }
     }
 }
 
@@ -131,7 +132,7 @@ impl<'a> Search<'a> {
         self.arguments.limit.unwrap_or(MATCHES)
     }
 
-    fn everywhere(&mut self, workspace: &Workspace, path: &str, stopped: &dyn Fn() -> bool) -> Result<(), String> {
+    fn everywhere(&mut self, workspace: &Workspace, path: &str, stopped: &dyn Fn() -> bool) -> Result<(), Refusal> {
         match workspace.file(path) {
             Ok((file, metadata)) => {
                 self.one_file(&workspace.relative(path)?, file, metadata.len());

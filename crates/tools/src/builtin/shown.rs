@@ -10,7 +10,7 @@ use crate::Workspace;
 use crate::cut::thousands;
 use crate::diff::{Limits, compare, unified};
 use crate::tool::shorten;
-use crate::workspace::{Found, Refusal};
+use crate::workspace::Found;
 
 /// Files above this are named by their size alone.
 const LARGEST: u64 = 4 << 20;
@@ -18,7 +18,7 @@ const LARGEST: u64 = 4 << 20;
 const PATH: usize = 200;
 
 /// A file that gets this content.
-pub(super) fn written(workspace: &Workspace, path: &str, content: &str) -> Result<Preview, Refusal> {
+pub(super) fn written(workspace: &Workspace, path: &str, content: &str) -> Result<Preview, String> {
     let (name, new) = (shorten(path, PATH), thousands(content.len()));
     let diff = |old: Option<&[u8]>| compare(old, Some(content.as_bytes()), path, Limits::default());
     let (title, body) = match workspace.look(path, LARGEST)? {
@@ -42,7 +42,7 @@ pub(super) fn edited(
     path: &str,
     (old_text, new_text): (&str, &str),
     apply: impl FnOnce(&str) -> Option<String>,
-) -> Result<Preview, Refusal> {
+) -> Result<Preview, String> {
     let alone = |why: &str| format!("{why}\n{}", unified(old_text, new_text, path, Limits::default()));
     let body = match workspace.look(path, LARGEST)? {
         Found::Nothing => alone("There is no such file yet. It would change so:"),
@@ -60,7 +60,7 @@ pub(super) fn edited(
 }
 
 /// A file or folder that gets another path.
-pub(super) fn moved(workspace: &Workspace, from: &str, to: &str, replaces: Replaces) -> Result<Preview, Refusal> {
+pub(super) fn moved(workspace: &Workspace, from: &str, to: &str, replaces: Replaces) -> Result<Preview, String> {
     let there = workspace.kind(to)?;
     let mut notes = Vec::new();
     if workspace.kind(from)?.is_none() {

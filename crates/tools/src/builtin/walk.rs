@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::workspace::{Refusal, Workspace, reading};
+use crate::refusal::Refusal;
+use crate::workspace::{Workspace, reading};
 
 /// Deeper than any tree of sources, and few enough handles to hold at once.
 const DEEPEST: usize = 64;

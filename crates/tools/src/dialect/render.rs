@@ -75,6 +75,7 @@ fn word(outcome: OutcomeKind) -> &'static str {
     match outcome {
         OutcomeKind::Ok => "ok",
         OutcomeKind::ToolError => "error",
+        OutcomeKind::NotFound => "not found",
         OutcomeKind::InfrastructureError => "unavailable",
         OutcomeKind::Unknown => "unknown tool",
         OutcomeKind::InvalidArguments => "invalid arguments",

@@ -81,6 +81,7 @@ fn tool(name: &str, effect: EffectClass, way: Way) -> Scripted {
         effect,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: BTreeSet::new(),
     };
     Scripted { spec, way }
@@ -166,6 +167,7 @@ fn a_sound_call_is_prepared_whole() {
         effect: EffectClass::Idempotent,
         ending: None,
         repeatable: false,
+        reads_files: false,
         verdict: Verdict::Ask,
         preview: Some(Preview { title: "{\"n\":1}".into(), body: String::new(), rule: Some("hub.put".into()) }),
         snapshot: SnapshotKind::None,

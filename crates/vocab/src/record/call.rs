@@ -66,6 +66,9 @@ pub struct CallRequested {
     /// Exempt from progress guards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeatable: bool,
+    /// Set for built-in tools that only show what is in the workspace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_files: bool,
     /// May it run?
     pub verdict: Verdict,
     /// What a person would be shown.
@@ -138,7 +141,7 @@ pub struct CallFinished {
     /// How long it took.
     #[serde(default)]
     pub took_ms: u64,
-    /// The earlier call whose result this repeats (L11).
+    /// The earlier call whose result came out again; the text only says so (L11). Older versions repeated the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_from: Option<CallId>,
     /// Structure beside the text.

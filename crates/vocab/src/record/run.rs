@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    At, Attendance, Dialect, Failure, Json, ModelName, Nudge, OutputSpec, Policy, RunId, ToolName, ToolSpec, Usage,
+    At, Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, RunId, ToolName, ToolSpec,
+    Usage,
 };
 
 /// A run began.
@@ -104,6 +105,8 @@ pub enum NudgeCause {
     Halt,
     /// The answer does not fit the output that was asked for (L10).
     Misfit,
+    /// Tools were withheld: the model is told which, why, and what is left (L11).
+    Withheld,
 }
 
 /// How history was shortened.
@@ -190,6 +193,12 @@ pub struct RunEnded {
     /// The output that was asked for, as it was found in the answer; it fits (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
+    /// Set when the length limit cut off the reply that ended it: the answer is not whole (S2).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
+    /// Messages that had joined it and that no model has seen: the person's stop dropped them (L8).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<MessageId>,
     /// What it cost.
     #[serde(default)]
     pub usage: Usage,

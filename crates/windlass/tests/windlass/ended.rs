@@ -83,6 +83,8 @@ fn ended(answer: &str) -> Record {
         turns: 1,
         usage: Usage::default(),
         output: None,
+        cut_off: false,
+        dropped: Vec::new(),
     }
     .into()
 }

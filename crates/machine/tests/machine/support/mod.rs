@@ -7,11 +7,11 @@ use windlass_machine::{
     Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallRequested, Change, Coverage, EffectClass,
-    Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, NextAttempt,
-    Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, QuestionAsked, QuestionOption, Record,
-    RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName, ToolSpec, TurnMode, Usage,
-    Verdict,
+    Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage,
+    EffectClass, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message,
+    NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, QuestionAsked,
+    QuestionOption, Record, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName,
+    ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -39,6 +39,7 @@ pub(crate) struct Ask {
     pub(crate) verdict: Verdict,
     pub(crate) ending: Option<Ending>,
     pub(crate) repeatable: bool,
+    pub(crate) reads_files: bool,
     pub(crate) arguments: String,
 }
 
@@ -50,6 +51,7 @@ pub(crate) fn call(tool: &'static str, effect: EffectClass) -> Ask {
         verdict: Verdict::Allow,
         ending: None,
         repeatable: false,
+        reads_files: false,
         arguments: "{}".to_owned(),
     }
 }
@@ -71,6 +73,11 @@ impl Ask {
         self.ending = Some(ending);
         self
     }
+    /// A built-in file read.
+    pub(crate) fn reading(mut self) -> Self {
+        self.reads_files = true;
+        self
+    }
     pub(crate) fn repeatable(mut self) -> Self {
         self.repeatable = true;
         self
@@ -79,6 +86,9 @@ impl Ask {
 
 /// The tool whose calls keep files.
 pub(crate) const KEEPS: &str = "t1";
+
+/// A tool of a server that answers differently each time.
+pub(crate) const POLL: &str = "job_status";
 
 /// The moves of a run, one per turn; the last is repeated for ever.
 pub(crate) type Script = Vec<Move>;
@@ -92,8 +102,15 @@ pub(crate) struct World {
     pub(crate) script: Script,
     pub(crate) terms: Terms,
     pub(crate) offer: usize,
+    /// What the model says when it must wrap up.
+    pub(crate) wrap_up: &'static str,
     /// How often each call's effect took place.
     pub(crate) executed: BTreeMap<String, u32>,
+    /// How often what the file reads show was changed, by what they ask.
+    pub(crate) changes: BTreeMap<String, u32>,
+    /// What each file read really found.
+    found: BTreeMap<CallId, String>,
+    polls: u32,
     epoch: u64,
     messages: u32,
 }
@@ -126,7 +143,11 @@ impl World {
             script,
             terms,
             offer: 3,
+            wrap_up: "This is done, that is not.",
             executed: BTreeMap::new(),
+            changes: BTreeMap::new(),
+            found: BTreeMap::new(),
+            polls: 0,
             epoch: 1,
             messages: 0,
         };
@@ -169,6 +190,7 @@ impl World {
         self.journal.push(batch.clone());
         self.times.push(self.now);
         self.check();
+        self.check_reads(&batch);
         batch
     }
 
@@ -176,6 +198,22 @@ impl World {
     fn check(&self) {
         let history = &self.state.book.history;
         assert!(matches!(legal(history), std::borrow::Cow::Borrowed(_)), "an illegal history: {history:#?}");
+    }
+
+    /// No file read is answered with anything but what it found (L11).
+    fn check_reads(&self, batch: &[Record]) {
+        for record in batch {
+            let Record::CallFinished(finished) = record else { continue };
+            let Some(found) = self.found.get(&finished.call).filter(|_| finished.outcome == OutcomeKind::Ok) else {
+                continue;
+            };
+            match finished.answered_from {
+                None => assert!(finished.text.ends_with(found.as_str()), "{finished:?}"),
+                Some(earlier) => {
+                    assert_eq!(self.state.book.result(earlier), Some(found.as_str()), "a stale or missing result");
+                }
+            }
+        }
     }
 
     pub(crate) fn fold(&self) -> State {
@@ -210,7 +248,11 @@ impl World {
             script: self.script.clone(),
             terms: self.terms.clone(),
             offer: self.offer,
+            wrap_up: self.wrap_up,
             executed: BTreeMap::new(),
+            changes: self.changes.clone(),
+            found: BTreeMap::new(),
+            polls: 0,
             epoch: self.epoch,
             messages: self.messages,
         };
@@ -300,6 +342,7 @@ impl World {
             effect: EffectClass::ReadOnly,
             ending: None,
             repeatable: false,
+            reads_files: false,
             tags: std::collections::BTreeSet::new(),
         };
         (0..self.offer).map(spec).collect()
@@ -321,7 +364,7 @@ impl World {
             usage: None,
         };
         if mode == TurnMode::WrapUp {
-            return replied(vec![Part::Text { text: "This is done, that is not.".into() }], StopReason::Stop, vec![]);
+            return replied(vec![Part::Text { text: self.wrap_up.into() }], StopReason::Stop, vec![]);
         }
         let turn = key.turn.0 as usize - 1;
         let mut step = self.script.get(turn).or_else(|| self.script.last()).expect("a script").clone();
@@ -367,13 +410,24 @@ impl World {
 
     fn run_call(&mut self, request: &CallRequested) -> Fact {
         *self.executed.entry(request.effect_id.0.clone()).or_default() += 1;
-        Fact::CallDone { call: request.call, finished: self.result(request) }
+        let mut finished = self.result(request);
+        if request.name == POLL {
+            self.polls += 1;
+            finished.text.push_str(&format!(", step {}", self.polls));
+        }
+        if request.reads_files {
+            self.found.insert(request.call, finished.text.clone());
+        }
+        Fact::CallDone { call: request.call, finished }
     }
 
     /// The scripted outcome stands in the call's own raw text, so that it survives a crash.
     fn result(&self, request: &CallRequested) -> Finished {
         let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
-        let text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
+        let mut text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
+        if let Some(changes) = self.changes.get(request.arguments.as_str()).filter(|_| request.reads_files) {
+            text.push_str(&format!(" after {changes} changes"));
+        }
         let left = FileState::Link { target: request.call.to_string(), inode: None };
         let files = (!request.snapshot.is_none()).then(|| FilesChanged {
             call: request.call,
@@ -421,6 +475,26 @@ impl World {
         self.envelopes().into_iter().filter_map(wait).collect()
     }
 
+    /// Everything that was recorded about nudges.
+    pub(crate) fn nudges(&self) -> Vec<Nudged> {
+        let nudged = |record: &Record| if let Record::Nudged(nudged) = record { Some(nudged.clone()) } else { None };
+        self.journal.iter().flatten().filter_map(nudged).collect()
+    }
+
+    /// A person, or another program, changes what a file read shows.
+    pub(crate) fn change(&mut self, arguments: &str) {
+        *self.changes.entry(arguments.to_owned()).or_default() += 1;
+    }
+
+    /// Performs what is owed, in order, until the model is called for the `turn`-th time or the run is over.
+    pub(crate) fn until_turn(&mut self, turn: u32) {
+        while self.state.control.run.as_ref().is_some_and(|run| run.turn.0 < turn) {
+            let effect = self.owed().into_iter().next().expect("an open run owes something");
+            let fact = self.perform(&effect);
+            self.put(fact);
+        }
+    }
+
     pub(crate) fn results(&self) -> Vec<(OutcomeKind, String)> {
         let result = |message: &Message| match message {
             Message::Tool { outcome, text, .. } => Some((*outcome, text.clone())),
@@ -450,6 +524,7 @@ fn prepared(ask: &Ask) -> PreparedCall {
         effect: ask.effect,
         ending: ask.ending,
         repeatable: ask.repeatable,
+        reads_files: ask.reads_files,
         verdict: ask.verdict.clone(),
         preview: None,
         // One of the tools keeps files, so that everything is tried with and without.

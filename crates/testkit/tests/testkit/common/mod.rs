@@ -18,6 +18,7 @@ pub(crate) fn context() -> PinnedContext {
         effect: EffectClass::ReadOnly,
         ending: None,
         repeatable: false,
+        reads_files: false,
         tags: std::collections::BTreeSet::new(),
     };
     PinnedContext { prefix: String::new(), offer: vec![tool], ..PinnedContext::default() }

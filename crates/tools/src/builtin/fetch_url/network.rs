@@ -83,7 +83,7 @@ async fn addresses(network: &dyn Network, address: &Address) -> Result<Vec<IpAdd
         Some(Host::Domain(name)) => name.to_owned(),
         None => return Err(Trouble::Refused("The address names no host.".to_owned())),
     };
-    let unknown = |why: String| Trouble::Refused(format!("There is no host `{}`: {why}.", address.host()));
+    let unknown = |why: String| Trouble::NotFound(format!("There is no host `{}`: {why}.", address.host()));
     let found = network.resolve(name, address.port()).await.map_err(|error| unknown(error.to_string()))?;
     if found.is_empty() { Err(unknown("it has no address".to_owned())) } else { Ok(found) }
 }

@@ -95,7 +95,11 @@ pub(super) fn told(address: &Address, head: &Head, body: &Body, form: Form) -> R
     };
     let said = if said.is_empty() { String::new() } else { format!("\n{}", shorten(&said, EXPLANATION)) };
     let reason = head.status.canonical_reason().unwrap_or("no reason given");
-    Err(Trouble::Refused(format!("{what}): the server answered {} {reason}.{said}", head.status.as_u16())))
+    let told = format!("{what}): the server answered {} {reason}.{said}", head.status.as_u16());
+    Err(match head.status.as_u16() {
+        404 | 410 => Trouble::NotFound(told),
+        _ => Trouble::Refused(told),
+    })
 }
 
 /// What a body is that nobody named.

@@ -325,7 +325,7 @@ fn nonsense_for_an_answer_is_an_infrastructure_error() {
             &["broke off"],
         );
     }
-    assert_told(&fetch(World::of(&[]), "http://no.test/"), OutcomeKind::ToolError, &["There is no host `no.test`"]);
+    assert_told(&fetch(World::of(&[]), "http://no.test/"), OutcomeKind::NotFound, &["There is no host `no.test`"]);
 }
 
 // proves T10: text only, and what else it was is said
@@ -351,7 +351,7 @@ fn what_is_not_text_is_refused_with_its_type_and_size() {
 #[test]
 fn an_error_page_is_an_error_with_a_bit_of_the_page() {
     let fetched = fetch(World::of(&[]), "http://site.test/nowhere");
-    assert_told(&fetched, OutcomeKind::ToolError, &["http://site.test/nowhere (404", "404 Not Found.\nno such page"]);
+    assert_told(&fetched, OutcomeKind::NotFound, &["http://site.test/nowhere (404", "404 Not Found.\nno such page"]);
     let long = page("500 Oops\r\nContent-Type: text/html", "<p>word ".repeat(10_000).as_bytes());
     let fetched = fetch(World::of(&[("/", long)]), "http://site.test/");
     assert_told(&fetched, OutcomeKind::ToolError, &["500 Internal Server Error.\nword"]);

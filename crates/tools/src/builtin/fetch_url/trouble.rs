@@ -13,6 +13,8 @@ pub(super) enum Trouble {
     Denied(String),
     /// It can't be fetched by this tool, or the server said no.
     Refused(String),
+    /// There is no such page, or no such host.
+    NotFound(String),
     /// The network or the server failed.
     Unreachable(String),
     /// It took too long.
@@ -39,6 +41,7 @@ impl From<Trouble> for Outcome {
         let (kind, text) = match trouble {
             Trouble::Denied(text) => (OutcomeKind::Denied, text),
             Trouble::Refused(text) => (OutcomeKind::ToolError, text),
+            Trouble::NotFound(text) => (OutcomeKind::NotFound, text),
             Trouble::Unreachable(text) => (OutcomeKind::InfrastructureError, text),
             Trouble::Late(text) => (OutcomeKind::TimedOut, text),
         };

@@ -101,7 +101,7 @@ fn absolute_paths_and_links_inside_the_workspace_work() {
     assert_eq!(room.text("a/real.txt"), "through");
     assert!(room.root().join("link").symlink_metadata().unwrap().is_symlink());
     symlink("nowhere", room.root().join("dangling")).unwrap();
-    let text = room.refused("write_file", &json!({"path": "dangling", "content": "x"}));
+    let text = room.missing("write_file", &json!({"path": "dangling", "content": "x"}));
     assert!(text.contains("`dangling` is a link that leads nowhere"), "{text}");
     assert!(!room.root().join("nowhere").exists());
 }

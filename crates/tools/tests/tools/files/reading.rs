@@ -17,7 +17,7 @@ fn a_directory_is_listed_folders_first_with_sizes_and_a_limit() {
     let few = room.ok("list_directory", &json!({"limit": 2}));
     assert!(few.starts_with("z/\na.txt  1,234\n[2 of 5 entries shown"), "{few}");
     assert!(room.refused("list_directory", &json!({"path": "a.txt"})).contains("not a directory"));
-    assert!(room.refused("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
+    assert!(room.missing("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
 }
 
 // proves T10
@@ -33,7 +33,7 @@ fn a_file_is_read_in_windows_that_join_to_the_whole() {
         room.ok("read_file", &json!({"path": "long", "offset": 3, "limit": 2})),
         "line 3 é\nline 4 é\n[lines 3 to 4 of a file of 50,893 bytes; go on with offset 5]"
     );
-    assert!(room.refused("read_file", &json!({"path": "short", "offset": 9})).contains("it has 2 lines"));
+    assert!(room.missing("read_file", &json!({"path": "short", "offset": 9})).contains("it has 2 lines"));
     for (path, whole) in [("long", &long), ("wide", &wide)] {
         assert_eq!(&read_in_parts(&room, path), whole);
     }
@@ -83,8 +83,8 @@ fn a_truncated_result_is_read_on_by_its_call() {
     let room = Room::with(&[]);
     let text = room.ok("read_file", &json!({"path": "call:0.0.0", "offset": 8}));
     assert_eq!(text, "line 8\nline 9\n[from line 8 to the end of the file]");
-    assert!(room.refused("read_file", &json!({"path": "call:1.1.1"})).contains("all of it was shown"));
-    assert!(room.refused("read_file", &json!({"path": "call:x"})).contains("names no result"));
+    assert!(room.missing("read_file", &json!({"path": "call:1.1.1"})).contains("all of it was shown"));
+    assert!(room.missing("read_file", &json!({"path": "call:x"})).contains("names no result"));
 }
 
 // proves T10
@@ -122,7 +122,7 @@ fn a_search_finds_lines_and_names_and_leaves_out_what_git_does() {
     assert_eq!(find(json!({"pattern": "", "in": "names", "glob": "*.log"})), "keep.log");
     assert!(find(json!({"pattern": "fn", "limit": 1})).contains("stopped at 1 matches"));
     assert!(room.refused("search_files", &json!({"pattern": "("})).contains("Set literal"));
-    assert!(room.refused("search_files", &json!({"pattern": "x", "path": "none"})).contains("There is no `none`"));
+    assert!(room.missing("search_files", &json!({"pattern": "x", "path": "none"})).contains("There is no `none`"));
 }
 
 #[test]

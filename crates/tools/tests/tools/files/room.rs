@@ -74,6 +74,13 @@ impl Room {
         outcome.text
     }
 
+    /// What the arguments name is not there.
+    pub(crate) fn missing(&self, tool: &str, arguments: &Value) -> String {
+        let outcome = self.call(tool, arguments);
+        assert_eq!(outcome.kind, OutcomeKind::NotFound, "{}", outcome.text);
+        outcome.text
+    }
+
     pub(crate) fn verify(&self, tool: &str, arguments: &Value) -> Verification {
         let name = ToolName(format!("local.{tool}"));
         block_on(self.offer.verify(&name, context(), &Json::from(arguments), Duration::from_secs(20)))

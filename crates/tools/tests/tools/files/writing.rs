@@ -69,7 +69,7 @@ fn an_edit_is_made_once_and_can_be_asked_about() {
     assert_eq!(room.ok("edit_file", &arguments), "Edited f.");
     assert_eq!(room.text("f"), "one\r\n2\r\n3\r\n");
     assert_eq!(room.verify("edit_file", &arguments), Verification::Done(Outcome::ok("Edited f.")));
-    assert!(room.refused("edit_file", &arguments).contains("does not occur"));
+    assert!(room.missing("edit_file", &arguments).contains("does not occur"));
     std::fs::remove_file(room.root().join("f")).unwrap();
     assert_eq!(room.verify("edit_file", &arguments), Verification::Unknown);
     std::fs::write(room.root().join("latin1"), b"caf\xe9").unwrap();
@@ -97,5 +97,5 @@ fn a_move_is_made_once_replaces_nothing_unasked_and_can_be_asked_about() {
     room.ok("move_file", &json!({"from": "dir", "to": "folder"}));
     assert_eq!(room.text("folder/x"), "X");
     assert!(room.refused("move_file", &json!({"from": "b", "to": "folder"})).contains("is a directory"));
-    assert!(room.refused("move_file", &json!({"from": "none", "to": "x"})).contains("There is no `none`"));
+    assert!(room.missing("move_file", &json!({"from": "none", "to": "x"})).contains("There is no `none`"));
 }

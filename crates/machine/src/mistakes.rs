@@ -1,0 +1,160 @@
+//! Mistakes, counted in turns that the model has seen (L11): several failing calls of one reply are one
+//! mistake, because the model reads none of their errors before it has written them all.
+//!
+//! Counting waits until every call of a turn has its result. What a turn came to is then compared with the
+//! turns directly before it, and any turn in which something worked starts the counts again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use windlass_vocab::{CallRequested, OutcomeKind, ToolName};
+
+/// What a result says about how the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bearing {
+    /// The tool did its work. A command's non-zero exit is such a result.
+    Worked,
+    /// The tool failed.
+    Failed,
+    /// The model can mend it by itself: wrong arguments, an unknown name, something that is not there.
+    Correctable,
+    /// The tool could not be reached.
+    Unreachable,
+    /// A rule or a person forbade it.
+    Refused,
+    /// A stop or a crash cut it short.
+    CutShort,
+}
+
+fn bearing(outcome: OutcomeKind) -> Bearing {
+    match outcome {
+        OutcomeKind::Ok => Bearing::Worked,
+        OutcomeKind::ToolError | OutcomeKind::TimedOut => Bearing::Failed,
+        OutcomeKind::NotFound | OutcomeKind::InvalidArguments | OutcomeKind::Unknown => Bearing::Correctable,
+        OutcomeKind::InfrastructureError => Bearing::Unreachable,
+        OutcomeKind::Denied => Bearing::Refused,
+        OutcomeKind::Cancelled | OutcomeKind::Interrupted => Bearing::CutShort,
+    }
+}
+
+impl Bearing {
+    /// Whether an error came of it that the model should think about.
+    fn is_error(self) -> bool {
+        match self {
+            Self::Failed | Self::Correctable | Self::Unreachable => true,
+            Self::Worked | Self::Refused | Self::CutShort => false,
+        }
+    }
+}
+
+/// A result of the turn under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    /// The tool, where failures are counted for it.
+    tool: Option<ToolName>,
+    bearing: Bearing,
+    /// The hash of what the model is told.
+    text: u64,
+    /// A poll: it may show that something works, but its errors are expected.
+    poll: bool,
+}
+
+/// Turns in a row in which all calls of one tool failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct FailedTurns {
+    /// By errors of the tool alone; counts towards withholding it.
+    by_tool: u32,
+    /// By errors of the tool or mistakes the model can correct; counts towards a correction.
+    by_any: u32,
+}
+
+/// What went wrong in the turns before this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mistakes {
+    turn: Vec<Seen>,
+    tools: BTreeMap<ToolName, FailedTurns>,
+    /// Turns in a row in which every call failed.
+    error_turns: u32,
+    /// Turns in a row with the same error, by the hash of its text.
+    same_errors: BTreeMap<u64, u32>,
+}
+
+impl Mistakes {
+    /// Takes the result of a call into account.
+    pub(crate) fn call_finished(&mut self, request: &CallRequested, outcome: OutcomeKind, text: u64) {
+        // A loop-ending tool is never withheld: without it the run could not end.
+        let tool = request.tool.clone().filter(|_| request.ending.is_none());
+        self.turn.push(Seen { tool, bearing: bearing(outcome), text, poll: request.repeatable });
+    }
+
+    /// Every call of the turn has its result.
+    pub(crate) fn turn_finished(&mut self) {
+        let turn = std::mem::take(&mut self.turn);
+        // What was cut short may have done its work.
+        let worked = turn.iter().any(|seen| matches!(seen.bearing, Bearing::Worked | Bearing::CutShort));
+        let counted: Vec<&Seen> = turn.iter().filter(|seen| !seen.poll).collect();
+        if counted.is_empty() && !worked {
+            return;
+        }
+        if worked {
+            // A tool that is left alone while something else works is no longer being tried in vain.
+            self.tools.retain(|tool, _| counted.iter().any(|seen| seen.tool.as_ref() == Some(tool)));
+        }
+        self.count_failed_tools(&counted);
+        let failed = |seen: &&Seen| seen.bearing.is_error() || seen.bearing == Bearing::Refused;
+        let all_failed = counted.iter().all(failed) && counted.iter().any(|seen| seen.bearing.is_error());
+        self.error_turns = if all_failed && !worked { self.error_turns + 1 } else { 0 };
+        let errors = counted.iter().filter(|seen| seen.bearing.is_error() && !worked).map(|seen| seen.text);
+        let again = |error| (error, self.same_errors.get(&error).copied().unwrap_or_default() + 1);
+        self.same_errors = errors.map(again).collect();
+    }
+
+    fn count_failed_tools(&mut self, counted: &[&Seen]) {
+        let called: BTreeSet<&ToolName> = counted.iter().filter_map(|seen| seen.tool.as_ref()).collect();
+        for tool in called {
+            let of_tool = || counted.iter().filter(|seen| seen.tool.as_ref() == Some(tool)).map(|seen| seen.bearing);
+            let by_tool = of_tool().all(|bearing| bearing == Bearing::Failed);
+            let by_any = of_tool().all(|bearing| matches!(bearing, Bearing::Failed | Bearing::Correctable));
+            if !by_any {
+                self.tools.remove(tool);
+                continue;
+            }
+            let turns = self.tools.entry(tool.clone()).or_default();
+            turns.by_any += 1;
+            turns.by_tool = if by_tool { turns.by_tool + 1 } else { 0 };
+        }
+    }
+
+    /// Tools whose calls all failed in this many turns in a row, by their own errors.
+    pub(crate) fn failed_tools(&self, turns: u32) -> impl Iterator<Item = &ToolName> {
+        self.tools.iter().filter(move |(_, failed)| failed.by_tool >= turns).map(|(tool, _)| tool)
+    }
+
+    /// Tools whose calls all failed in this many turns in a row, where the model could have corrected some.
+    pub(crate) fn misused_tools(&self, turns: u32) -> impl Iterator<Item = &ToolName> {
+        let misused = move |failed: &FailedTurns| failed.by_any >= turns && failed.by_tool < turns;
+        self.tools.iter().filter(move |(_, failed)| misused(failed)).map(|(tool, _)| tool)
+    }
+
+    /// Turns in a row in which every call failed.
+    pub(crate) fn error_turns(&self) -> u32 {
+        self.error_turns
+    }
+
+    /// In how many turns in a row the most frequent error came back.
+    pub(crate) fn same_error_turns(&self) -> u32 {
+        self.same_errors.values().copied().max().unwrap_or_default()
+    }
+
+    /// The model was told; what led to that is not held against it twice.
+    pub(crate) fn corrected(&mut self) {
+        self.error_turns = 0;
+        self.tools.values_mut().for_each(|failed| failed.by_any = 0);
+    }
+
+    /// A person said something: what comes now is another matter.
+    pub(crate) fn forgive(&mut self) {
+        self.tools.clear();
+        self.error_turns = 0;
+        self.same_errors.clear();
+    }
+}

@@ -1,0 +1,53 @@
+//! Stopping a run (L8): a stop acts at once, what was streamed is kept, and what a person said that no model has
+//! seen yet is dropped.
+
+use windlass_vocab::{CancelAsked, EndReason, MessageId, ModelReplied, Part, StopBy, StopReason, Usage};
+
+use crate::AttemptKey;
+use crate::control::{Phase, Run};
+use crate::draft::Draft;
+use crate::judge::is_blank;
+
+impl Draft<'_> {
+    /// A stop acts at once; a model call under way first hands back what it had streamed.
+    pub(crate) fn stop(&mut self, by: StopBy) {
+        let Some(run) = self.run().filter(|run| run.stop.is_none()) else { return };
+        let hands_back = matches!(run.phase, Phase::Modelling(_)) && run.parked.is_none();
+        self.push(CancelAsked { by });
+        if !hands_back {
+            self.end(EndReason::Cancelled, "", None);
+        }
+    }
+
+    /// What an aborted model call had streamed; the run ends.
+    pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
+        let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
+        let model = run.model(attempt.model);
+        if !is_blank(&text) {
+            self.push(ModelReplied {
+                attempt: key.attempt,
+                model,
+                parts: vec![Part::Text { text: text.clone() }],
+                stop: StopReason::Stop,
+                usage,
+                cost: None,
+                partial: true,
+                misfit: None,
+                malformed: None,
+            });
+        }
+        self.end(EndReason::Cancelled, text, None);
+    }
+}
+
+impl Run {
+    /// The messages that a stop drops: those that joined the run and that no model has seen. A person's stop is about
+    /// everything they have said so far; a deadline or a fork is not.
+    #[must_use]
+    pub fn dropped_by(&self, by: StopBy) -> &[MessageId] {
+        match by {
+            StopBy::Person => &self.unseen,
+            StopBy::Deadline | StopBy::Fork => &[],
+        }
+    }
+}

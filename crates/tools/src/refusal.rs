@@ -1,0 +1,35 @@
+//! Why a built-in tool could not do what it was asked, and whose fault that is.
+
+use windlass_vocab::{Outcome, OutcomeKind};
+
+/// Why a call came to nothing, for the model. What it named wrongly is told from what failed (L11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    kind: OutcomeKind,
+    text: String,
+}
+
+impl Refusal {
+    /// What the arguments name is not there.
+    pub(crate) fn not_found(text: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::NotFound, text: text.into() }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Self { kind: OutcomeKind::ToolError, text }
+    }
+}
+
+impl From<Refusal> for String {
+    fn from(refusal: Refusal) -> Self {
+        refusal.text
+    }
+}
+
+impl From<Refusal> for Outcome {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.kind, refusal.text)
+    }
+}
