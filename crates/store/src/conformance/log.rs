@@ -205,7 +205,7 @@ pub(super) async fn rows_are_a_fold_of_the_journal(store: &Arc<dyn Store>) -> Ch
         (sample::run_ended(EndReason::Failed), Failed),
         (sample::question_answered(2), Failed),
         (sample::run_started(2), Processing),
-        (sample::run_ended(EndReason::TurnCap), Idle),
+        (sample::run_ended(EndReason::TurnCap), Failed),
     ];
     for ((record, status), at) in steps.into_iter().zip(1_001..) {
         append(store, &mut writer, Batch { at: At(at), ..batch([record.clone()]) }).await?;

@@ -16,7 +16,7 @@ pub enum SessionStatus {
     ToolLoop,
     /// A run is open and a person must say something.
     Waiting,
-    /// The last run failed.
+    /// The last run failed, or hit its turn cap where that is a failure.
     Failed,
 }
 
@@ -179,8 +179,7 @@ impl SessionFold {
                 self.settle();
             }
             Record::RunEnded(ended) => {
-                row.status =
-                    if ended.reason == EndReason::Failed { SessionStatus::Failed } else { SessionStatus::Idle };
+                row.status = status_after(ended.reason);
                 (self.called, self.questions) = (false, 0);
             }
             Record::SessionOpened(_)
@@ -219,6 +218,19 @@ impl SessionFold {
     }
 }
 
+/// The status of a session whose last run ended so. A run ends at its turn cap only where the policy says `fail`.
+const fn status_after(reason: EndReason) -> SessionStatus {
+    match reason {
+        EndReason::Failed | EndReason::TurnCap => SessionStatus::Failed,
+        EndReason::Completed
+        | EndReason::Asked
+        | EndReason::Conversed
+        | EndReason::Unfinished
+        | EndReason::Cancelled
+        | EndReason::BudgetSpent => SessionStatus::Idle,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -230,7 +242,7 @@ mod tests {
     use crate::{Batch, Entry, Head, Writer};
 
     #[test]
-    fn only_a_failed_run_leaves_a_session_failed() {
+    fn a_run_that_failed_or_hit_its_cap_leaves_a_session_failed() {
         // proves L4
         let session = "0198f3a0-0000-7000-8000-000000000001".parse().unwrap();
         for (reason, status) in [
@@ -239,7 +251,7 @@ mod tests {
             (EndReason::Conversed, SessionStatus::Idle),
             (EndReason::Unfinished, SessionStatus::Idle),
             (EndReason::Cancelled, SessionStatus::Idle),
-            (EndReason::TurnCap, SessionStatus::Idle),
+            (EndReason::TurnCap, SessionStatus::Failed),
             (EndReason::BudgetSpent, SessionStatus::Idle),
             (EndReason::Failed, SessionStatus::Failed),
         ] {
