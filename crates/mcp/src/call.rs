@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, RequestId, RequestMetaObject,
-    ServerResult,
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ErrorCode, RequestId,
+    RequestMetaObject, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use rmcp::{Peer, RoleClient};
@@ -224,8 +224,15 @@ fn failed(ask: &Ask, error: ServiceError) -> Outcome {
         ServiceError::McpError(error) if error.code == UNREADABLE => {
             Outcome::new(OutcomeKind::InfrastructureError, cut_short(&error.message, ask.tool.effect))
         }
-        ServiceError::McpError(error) => pause::of_error(&server.name, &error)
-            .unwrap_or_else(|| Outcome::error(server.options.secrets.scrub(&error.message).into_owned())),
+        ServiceError::McpError(error) => pause::of_error(&server.name, &error).unwrap_or_else(|| {
+            // What the model can mend by itself is told from what failed (L11).
+            let kind = match error.code {
+                ErrorCode::INVALID_PARAMS => OutcomeKind::InvalidArguments,
+                ErrorCode::RESOURCE_NOT_FOUND => OutcomeKind::NotFound,
+                _ => OutcomeKind::ToolError,
+            };
+            Outcome::new(kind, server.options.secrets.scrub(&error.message).into_owned())
+        }),
         error => {
             let text = format!("MCP server `{}` could not be asked: {error}.", server.name);
             Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, ask.tool.effect))

@@ -109,6 +109,8 @@ pub struct ServerConfig {
     pub usage: Use,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
+    /// Tools of it that are polls, by the names it gives them: exempt from the progress guards (L11).
+    pub repeatable: BTreeSet<String>,
     /// Keys of its entry that mean nothing here: another program's, or slips.
     pub unread: BTreeSet<String>,
 }
@@ -144,6 +146,7 @@ impl ServerConfig {
             trust: Trust::default(),
             usage: Use::default(),
             tags: BTreeSet::new(),
+            repeatable: BTreeSet::new(),
             unread: BTreeSet::new(),
         }
     }

@@ -24,6 +24,7 @@ pub const KEYS: &[&str] = &[
     "headers",
     "httpUrl",
     "oauth",
+    "repeatable",
     "startupTimeout",
     "startup_timeout",
     "startup_timeout_ms",
@@ -81,6 +82,7 @@ fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConf
         config.usage = Use::Disabled;
     }
     config.tags = entry.strings("tags")?.into_iter().collect::<BTreeSet<_>>();
+    config.repeatable = entry.strings("repeatable")?.into_iter().collect::<BTreeSet<_>>();
     config.unread =
         members.keys().filter(|key| entry.get(key).is_some() && !KEYS.contains(&key.as_str())).cloned().collect();
     Ok(config)

@@ -42,7 +42,7 @@ impl McpTool {
             schema: listed.input.clone(),
             effect: listed.effect,
             ending: None,
-            repeatable: false,
+            repeatable: server.config.repeatable.contains(&listed.name),
             reads_files: false,
             tags: server.config.tags.clone(),
         };

@@ -45,6 +45,10 @@ impl Conversation {
         let id = scene.id;
         match does {
             Does::Echo | Does::NeverAtFirst => vec![scene.echo()],
+            Does::Counts => {
+                let times = self.called.get(&scene.call.tool).copied().unwrap_or_default();
+                vec![scene.text(&format!("step {times}"), &json!({}))]
+            }
             Does::Result(result) => vec![Act::answer(id, result.clone())],
             Does::Fails(text) => vec![scene.text(text, &json!({"isError": true}))],
             Does::Refuses(code) => vec![Act::refuse(id, *code, "The server says no")],

@@ -298,6 +298,8 @@ fn any_object() -> Value {
 pub enum Does {
     /// Tells its arguments.
     Echo,
+    /// Tells how often it was called, as a job that goes on.
+    Counts,
     /// Answers with this result, whatever it is.
     Result(Value),
     /// Answers with an error of the tool.
