@@ -125,11 +125,14 @@ impl Driver {
     async fn stop(&mut self, by: StopBy) -> Result<Stopped, StoreError> {
         let dropped = self.outside.store.drop_waiting(self.state.session).await?;
         self.waiting.clear();
+        // What joined the run and was never sent is dropped with it; the end of the run records which.
+        let open = self.state.control.run.as_ref().filter(|run| run.stop.is_none());
+        let unseen = open.map_or(0, |run| run.dropped_by(by).len());
         let runs = match self.step(Fact::Stopped(by)).await? {
             Taken::Yes => 1,
             Taken::No => 0,
         };
-        Ok(Stopped { runs, dropped })
+        Ok(Stopped { runs, dropped: dropped + unseen })
     }
 
     /// Tells handles where the session stands.

@@ -45,7 +45,7 @@ pub enum Sent {
 pub struct Stopped {
     /// Runs stopped: one or none.
     pub runs: u32,
-    /// Waiting messages dropped.
+    /// Messages dropped that no model had seen: those in the inbox, and those that had joined the run.
     pub dropped: usize,
 }
 

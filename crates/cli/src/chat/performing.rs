@@ -82,8 +82,8 @@ pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError
     };
     let dropped = match stopped.dropped {
         0 => String::new(),
-        1 => ", dropped 1 waiting message".to_owned(),
-        many => format!(", dropped {many} waiting messages"),
+        1 => ", dropped 1 message that the model had not read".to_owned(),
+        many => format!(", dropped {many} messages that the model had not read"),
     };
     Ok(format!("{runs}{dropped}\n"))
 }

@@ -15,7 +15,7 @@ pub(crate) mod wording;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{CallRequested, EndReason, Event, RunEnded};
+use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub(crate) use self::broken_json::{Showing, broken_json};
 pub use self::harmless::{harmless_line, harmless_lines, short_line};
@@ -96,12 +96,6 @@ impl<Out: Write, Err: Write> View<Out, Err> {
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         if let Some(why) = explanation(ended) {
             self.notice(&why);
-        }
-        if let Self::Answer { progress, .. } = self
-            && progress.is_cut_off()
-            && ended.reason == EndReason::Completed
-        {
-            progress.line("windlass: the model reached its limit of length: the answer is cut off");
         }
         match (self, answer(ended)) {
             (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),

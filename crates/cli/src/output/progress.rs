@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record, StopReason,
+    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
 };
 
 use super::live::{Lines, Weight};
@@ -26,8 +26,6 @@ pub struct Progress<W: Write> {
     words: String,
     /// The nudge that was shown last, while nothing else is, and how often it came again.
     nudged: Option<(String, u32)>,
-    /// Why the model's last reply ended.
-    stop: Option<StopReason>,
     told_retry: ToldRetry,
 }
 
@@ -39,7 +37,6 @@ impl<W: Write> Progress<W> {
             calls: BTreeMap::new(),
             words: String::new(),
             nudged: None,
-            stop: None,
             told_retry: ToldRetry::default(),
         }
     }
@@ -62,15 +59,7 @@ impl<W: Write> Progress<W> {
         self.print(Weight::Plain, text);
     }
 
-    /// Whether the last reply was cut off at its limit of length.
-    pub(super) fn is_cut_off(&self) -> bool {
-        self.stop == Some(StopReason::Length)
-    }
-
     fn record(&mut self, envelope: &Envelope) {
-        if let Record::ModelReplied(replied) = &envelope.record {
-            self.stop = Some(replied.stop);
-        }
         let repeats = self.told_retry.repeats(&envelope.record);
         match &envelope.record {
             Record::CallRequested(call) => self.recall(call),

@@ -19,6 +19,8 @@ struct Structured<'a> {
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a Json>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cut_off: bool,
 }
 
 /// What the call is answered with. A run without an answer is an error, with what is known of it.
@@ -37,7 +39,8 @@ pub(super) fn result(ending: &Ending) -> CallToolResult {
         }
     };
     let (answer, output) = (ended.answer.as_str(), ended.output.as_ref());
-    let structured = Structured { session: key, run: *run, reason: ended.reason, answer, usage: ended.usage, output };
+    let (reason, usage, cut_off) = (ended.reason, ended.usage, ended.cut_off);
+    let structured = Structured { session: key, run: *run, reason, answer, usage, output, cut_off };
     result.structured_content = serde_json::to_value(structured).ok().filter(Value::is_object);
     result
 }

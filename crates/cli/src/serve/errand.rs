@@ -34,7 +34,7 @@ pub(super) struct Ending {
 /// What a request to say something leads to.
 pub(super) enum Begun {
     /// It was said before, and answered.
-    Over(Ending),
+    Over(Box<Ending>),
     /// Its run is under way.
     Underway(Box<Errand>),
 }
@@ -53,7 +53,7 @@ pub(super) async fn say(premises: &Premises, live: &Live, ask: Ask, client: &Cli
     if let (Some(row), Some(id)) = (&known, &message)
         && let Some((run, ended)) = premises.end_of(row, id).await?
     {
-        return Ok(Begun::Over(Ending { key: row.key.clone(), run, ended }));
+        return Ok(Begun::Over(Box::new(Ending { key: row.key.clone(), run, ended })));
     }
     let key = named.unwrap_or_else(|| fresh_key("ask"));
     let parked = match &known {

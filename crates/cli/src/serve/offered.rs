@@ -132,6 +132,7 @@ impl Offered {
                         "input": count, "output": count, "cached": count, "reasoning": count, "calls": count,
                     }},
                     "output": {"description": "The value a typed run ends with"},
+                    "cut_off": {"type": "boolean", "description": "Set when the length limit cut off the answer"},
                 },
                 "required": ["session", "run", "reason", "answer", "usage"],
             }),

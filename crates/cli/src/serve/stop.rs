@@ -38,9 +38,9 @@ pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> 
 fn result(key: &str, Stopped { runs, dropped }: Stopped) -> CallToolResult {
     let text = match (runs, dropped) {
         (0, 0) => format!("no run of session `{key}` was open"),
-        (0, _) => format!("no run of session `{key}` was open; {dropped} waiting messages were dropped"),
+        (0, _) => format!("no run of session `{key}` was open; {dropped} unread messages were dropped"),
         (_, 0) => format!("the run of session `{key}` is stopped"),
-        (_, _) => format!("the run of session `{key}` is stopped, and {dropped} waiting messages were dropped"),
+        (_, _) => format!("the run of session `{key}` is stopped, and {dropped} unread messages were dropped"),
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(json!({"session": key, "stopped": runs, "dropped": dropped}));

@@ -5,6 +5,7 @@ mod dialects;
 mod exit_codes;
 mod failed_commands;
 mod forking;
+mod guards;
 mod looking;
 mod newer;
 mod permissions;

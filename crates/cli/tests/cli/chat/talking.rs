@@ -188,3 +188,42 @@ fn the_history_is_kept_for_this_person_alone_without_secrets() {
     assert_eq!(kept, "#V2\nthe token is ⟦secret:DEPLOY_TOKEN⟧\n/cost\n");
     assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
 }
+
+// proves L11: what a person says in mid-run may be that a file has changed, so nothing is remembered across it
+#[test]
+fn a_file_that_a_person_says_they_fixed_is_read_again() {
+    let read = || Step::call("read_file", json!({"path": "a.txt"}));
+    let wait = json!({"command": "touch waits; while [ ! -e go ]; do sleep 0.02; done"});
+    let begin = Scene::when("begin", [read(), Step::call("run_command", wait)]);
+    let fixed = Scene::when("fixed", [read(), Step::say("I see it.")]);
+    let bench = Bench::new(Script::default().scene(fixed).scene(begin));
+    let file = bench.workspace().join("a.txt");
+    std::fs::write(&file, "the same").expect("written");
+    let mut glass = begun(&bench, &[]);
+    glass.wait("the command", |_| bench.read("waits").is_some());
+    glass.say("I fixed a.txt, read it again");
+    glass.wait_for("the model reads this at its next step");
+    let_go(&bench);
+    glass.wait_for("I see it.");
+    glass.wait_for_prompt();
+    let results = bench.last_request("tool");
+    assert_eq!((results[0].as_str(), results[2].as_str()), ("the same", "the same"));
+    bench.assert_whole("read again");
+}
+
+// proves L8: a stop drops what was typed before it and no model has seen
+#[test]
+fn what_was_typed_before_a_stop_does_not_go_out_with_the_next_request() {
+    let bench = held([Scene::when("afterwards", [Step::say("Only that.")])]);
+    let mut glass = begun(&bench, &[]);
+    glass.say("and delete everything");
+    glass.wait_for("the model reads this at its next step");
+    glass.say("/stop");
+    glass.wait_for("stopped 1 run, dropped 1 message that the model had not read");
+    glass.wait_for_prompt();
+    glass.say("afterwards");
+    glass.wait_for("Only that.");
+    glass.wait_for_prompt();
+    assert_eq!(bench.last_request("user"), ["begin", "afterwards"]);
+    bench.assert_whole("stopped");
+}

@@ -32,9 +32,15 @@ fn progress_and_text_beside_calls_go_to_standard_error() {
 #[test]
 fn an_empty_answer_and_one_that_was_cut_off_are_told() {
     let cut = Step { finish: Some("length".into()), ..Step::say("Half of") };
-    for (step, code, stdout, said) in
-        [(cut, 0, "Half of\n", "the answer is cut off"), (Step::say(""), 0, "\n", "the model gave no answer")]
-    {
+    for (step, code, stdout, said) in [
+        (cut, 3, "Half of\n", "the answer was cut off by the length limit"),
+        (
+            Step::say(""),
+            3,
+            "The model's last reply was empty: it does not say what is done and what is not.\n",
+            "the work is not finished",
+        ),
+    ] {
         let bench = Bench::new(Script::of([step]));
         let ran = bench.run(&["run", "go", "--preset", "durable-chat"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (code, stdout), "{}", ran.stderr);
