@@ -266,7 +266,8 @@ mod tests {
         let config = one(&json!({
             "command": "npx", "args": ["-y", "server", 5], "env": {"A": "b", "PORT": 80}, "cwd": "/x",
             "autoApprove": ["*"], "alwaysAllow": [], "type": "stdio", "timeout": 1500, "startupTimeout": 250,
-            "trust": true, "disabled": false, "tags": ["web"], "description": null
+            "trust": true, "disabled": false, "tags": ["web"], "repeatable": ["status"],
+            "description": null
         }))
         .unwrap();
         assert_eq!(
@@ -283,7 +284,7 @@ mod tests {
             (Duration::from_millis(1500), Duration::from_millis(250))
         );
         assert_eq!((config.trust, config.usage), (Trust::Trusted, Use::Enabled));
-        assert!(config.tags.contains("web"));
+        assert!(config.tags.contains("web") && config.repeatable.contains("status"));
         assert_eq!(Vec::from_iter(&config.unread), ["alwaysAllow", "autoApprove"]);
     }
 

@@ -292,9 +292,10 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.fails", json!({})).await;
     assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::ToolError, "no such city"));
-    for tool in ["invalid", "broken"] {
+    // proves L11: what the model can mend is told from what failed
+    for (tool, kind) in [("invalid", OutcomeKind::InvalidArguments), ("broken", OutcomeKind::ToolError)] {
         let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
-        assert_eq!(outcome.kind, OutcomeKind::ToolError, "{outcome:?}");
+        assert_eq!(outcome.kind, kind, "{outcome:?}");
         assert!(outcome.text.contains("The server says no"), "{outcome:?}");
     }
     room.end().await;

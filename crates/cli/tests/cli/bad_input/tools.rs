@@ -65,7 +65,7 @@ fn a_call_that_makes_no_sense_is_explained_to_the_model() {
         ("read_file", json!({}), "invalid_arguments", &["path"]),
         ("read_file", json!({"path": "notes.txt", "colour": "red"}), "invalid_arguments", &["colour"]),
         ("run_command", json!({"command": ""}), "invalid_arguments", &["command"]),
-        ("read_file", json!({"path": "no/such/file"}), "tool_error", &["no/such/file"]),
+        ("read_file", json!({"path": "no/such/file"}), "not_found", &["no/such/file"]),
         ("read_file", json!({"path": "."}), "tool_error", &["directory"]),
     ] {
         check(Case { tool, arguments, outcome, told });

@@ -216,6 +216,8 @@ fn a_file_that_a_person_says_they_fixed_is_read_again() {
 fn what_was_typed_before_a_stop_does_not_go_out_with_the_next_request() {
     let bench = held([Scene::when("afterwards", [Step::say("Only that.")])]);
     let mut glass = begun(&bench, &[]);
+    // What is said before the first request goes out with it.
+    glass.wait("the first request", |_| bench.server.count() > 0);
     glass.say("and delete everything");
     glass.wait_for("the model reads this at its next step");
     glass.say("/stop");
