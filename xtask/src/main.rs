@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod dist;
+mod kill_matrices;
 mod packages;
 mod picture;
 mod test;
@@ -26,6 +27,9 @@ const COMMANDS: &[Command] = &[
     ("tidy", "the rules of the house that no compiler checks", |root, words| {
         alone(words).and_then(|()| tidy::run(root))
     }),
+    ("kill-matrices", "the numbers of ways to die in docs and README, counted anew", |root, words| {
+        alone(words).and_then(|()| kill_matrices::run(root))
+    }),
     ("picture", "the animation in the README, played anew", |root, words| {
         alone(words).and_then(|()| picture::run(root))
     }),
@@ -39,7 +43,7 @@ fn main() -> ExitCode {
     let Some((name, _, run)) = COMMANDS.iter().find(|(known, ..)| *known == wanted) else {
         eprintln!("usage: cargo xtask COMMAND");
         for (name, what, _) in COMMANDS {
-            eprintln!("  {name:8} {what}");
+            eprintln!("  {name:13} {what}");
         }
         return ExitCode::from(2);
     };

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use support::deaths::{Death, Fates, Person, Rules, Seen, Undisturbed};
 use support::{Bench, Ran, count, script_under, writes};
 use windlass_testkit::mcp::{Does, McpDiary, McpScript, McpTool, run_mcp_fake};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Killed, Script, Step, count_ways_to_die};
 
 /// Under which key a call carries its effect id (J4).
 const KEY: &str = "windlass/effect-id";
@@ -45,7 +45,8 @@ fn trials() -> Vec<Trial> {
     let in_flight = ["default", "durable-chat", "local-model", "assistant", "operator", "task"].map(|preset| {
         Trial::test(named("call_in_flight", preset), move || {
             CLASSES.into_iter().for_each(|class| in_flight(preset, class));
-            println!("kill matrix with an MCP call in flight: {preset}: {} effect classes", CLASSES.len());
+            let matrix = format!("{preset}, an MCP call in flight");
+            count_ways_to_die(Killed::Binary, &matrix, CLASSES.len()).expect("as stated");
             Ok(())
         })
     });
@@ -236,7 +237,8 @@ fn matrix(preset: &str) {
     assert_eq!(once, [1, 1, 1], "{preset}");
     let deaths = undisturbed.deaths();
     deaths.iter().for_each(|death| killed(preset, &undisturbed, *death));
-    println!("kill matrix with an MCP server: {preset}: {} ways to die, all recovered", deaths.len());
+    let matrix = format!("{preset}, with an MCP server");
+    count_ways_to_die(Killed::Binary, &matrix, deaths.len()).expect("as stated");
 }
 
 /// Dies so, and comes to exactly what it must.

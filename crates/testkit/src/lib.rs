@@ -27,6 +27,7 @@ mod skip;
 mod small_disk;
 mod stage;
 mod tools;
+mod ways_to_die;
 mod wire;
 
 pub use fault::{Fault, FaultKind, Point};
@@ -39,3 +40,4 @@ pub use skip::skip;
 #[cfg(target_os = "linux")]
 pub use small_disk::small_disk;
 pub use tools::{Behaviour, CountingTool, SERVER, counts, executions};
+pub use ways_to_die::{Killed, count_ways_to_die};

@@ -2,6 +2,7 @@
 //! the project's files in a file of its own, and a row of [`CHECKS`].
 
 mod budget;
+mod deaths;
 mod decisions;
 mod direction;
 mod glossary;
@@ -27,6 +28,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "crates depend only on those below them", problems: direction::problems },
     Check { rule: "pure crates know no clock, environment, input or output", problems: purity::problems },
     Check { rule: "every rule in docs/rules.md is proved, and no other is claimed", problems: proofs::problems },
+    Check { rule: "the README counts the ways to die as the kill matrices do", problems: deaths::problems },
     Check { rule: "nothing is left for later", problems: leftovers::problems },
     Check { rule: "no file knows the machine it was written on", problems: places::problems },
     Check { rule: "a crate's tests are one program", problems: programs::problems },
