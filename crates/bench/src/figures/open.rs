@@ -27,7 +27,6 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
-        // Whoever closes a store stows its spool; the floor reads the database alone.
         ours::run(&ours::agent(server.base_url(), dir.path(), Durability::Normal)?, KEY).await?;
         let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
         compared(&agent, dir.path(), setup.rounds(50)).await

@@ -13,7 +13,7 @@ use crate::table::Line;
 use crate::{ours, trace};
 
 const TURNS: usize = 50;
-const LIMIT: f64 = 2.0;
+const LIMIT: f64 = 3.0;
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;

@@ -1,14 +1,12 @@
 //! Appending: the compare-and-set, and everything that changes with a batch.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use windlass_vocab::{Envelope, Hash, MessageId, Record, SessionId};
+use windlass_vocab::{Hash, MessageId, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
 use super::commit::Db;
-use super::job::{Needs, Work};
+use super::job::Work;
 use super::rows;
-use super::slip::{Reach, Slip, Spooled};
-use super::spool::{self, Staged};
 use crate::projections::{SessionFold, project};
 use crate::{Head, Sealed, StoreError};
 
@@ -24,34 +22,29 @@ impl Work for Append {
 
     fn write(&self, db: &Db) -> Result<(), StoreError> {
         let sealed = &self.0;
+        if self.is_one_statement(db) {
+            if insert(db, sealed)? == Inserted::No {
+                return self.held_or_conflict(db);
+            }
+            db.tails.move_on(sealed);
+            return Ok(());
+        }
         if head(&db.connection, sealed.session).map_err(db.fault())? != sealed.expected {
-            return if holds(db, sealed)? { Ok(()) } else { Err(StoreError::Conflict) };
+            return self.held_or_conflict(db);
         }
         let row = write(db, std::slice::from_ref(sealed))?;
         db.tails.remember(sealed, row);
         Ok(())
     }
 
-    /// A batch behind one that this process wrote itself, which changes the journal and the session's row at most.
-    fn spool(&self, db: &Db, staged: &mut Staged) -> Option<()> {
+    /// A batch that changes nothing but the journal is one row, and the statement that inserts it looks at the head.
+    fn is_one_statement(&self, db: &Db) -> bool {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
-        if staged.is_long()
-            || sealed.bytes.len() > spool::LONGEST
-            || !sealed.blobs.is_empty()
-            || !sealed.takes.is_empty()
-            || sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
-        {
-            return None;
-        }
-        let reach = db.tails.carry_on(sealed)?;
-        staged.add(&Slip::Batch(Spooled::new(sealed, reach)));
-        Some(())
-    }
-
-    /// The first of a session has nothing on the spool before it.
-    fn needs(&self) -> Needs {
-        if self.0.expected == Head::default() { Needs::Tables } else { Needs::Journal }
+        sealed.blobs.is_empty()
+            && sealed.takes.is_empty()
+            && !sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
+            && db.tails.is_plain(sealed)
     }
 
     fn bytes(&self) -> usize {
@@ -64,6 +57,12 @@ impl Work for Append {
     }
 }
 
+impl Append {
+    fn held_or_conflict(&self, db: &Db) -> Result<(), StoreError> {
+        if holds(db, &self.0)? { Ok(()) } else { Err(StoreError::Conflict) }
+    }
+}
+
 /// A whole journal.
 pub(super) struct Restore(pub(super) Vec<Sealed>);
 
@@ -72,11 +71,6 @@ impl Work for Restore {
 
     fn prepare(&self, files: &BlobFiles) -> Result<(), StoreError> {
         self.0.iter().try_for_each(|sealed| files.keep(&sealed.blobs))
-    }
-
-    /// What opens a session is never on the spool.
-    fn needs(&self) -> Needs {
-        Needs::Tables
     }
 
     fn write(&self, db: &Db) -> Result<(), StoreError> {
@@ -101,11 +95,9 @@ impl Work for Restore {
     }
 }
 
-/// The pages that find a batch.
-pub(super) const PAGES: usize = 2 * 4096;
-
 /// What a batch adds to the write-ahead log: its contents, and the pages that find it.
 fn bytes(sealed: &Sealed) -> usize {
+    const PAGES: usize = 2 * 4096;
     sealed.bytes.len() + sealed.blobs.iter().map(|(_, content)| content.len()).sum::<usize>() + PAGES
 }
 
@@ -136,50 +128,66 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
 
 /// Stores consecutive batches of one session; gives its row, where that was looked at.
 fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
-    let Some(session) = batches.first().map(|sealed| sealed.session) else { return Ok(None) };
-    let records = batches.iter().flat_map(|sealed| &sealed.envelopes).map(AsRef::as_ref);
-    let row = project_row(db, session, records)?;
+    let row = project_row(db, batches)?;
     for sealed in batches {
-        insert(db, &Spooled::new(sealed, Reach::Journal)).map_err(db.fault())?;
+        if insert(db, sealed)? == Inserted::No {
+            // The head was looked at in this very transaction, or the batches do not follow each other.
+            return Err(StoreError::Unwritable { why: "its batches are not in order".into() });
+        }
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
     Ok(row)
 }
 
-/// The row of a batch.
-pub(super) fn insert(db: &Db, batch: &Spooled<'_>) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    db.connection.prepare_cached(sql)?.execute(params![
-        batch.session.0.as_bytes(),
-        rows::integer(batch.first),
-        rows::integer(batch.head.seq),
-        rows::integer(batch.head.epoch),
-        batch.head.hash.0,
-        batch.bytes
-    ])?;
-    Ok(())
+/// Whether a batch is where it belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inserted {
+    Yes,
+    /// Its session does not end where the batch begins.
+    No,
+}
+
+/// Inserts the row of a batch if it follows the session's head: the compare-and-set.
+fn insert(db: &Db, sealed: &Sealed) -> Result<Inserted, StoreError> {
+    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+               WHERE (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1) IS ?7";
+    let expected = (sealed.expected != Head::default()).then_some(sealed.expected.hash.0);
+    let inserted = db.execute(
+        sql,
+        params![
+            sealed.session.0.as_bytes(),
+            rows::integer(sealed.expected.seq + 1),
+            rows::integer(sealed.head.seq),
+            rows::integer(sealed.head.epoch),
+            sealed.head.hash.0,
+            sealed.bytes,
+            expected
+        ],
+    )?;
+    Ok(if inserted == 0 { Inserted::No } else { Inserted::Yes })
 }
 
 /// Carries the session's row on, where one of the records can change it; gives it as it is then.
-pub(super) fn project_row<'a>(
-    db: &Db,
-    session: SessionId,
-    records: impl Iterator<Item = &'a Envelope> + Clone,
-) -> Result<Option<SessionFold>, StoreError> {
-    if !records.clone().any(|envelope| SessionFold::reads(&envelope.record)) {
+fn project_row(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
+    let records = || batches.iter().flat_map(|sealed| &sealed.envelopes);
+    let Some(first) = batches.first().filter(|_| records().any(|envelope| SessionFold::reads(&envelope.record))) else {
         return Ok(None);
-    }
-    let before = rows::load(&db.connection, session).map_err(db.fault())?;
-    let Some(after) = project(before.clone(), records) else { return Ok(None) };
+    };
+    let session = first.session;
+    let before = match db.tails.row(session, first.expected) {
+        Some(row) => Some(row),
+        None => rows::load(&db.connection, session).map_err(db.fault())?,
+    };
+    let Some(after) = project(before.clone(), records().map(AsRef::as_ref)) else { return Ok(None) };
     match before {
         Some(before) if before == after => {}
-        Some(before) if before.row.key == after.row.key => rows::store(db, &after)?,
+        Some(before) if before.row.key == after.row.key => rows::store(&db.connection, &after).map_err(db.fault())?,
         Some(_) | None => {
             let (owner, key) = (&after.row.owner, &after.row.key);
             match rows::find(&db.connection, owner, key).map_err(db.fault())? {
                 Some(other) if other != session => return Err(StoreError::KeyTaken { key: key.clone() }),
-                Some(_) | None => rows::store(db, &after)?,
+                Some(_) | None => rows::store(&db.connection, &after).map_err(db.fault())?,
             }
         }
     }

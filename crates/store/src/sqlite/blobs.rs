@@ -1,7 +1,7 @@
 //! Contents by hash: up to [`FILE_LIMIT`] in the database, above it in files that are whole and on the
-//! disk before the transaction that refers to them. Files are written and removed only under the
-//! write lock, so nobody removes what another is about to refer to. A crash can leave a file that
-//! nobody refers to; it takes its place again when the same content comes.
+//! disk before the transaction that refers to them is committed. Files are written and removed only inside write
+//! transactions, of which SQLite lets one go on at a time, so nobody removes what another is about to refer to. A
+//! crash can leave a file that nobody refers to; it takes its place again when the same content comes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -73,14 +73,23 @@ impl BlobFiles {
             Err(error) => Err(StoreError::of_io(&path, &error)),
         }
     }
+}
 
-    /// Removes contents nobody refers to any more.
-    pub(super) fn forget(&self, hashes: &[Hash]) {
-        for hash in hashes {
-            // A file that stays costs room and nothing else.
-            let _ = fs::remove_file(self.path(*hash));
-        }
+/// Removes the files of contents that nobody refers to any more. Somebody may have stored one of them again since.
+pub(super) fn remove_files(db: &Db, files: &BlobFiles, hashes: &[Hash]) -> Result<(), StoreError> {
+    let hashes: Vec<Hash> = hashes.iter().copied().filter(|hash| files.path(*hash).exists()).collect();
+    if hashes.is_empty() {
+        return Ok(());
     }
+    db.transaction(|| {
+        for hash in hashes {
+            if find(&db.connection, hash).map_err(db.fault())?.is_none() {
+                let path = files.path(hash);
+                fs::remove_file(&path).map_err(|error| StoreError::of_io(&path, &error))?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Stores the contents of the batch at `seq`, and that it refers to them.

@@ -4,7 +4,7 @@ use rusqlite::params;
 use windlass_vocab::SessionId;
 
 use super::commit::Db;
-use super::job::{Needs, Work};
+use super::job::Work;
 use crate::{Put, StoreError, Waiting};
 
 /// Lets a message wait.
@@ -25,10 +25,6 @@ impl Work for PutMessage {
         Ok(if added == 0 { Put::AlreadyThere } else { Put::Added })
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Tables
-    }
-
     fn bytes(&self) -> usize {
         self.1.text.len()
     }
@@ -42,10 +38,6 @@ impl Work for DropWaiting {
 
     fn write(&self, db: &Db) -> Result<usize, StoreError> {
         db.execute("DELETE FROM inbox WHERE session = ?1", [self.0.0.as_bytes()])
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Tables
     }
 
     fn bytes(&self) -> usize {

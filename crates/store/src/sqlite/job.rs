@@ -4,7 +4,6 @@ use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
 use super::commit::Db;
-use super::spool::Staged;
 use crate::StoreError;
 
 /// Something to be written.
@@ -12,7 +11,7 @@ pub(super) trait Work: Send + 'static {
     /// What the caller is told.
     type Output: Send;
 
-    /// Before the transaction: files it refers to.
+    /// Within the transaction, before `write`: files it refers to.
     fn prepare(&self, _files: &BlobFiles) -> Result<(), StoreError> {
         Ok(())
     }
@@ -20,17 +19,12 @@ pub(super) trait Work: Send + 'static {
     /// Within the transaction. A refusal must come before the first change.
     fn write(&self, db: &Db) -> Result<Self::Output, StoreError>;
 
-    /// After the commit, with the file lock still held.
-    fn finish(&self, _output: &Self::Output, _files: &BlobFiles) {}
+    /// After the commit.
+    fn finish(&self, _output: &Self::Output, _db: &Db, _files: &BlobFiles) {}
 
-    /// Instead of a transaction: stages what can go on the spool, and tells what the caller is told then.
-    fn spool(&self, _db: &Db, _staged: &mut Staged) -> Option<Self::Output> {
-        None
-    }
-
-    /// What must be up to date in the database for `write`.
-    fn needs(&self) -> Needs {
-        Needs::Journal
+    /// Whether `write` is a single statement, which is a transaction by itself.
+    fn is_one_statement(&self, _db: &Db) -> bool {
+        false
     }
 
     /// About how many bytes it writes.
@@ -43,32 +37,13 @@ pub(super) trait Work: Send + 'static {
     }
 }
 
-/// What a transaction must find in the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Needs {
-    /// Only what is never on the spool.
-    Tables,
-    /// The journal of its session: the spool is stowed before. Others who know the session's tail forget it.
-    Journal,
-}
-
-/// The way a job takes to the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Spool,
-    Transaction,
-}
-
 /// Work and the caller who waits for it, with the kind of work forgotten.
 pub(super) trait Job: Send {
-    fn spool(&mut self, db: &Db, staged: &mut Staged);
-    fn way(&self) -> Way;
-    fn needs(&self) -> Needs;
-    fn take_transaction(&mut self);
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Db) -> Result<(), StoreError>;
+    fn is_one_statement(&self, db: &Db) -> bool;
     fn fail(&mut self, error: StoreError);
-    fn finish(&self, files: &BlobFiles);
+    fn finish(&self, db: &Db, files: &BlobFiles);
     fn answer(self: Box<Self>);
     fn bytes(&self) -> usize;
     #[cfg(debug_assertions)]
@@ -78,35 +53,17 @@ pub(super) trait Job: Send {
 /// A job and what became of it.
 pub(super) struct Pending<W: Work> {
     work: W,
-    way: Way,
     result: Option<Result<W::Output, StoreError>>,
     caller: oneshot::Sender<Result<W::Output, StoreError>>,
 }
 
 impl<W: Work> Pending<W> {
     pub(super) fn new(work: W, caller: oneshot::Sender<Result<W::Output, StoreError>>) -> Self {
-        Self { work, way: Way::Transaction, result: None, caller }
+        Self { work, result: None, caller }
     }
 }
 
 impl<W: Work> Job for Pending<W> {
-    fn spool(&mut self, db: &Db, staged: &mut Staged) {
-        self.result = self.work.spool(db, staged).map(Ok);
-        self.way = if self.result.is_some() { Way::Spool } else { Way::Transaction };
-    }
-
-    fn way(&self) -> Way {
-        self.way
-    }
-
-    fn needs(&self) -> Needs {
-        self.work.needs()
-    }
-
-    fn take_transaction(&mut self) {
-        self.way = Way::Transaction;
-    }
-
     fn prepare(&mut self, files: &BlobFiles) {
         self.result = self.work.prepare(files).err().map(Err);
     }
@@ -124,13 +81,17 @@ impl<W: Work> Job for Pending<W> {
         }
     }
 
+    fn is_one_statement(&self, db: &Db) -> bool {
+        self.work.is_one_statement(db)
+    }
+
     fn fail(&mut self, error: StoreError) {
         self.result = Some(Err(error));
     }
 
-    fn finish(&self, files: &BlobFiles) {
+    fn finish(&self, db: &Db, files: &BlobFiles) {
         if let Some(Ok(output)) = &self.result {
-            self.work.finish(output, files);
+            self.work.finish(output, db, files);
         }
     }
 

@@ -1,16 +1,12 @@
 //! Journals on SQLite: one file for many processes.
 //!
-//! The protocol: there is one writer at a time (`writer`). It takes all that waits, takes the file
-//! lock `write.lock`, and commits once (`commit`). The file lock is what several processes queue at; it
-//! is taken before `BEGIN IMMEDIATE`, so that SQLite's own lock is never contended. Batches that change
-//! the journal and a session's row at most are put on the `spool`, and stowed in the database later, many at a time.
-//! Readers (`readers`) have connections of their own and never hold up a write. A session is owned
+//! The protocol: there is one writer at a time (`writer`). It takes all that waits, enters the queue of processes
+//! (`queue`), and commits once (`commit`). SQLite's own lock keeps processes from writing at once; the queue before
+//! it is a fair one. Readers (`readers`) have connections of their own and never hold up a write. A session is owned
 //! through an OS lock (`claims`), which dies with its process.
 //!
 //! ```text
-//! windlass.db   batches, session rows, inbox, contents up to 8 MiB
-//! spool         batches that are not in the database yet
-//! write.lock    whoever holds it may write
+//! windlass.db   batches, session rows, inbox, contents up to 8 MiB; its -wal and -shm are SQLite's
 //! claims        a range of it for each session, locked by its owner (elsewhere than on Linux: files in locks/)
 //! blobs/        contents above 8 MiB
 //! ```
@@ -23,22 +19,20 @@ mod crew;
 mod fault;
 mod inbox;
 mod job;
+mod legacy;
 mod presence;
 mod private;
+mod queue;
 mod readers;
 mod remove;
 mod rows;
 mod schema;
-mod slip;
-mod spool;
 #[cfg(test)]
-mod spool_tests;
-mod stow;
+mod several_tests;
 mod tails;
 #[cfg(test)]
 #[cfg(debug_assertions)]
 mod tests;
-mod write_lock;
 mod writer;
 
 use std::fmt;
@@ -46,8 +40,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, SessionId};
-
-use self::readers::Sight;
 
 use crate::{
     Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
@@ -113,12 +105,14 @@ impl Folder {
         self.0.join("windlass.db")
     }
 
-    fn spool(&self) -> PathBuf {
-        self.0.join("spool")
+    /// The write-ahead log of SQLite.
+    fn log(&self) -> PathBuf {
+        self.0.join("windlass.db-wal")
     }
 
-    fn write_lock(&self) -> PathBuf {
-        self.0.join("write.lock")
+    /// What SQLite's processes share about the log.
+    fn shared_memory(&self) -> PathBuf {
+        self.0.join("windlass.db-shm")
     }
 
     fn claims(&self) -> PathBuf {
@@ -167,7 +161,7 @@ impl SessionLog for SqliteStore {
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with(Sight::Spool, move |reading| reading.records(session, after_seq))
+        self.readers.with(move |reading| reading.records(session, after_seq))
     }
 
     fn read_before(
@@ -176,29 +170,29 @@ impl SessionLog for SqliteStore {
         before_seq: u64,
         most: u32,
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        self.readers.with(Sight::Spool, move |reading| reading.records_before(session, before_seq, most))
+        self.readers.with(move |reading| reading.records_before(session, before_seq, most))
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        self.readers.look_up(Sight::Spool, move |reading| reading.head(session))
+        self.readers.look_up(move |reading| reading.head(session))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
         let (owner, key) = (owner.to_owned(), key.to_owned());
-        self.readers.look_up(Sight::Database, move |reading| reading.find(&owner, &key))
+        self.readers.look_up(move |reading| reading.find(&owner, &key))
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        self.readers.look_up(Sight::Spool, move |reading| reading.row(session))
+        self.readers.look_up(move |reading| reading.row(session))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         let owner = owner.to_owned();
-        self.readers.with(Sight::Spool, move |reading| reading.rows(&owner))
+        self.readers.with(move |reading| reading.rows(&owner))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
-        self.readers.with(Sight::Spool, move |reading| reading.batches(session))
+        self.readers.with(move |reading| reading.batches(session))
     }
 
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -227,7 +221,7 @@ impl Inbox for SqliteStore {
     }
 
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
-        self.readers.look_up(Sight::Database, move |reading| reading.waiting(session))
+        self.readers.look_up(move |reading| reading.waiting(session))
     }
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
@@ -237,6 +231,6 @@ impl Inbox for SqliteStore {
 
 impl Blobs for SqliteStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
-        self.readers.with(Sight::Database, move |reading| reading.blob(hash))
+        self.readers.with(move |reading| reading.blob(hash))
     }
 }

@@ -1,8 +1,5 @@
 //! Reading beside the writer: a few connections of their own, used off the async threads where it takes long.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,26 +10,10 @@ use super::blobs::{self, BlobFiles, Place};
 use super::claims::Owned;
 use super::crew::Crew;
 use super::fault::meaning;
-use super::slip::{Check, Reach, Slip, Slips, Spooled};
-use super::spool::{self, View};
-use super::stow::stowed;
 use super::{Folder, append, rows, schema};
 use crate::line::{self, BlobMap, hash_of};
-use crate::projections::{SessionFold, project};
 use crate::verify::decode_stored;
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
-
-/// How often a later moment is taken. The spool laps once in megabytes: more than twice in a row does not happen.
-const MOMENTS: usize = 100;
-
-/// What a reader looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
-    /// The database, for what is never on the spool.
-    Database,
-    /// The database, and what the spool has beyond it.
-    Spool,
-}
 
 /// The connections that read.
 #[derive(Clone, Debug)]
@@ -45,92 +26,50 @@ pub(super) struct Readers {
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
-    spool: PathBuf,
     files: BlobFiles,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
     pub(super) fn new(folder: &Folder, owned: Owned) -> Self {
-        let shared = Shared {
-            path: folder.database(),
-            spool: folder.spool(),
-            files: BlobFiles::new(folder),
-            idle: Mutex::default(),
-        };
+        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), idle: Mutex::default() };
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
-    /// Runs `read` against one moment of what it sees, where blocking is allowed.
+    /// Runs `read` against one moment of the database, where blocking is allowed.
     pub(super) fn with<'a, T: Send + 'static>(
         &self,
-        sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let (shared, crew) = (Arc::clone(&self.shared), Arc::clone(&self.crew));
-        Box::pin(async move { crew.run(move || shared.read(sight, read)).await.unwrap_or(Err(StoreError::Closed)) })
+        Box::pin(async move { crew.run(move || shared.read(read)).await.unwrap_or(Err(StoreError::Closed)) })
     }
 
     /// The same, for what takes microseconds. In a process with one session that keeps nobody waiting, and costs less
     /// than handing it to a thread and being woken by it.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
-        sight: Sight,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         if self.owned.count() > 1 {
-            return self.with(sight, read);
+            return self.with(read);
         }
         let shared = Arc::clone(&self.shared);
-        Box::pin(async move { shared.read(sight, read) })
+        Box::pin(async move { shared.read(read) })
     }
 }
 
 impl Shared {
-    /// The spool is looked at after the database. Where it has gone on to a lap that this moment of the database
-    /// does not know, a later moment is taken.
-    fn read<T>(&self, sight: Sight, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut read = Some(read);
-        for _ in 0..MOMENTS {
-            let result = self.at_one_moment(|connection| {
-                let beyond = match sight {
-                    Sight::Database => Some(Beyond::nothing()),
-                    Sight::Spool => self.beyond(connection)?,
-                };
-                let Some(beyond) = beyond else { return Ok(None) };
-                let reading = Reading { connection, path: &self.path, files: &self.files, beyond };
-                read.take().map(|read| read(&reading)).transpose()
-            })?;
-            if let Some(result) = result {
-                return Ok(result);
-            }
-        }
-        Err(StoreError::Damaged { what: format!("{} is newer than the database beside it", self.spool.display()) })
-    }
-
-    /// What the spool has beyond this moment; `None` where it has gone on too far.
-    fn beyond(&self, connection: &Connection) -> Result<Option<Beyond>, StoreError> {
-        let stowed = stowed(connection).map_err(|error| meaning(&self.path, &error))?;
-        let fault = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => StoreError::Gone { path: self.spool.clone() },
-            _ => StoreError::of_io(&self.spool, &error),
-        };
-        match spool::view(&self.spool, stowed).map_err(fault)? {
-            View::Behind(bytes) => Ok(Some(Beyond { bytes, check: stowed.check })),
-            View::Later => Ok(None),
-        }
-    }
-
-    /// All that one call reads is read at one moment: a session may go away in between.
-    fn at_one_moment<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let connection = match known {
             Some(connection) => connection,
             None => self.connect()?,
         };
+        // All that one call reads is read at one moment: a session may go away in between.
         let snapshot = connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
-        let result = read(&connection);
+        let result = read(&Reading { connection: &connection, path: &self.path, files: &self.files });
         drop(snapshot);
         idle().push(connection);
         result
@@ -144,31 +83,11 @@ impl Shared {
     }
 }
 
-/// The slips that are not stowed at a moment of the database.
-struct Beyond {
-    bytes: Vec<u8>,
-    check: Check,
-}
-
-impl Beyond {
-    fn nothing() -> Self {
-        Self { bytes: Vec::new(), check: Check::of_lap(0) }
-    }
-
-    fn batches(&self) -> impl Iterator<Item = Spooled<'_>> {
-        Slips::new(&self.bytes, self.check).filter_map(|slip| match slip {
-            Slip::Batch(batch) => Some(batch),
-            Slip::Bell => None,
-        })
-    }
-}
-
 /// A connection at one moment of the database.
 pub(super) struct Reading<'a> {
     connection: &'a Connection,
     path: &'a PathBuf,
     files: &'a BlobFiles,
-    beyond: Beyond,
 }
 
 impl Reading<'_> {
@@ -177,36 +96,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn head(&self, session: SessionId) -> Result<Head, StoreError> {
-        match self.beyond(session)?.last() {
-            Some(batch) => Ok(batch.head),
-            None => self.stowed_head(session),
-        }
-    }
-
-    fn stowed_head(&self, session: SessionId) -> Result<Head, StoreError> {
         append::head(self.connection, session).map_err(self.fault())
-    }
-
-    /// The batches of a session that are on the spool and go on where the database ends.
-    fn beyond(&self, session: SessionId) -> Result<Vec<Spooled<'_>>, StoreError> {
-        self.following(session, self.beyond.batches())
-    }
-
-    fn following<'b>(
-        &self,
-        session: SessionId,
-        batches: impl Iterator<Item = Spooled<'b>>,
-    ) -> Result<Vec<Spooled<'b>>, StoreError> {
-        let mut batches: Vec<_> = batches.filter(|batch| batch.session == session).collect();
-        if !batches.is_empty() {
-            let mut end = self.stowed_head(session)?.seq;
-            batches.retain(|batch| {
-                let follows = batch.first == end + 1;
-                end = if follows { batch.head.seq } else { end };
-                follows
-            });
-        }
-        Ok(batches)
     }
 
     pub(super) fn find(&self, owner: &str, key: &str) -> Result<Option<SessionId>, StoreError> {
@@ -214,47 +104,16 @@ impl Reading<'_> {
     }
 
     pub(super) fn row(&self, session: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let stowed = rows::load(self.connection, session).map_err(self.fault())?;
-        stowed.map(|fold| self.carried_on(fold, self.beyond.batches())).transpose()
+        Ok(rows::load(self.connection, session).map_err(self.fault())?.map(|fold| fold.row))
     }
 
-    /// The one that changed last first.
     pub(super) fn rows(&self, owner: &str) -> Result<Vec<SessionRow>, StoreError> {
-        let stowed = rows::list(self.connection, owner).map_err(self.fault())?;
-        let mut beyond: HashMap<_, Vec<_>> = HashMap::new();
-        for batch in self.beyond.batches() {
-            beyond.entry(batch.session).or_default().push(batch);
-        }
-        let carry_on = |fold: SessionFold| match beyond.remove(&fold.row.session) {
-            Some(batches) => self.carried_on(fold, batches.into_iter()),
-            None => Ok(fold.row),
-        };
-        let mut rows = stowed.into_iter().map(carry_on).collect::<Result<Vec<_>, _>>()?;
-        rows.sort_by_key(|row| Reverse((row.updated, row.session)));
-        Ok(rows)
-    }
-
-    /// A session's row after what is on the spool.
-    fn carried_on<'b>(
-        &self,
-        mut fold: SessionFold,
-        beyond: impl Iterator<Item = Spooled<'b>>,
-    ) -> Result<SessionRow, StoreError> {
-        let batches = self.following(fold.row.session, beyond)?;
-        for batch in batches.iter().filter(|batch| batch.reach == Reach::Row) {
-            let mut records = Vec::new();
-            self.decode(batch.session, batch.first, batch.bytes, &mut records)?;
-            fold = project(Some(fold.clone()), records.iter()).unwrap_or(fold);
-        }
-        Ok(fold.row)
+        rows::list(self.connection, owner).map_err(self.fault())
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
         let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
-        for batch in self.beyond(session)?.iter().filter(|batch| batch.head.seq > after_seq) {
-            self.decode(session, batch.first, batch.bytes, &mut records)?;
-        }
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
@@ -269,15 +128,7 @@ impl Reading<'_> {
                        SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
                        ORDER BY seq DESC LIMIT ?3
                    ) ORDER BY seq";
-        let mut batches = self.beyond(session)?;
-        batches.retain(|batch| batch.head.seq < before_seq);
-        let beyond = batches.len().min(most as usize);
-        let stowed = most - u32::try_from(beyond).unwrap_or(most);
-        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), stowed))?;
-        for batch in &batches[batches.len() - beyond..] {
-            self.decode(session, batch.first, batch.bytes, &mut records)?;
-        }
-        Ok(records)
+        self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
     }
 
     /// The records of the batches that `sql` finds, by number and bytes. They are decoded where the
@@ -289,23 +140,13 @@ impl Reading<'_> {
         while let Some(row) = batches.next().map_err(self.fault())? {
             let first_seq = rows::natural(row, 0).map_err(self.fault())?;
             let bytes = rows::bytes(row, 1).map_err(self.fault())?;
-            self.decode(session, first_seq, bytes, &mut records)?;
+            let mut bodies = BlobMap::new();
+            for hash in line::bodies_elsewhere(bytes) {
+                bodies.extend(self.content(hash)?.map(|content| (hash, content)));
+            }
+            decode_stored(session, first_seq, bytes, &bodies, &mut records)?;
         }
         Ok(records)
-    }
-
-    fn decode(
-        &self,
-        session: SessionId,
-        first_seq: u64,
-        bytes: &[u8],
-        records: &mut Vec<Envelope>,
-    ) -> Result<(), StoreError> {
-        let mut bodies = BlobMap::new();
-        for hash in line::bodies_elsewhere(bytes) {
-            bodies.extend(self.content(hash)?.map(|content| (hash, content)));
-        }
-        decode_stored(session, first_seq, bytes, &bodies, records)
     }
 
     pub(super) fn batches(&self, session: SessionId) -> Result<Vec<StoredBatch>, StoreError> {
@@ -315,13 +156,6 @@ impl Reading<'_> {
                 batches[index].blobs.push(hash);
             }
         }
-        // What is on the spool has no contents beside it.
-        batches.extend(self.beyond(session)?.iter().map(|batch| StoredBatch {
-            seq: batch.first,
-            head: batch.head,
-            bytes: batch.bytes.to_vec(),
-            blobs: Vec::new(),
-        }));
         Ok(batches)
     }
 

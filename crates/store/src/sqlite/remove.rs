@@ -3,7 +3,7 @@
 use windlass_vocab::{Hash, SessionId};
 
 use super::append;
-use super::blobs::BlobFiles;
+use super::blobs::{self, BlobFiles};
 use super::commit::Db;
 use super::job::Work;
 use crate::{Head, StoreError};
@@ -32,8 +32,9 @@ impl Work for Remove {
         Ok(orphans)
     }
 
-    fn finish(&self, orphans: &Vec<Hash>, files: &BlobFiles) {
-        files.forget(orphans);
+    fn finish(&self, orphans: &Vec<Hash>, db: &Db, files: &BlobFiles) {
+        // A file that stays costs room and nothing else.
+        let _ = blobs::remove_files(db, files, orphans);
     }
 
     fn bytes(&self) -> usize {

@@ -4,9 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 use windlass_vocab::{At, SessionId};
 
-use super::commit::Db;
 use crate::projections::SessionFold;
-use crate::{SessionRow, SessionStatus, StoreError};
+use crate::{SessionRow, SessionStatus};
 
 macro_rules! select {
     ($rest:literal) => {
@@ -40,9 +39,12 @@ pub(super) fn load(connection: &Connection, session: SessionId) -> rusqlite::Res
     connection.prepare_cached(select!("WHERE session = ?1"))?.query_row([session.0.as_bytes()], fold).optional()
 }
 
-/// An owner's rows and what their folds remember.
-pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionFold>> {
-    connection.prepare_cached(select!("WHERE owner = ?1"))?.query_map([owner], fold)?.collect()
+/// An owner's rows, the one that changed last first.
+pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionRow>> {
+    connection
+        .prepare_cached(select!("WHERE owner = ?1 ORDER BY updated DESC, session DESC"))?
+        .query_map([owner], |row| Ok(fold(row)?.row))?
+        .collect()
 }
 
 /// The session an owner knows by this key.
@@ -54,29 +56,29 @@ pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite:
 }
 
 /// Writes a row; owner, workspace and birth never change.
-pub(super) fn store(db: &Db, fold: &SessionFold) -> Result<(), StoreError> {
+pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Result<()> {
     let SessionFold { row, called, questions } = fold;
-    db.execute(
+    let mut statement = connection.prepare_cached(
         "INSERT INTO sessions (session, owner, key, title, workspace, status, created, updated, last_prompt, runs,
          called, questions) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT (session) DO UPDATE SET key = excluded.key, title = excluded.title, status = excluded.status,
          updated = excluded.updated, last_prompt = excluded.last_prompt, runs = excluded.runs,
          called = excluded.called, questions = excluded.questions",
-        params![
-            row.session.0.as_bytes(),
-            row.owner,
-            row.key,
-            row.title,
-            row.workspace,
-            row.status.as_str(),
-            row.created.0,
-            row.updated.0,
-            row.last_prompt,
-            row.runs,
-            called,
-            questions
-        ],
     )?;
+    statement.execute(params![
+        row.session.0.as_bytes(),
+        row.owner,
+        row.key,
+        row.title,
+        row.workspace,
+        row.status.as_str(),
+        row.created.0,
+        row.updated.0,
+        row.last_prompt,
+        row.runs,
+        called,
+        questions
+    ])?;
     Ok(())
 }
 

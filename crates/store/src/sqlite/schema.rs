@@ -11,34 +11,34 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::commit::Opened;
 use super::fault::meaning;
-use super::spool::{self, Position, Spool};
-use super::stow::stowed;
-use super::write_lock::{Patience, WriteLock};
-use super::{Durability, Folder, claims, private};
+use super::queue::{LONGEST, Patience, Queue};
+use super::{Durability, Folder, claims, legacy, private};
 use crate::StoreError;
 
 /// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
 const APPLICATION_ID: i32 = 0x574c_4a31;
 
 /// The version of the tables.
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 /// Pages in the write-ahead log before a commit moves them into the database: 256 MiB. The writer
 /// does so by itself long before.
 const CHECKPOINT_PAGES: u32 = 65_536;
 
-/// Only other programs make us wait here: our own processes queue at `write.lock`.
-const BUSY_WAIT: Duration = Duration::from_secs(10);
+/// How long SQLite waits for whoever is writing. Our own processes queue before (`queue`), so mostly only other
+/// programs make us wait here.
+const BUSY_WAIT: Duration = LONGEST;
 
 const TABLES: &str = "
 CREATE TABLE batches (
+    number INTEGER PRIMARY KEY,
     session BLOB NOT NULL,
     seq INTEGER NOT NULL,
     last INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
     hash BLOB NOT NULL,
     bytes BLOB NOT NULL,
-    PRIMARY KEY (session, seq)
+    UNIQUE (session, seq)
 );
 CREATE TABLE sessions (
     session BLOB PRIMARY KEY,
@@ -83,36 +83,29 @@ CREATE TABLE blob_refs (
 CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
 ";
 
-/// Makes what version 2 has beyond version 1.
-fn with_spool() -> String {
-    let start = Position::start_of(spool::FIRST_LAP);
-    let mark: String = start.check.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!(
-        "CREATE TABLE spool (lap INTEGER NOT NULL, stowed INTEGER NOT NULL, mark BLOB NOT NULL);
-         INSERT INTO spool VALUES ({}, {}, x'{mark}');
-         PRAGMA user_version = {SCHEMA_VERSION};",
-        start.lap, start.offset
-    )
-}
+/// Makes what version 3 has beyond the versions before it. Their table of batches has no column `number`, but SQLite
+/// gives its rows numbers all the same: every statement that needs one calls it `rowid`.
+pub(super) const BEYOND_VERSION_2: &str = "
+CREATE TABLE store (id BLOB NOT NULL, other_commits INTEGER NOT NULL);
+INSERT INTO store VALUES (randomblob(16), 0);
+PRAGMA user_version = 3;
+";
 
 /// Opens the data folder for writing.
 pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {
     private::make_folder(&folder.0).map_err(|error| StoreError::of_io(&folder.0, &error))?;
-    let mut lock = WriteLock::open(&folder.write_lock())?;
-    lock.take(Patience::Wait)?;
-    let opened = open_locked(folder, durability).and_then(|connection| {
-        let stowed = stowed(&connection).map_err(|error| meaning(&folder.database(), &error))?;
-        Ok((Spool::open(folder, stowed)?, connection))
-    });
-    lock.release();
-    let (spool, connection) = opened?;
-    Ok(Opened { connection, spool, lock })
+    let mut queue = Queue::open(&folder.0)?;
+    queue.enter(Patience::Wait)?;
+    let opened = open_first(folder, durability);
+    queue.leave();
+    Ok(Opened { connection: opened?, queue })
 }
 
-fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
+/// At the head of the queue.
+fn open_first(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
     let path = folder.database();
     let fault = |error: rusqlite::Error| meaning(&path, &error);
-    if ends_within_a_page(&path).map_err(|error| StoreError::of_io(&path, &error))? {
+    if ends_within_a_page(folder).map_err(|error| StoreError::of_io(&path, &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
     }
     if fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -124,32 +117,29 @@ fn open_locked(folder: &Folder, durability: Durability) -> Result<Connection, St
     }
     match inspect(&connection, &path)? {
         Found::Ours => {}
-        Found::WithoutSpool => {
-            spool::make(folder, spool::FIRST_LAP)?;
-            let synced = File::open(&folder.0).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| StoreError::of_io(&folder.0, &error))?;
-            connection.execute_batch(&format!("BEGIN IMMEDIATE; {} COMMIT;", with_spool())).map_err(fault)?;
+        Found::Version1 => {
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {BEYOND_VERSION_2} COMMIT;")).map_err(fault)?;
         }
+        Found::Version2 => legacy::take_over(folder, &connection)?,
         Found::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
             connection = connect(&path, OpenFlags::empty())?;
         }
     }
+    legacy::remove_files(folder);
     set_up(&connection, durability).map_err(fault)?;
     Ok(connection)
 }
 
 /// Whether the database was cut short in a place SQLite does not notice: it takes the last page for
 /// whole until it is read, and would write on. While there is a write-ahead log, it may hold that page.
-fn ends_within_a_page(path: &Path) -> io::Result<bool> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+fn ends_within_a_page(folder: &Folder) -> io::Result<bool> {
+    if fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0) {
         return Ok(false);
     }
     let mut header = [0; 18];
-    let mut file = match File::open(path) {
+    let mut file = match File::open(folder.database()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         opened => opened?,
     };
@@ -178,8 +168,8 @@ pub(super) fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, Store
 
 enum Found {
     Nothing,
-    /// Of version 1.
-    WithoutSpool,
+    Version1,
+    Version2,
     Ours,
 }
 
@@ -198,7 +188,8 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
     match u32::try_from(version) {
         Ok(found) if found > SCHEMA_VERSION => Err(StoreError::Newer { found }),
         Ok(SCHEMA_VERSION) => Ok(Found::Ours),
-        Ok(1) => Ok(Found::WithoutSpool),
+        Ok(1) => Ok(Found::Version1),
+        Ok(2) => Ok(Found::Version2),
         Ok(_) | Err(_) => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
     }
 }
@@ -207,10 +198,9 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
 fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     let path = folder.database();
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
-    if claimed || spool::was_used(folder) {
+    if claimed {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
-    spool::make(folder, spool::FIRST_LAP)?;
     create(&path)
 }
 
@@ -230,8 +220,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished, OpenFlags::empty())?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
-         {TABLES} PRAGMA application_id = {APPLICATION_ID}; {} COMMIT;",
-        with_spool()
+         {TABLES} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;"
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;
@@ -241,17 +230,12 @@ fn create(path: &Path) -> Result<(), StoreError> {
 
 fn set_up(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     use_wal(connection)?;
-    sync_commits(connection, durability)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
-}
-
-/// Says when a commit counts as done, from the next on.
-pub(super) fn sync_commits(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     let synchronous = match durability {
         Durability::Full => "FULL",
         Durability::Normal => "NORMAL",
     };
-    connection.pragma_update(None, "synchronous", synchronous)
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
 }
 
 fn use_wal(connection: &Connection) -> rusqlite::Result<()> {

@@ -1,12 +1,11 @@
-//! How this process left the sessions it wrote: their heads and rows. Only the last writer of a session knows its
-//! tail: whoever writes without knowing it rings the bell on the spool, and everybody who hears it forgets.
+//! How this process left the sessions it wrote: their heads and rows. Only a hint that spares reading: whether a head
+//! is still so, the statement that inserts a batch decides.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use windlass_vocab::SessionId;
 
-use super::slip::Reach;
 use crate::projections::{SessionFold, project};
 use crate::{Head, Sealed};
 
@@ -24,25 +23,24 @@ struct Tail {
 }
 
 impl Tails {
-    /// Where this batch follows what we wrote last: notes it, and gives what it changes. Not for one that
-    /// gives the session another key, which others may have.
-    pub(super) fn carry_on(&self, sealed: &Sealed) -> Option<Reach> {
-        let mut tails = self.0.borrow_mut();
-        let tail = tails.get_mut(&sealed.session).filter(|tail| tail.head == sealed.expected)?;
-        let mut reach = Reach::Journal;
-        if sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record)) {
-            let before = tail.row.as_ref()?;
-            let after = project(Some(before.clone()), sealed.envelopes.iter().map(AsRef::as_ref))?;
-            if after.row.key != before.row.key {
-                return None;
-            }
-            if after != *before {
-                reach = Reach::Row;
-                tail.row = Some(after);
-            }
+    /// Whether this batch follows what we wrote last and leaves the session's row as it is.
+    pub(super) fn is_plain(&self, sealed: &Sealed) -> bool {
+        let tails = self.0.borrow();
+        let Some(tail) = tails.get(&sealed.session).filter(|tail| tail.head == sealed.expected) else { return false };
+        let reads = sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record));
+        !reads || tail.row.as_ref().is_some_and(|row| leaves_alone(row, sealed))
+    }
+
+    /// The session's row after the batch that ends in `head`, where it is known.
+    pub(super) fn row(&self, session: SessionId, head: Head) -> Option<SessionFold> {
+        self.0.borrow().get(&session).filter(|tail| tail.head == head)?.row.clone()
+    }
+
+    /// Notes a batch that left the row alone.
+    pub(super) fn move_on(&self, sealed: &Sealed) {
+        if let Some(tail) = self.0.borrow_mut().get_mut(&sealed.session) {
+            tail.head = sealed.head;
         }
-        tail.head = sealed.head;
-        Some(reach)
     }
 
     /// Notes a batch, and the row where it was looked at.
@@ -51,23 +49,17 @@ impl Tails {
         if tails.len() >= MOST {
             tails.clear();
         }
-        let known = tails.remove(&sealed.session).and_then(|tail| tail.row);
+        let known = tails.remove(&sealed.session).filter(|tail| tail.head == sealed.expected).and_then(|tail| tail.row);
         tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
     }
 
-    /// Whether the end of a session is known.
-    pub(super) fn know(&self, session: SessionId) -> bool {
-        self.0.borrow().contains_key(&session)
-    }
-
-    /// The row of a session whose last record has this number, where it is known.
-    pub(super) fn row(&self, session: SessionId, seq: u64) -> Option<SessionFold> {
-        let tails = self.0.borrow();
-        tails.get(&session).filter(|tail| tail.head.seq == seq)?.row.clone()
-    }
-
-    /// After anything that was not written, or was removed, or that another wrote into the database.
+    /// After anything that was not written, or was removed.
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
     }
+}
+
+fn leaves_alone(row: &SessionFold, sealed: &Sealed) -> bool {
+    let records = sealed.envelopes.iter().map(AsRef::as_ref);
+    project(Some(row.clone()), records).as_ref() == Some(row)
 }

@@ -9,8 +9,7 @@ use windlass_vocab::{At, SessionId};
 use super::append::Append;
 use super::commit::Committer;
 use super::job::{Job, Pending};
-use super::readers::Sight;
-use super::write_lock::Patience;
+use super::queue::Patience;
 use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
 use crate::{Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
@@ -160,7 +159,7 @@ async fn writing_does_not_wait_for_reading() {
     let store = SqliteStore::open(dir.path(), options(Durability::Full)).unwrap();
     let (reading, begun) = oneshot::channel();
     let (release, word) = mpsc::channel::<()>();
-    let read = store.readers.with(Sight::Database, move |reader| {
+    let read = store.readers.with(move |reader| {
         let before = reader.head(session(1))?;
         reading.send(()).unwrap();
         word.recv().unwrap();

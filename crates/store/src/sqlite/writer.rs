@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use super::claims::Owned;
 use super::commit::{Committer, Opened, Upkeep};
 use super::job::{Job, Pending, Work};
-use super::write_lock::Patience;
+use super::queue::Patience;
 use super::{Durability, Folder, SqliteOptions};
 use crate::StoreError;
 
@@ -143,13 +143,12 @@ fn run(shared: &Shared, errands: &Receiver<Errand>) {
         let waiting = std::iter::once(first).chain(errands.try_iter()).take(GROUP);
         let mut group: Vec<_> = waiting.filter_map(Errand::job).collect();
         if !group.is_empty() {
-            // Patience::Wait never finds the file lock held elsewhere.
+            // Patience::Wait never finds the lock held elsewhere.
             let _ = shared.committer().commit(&mut group, Patience::Wait);
             shared.queued.fetch_sub(group.len(), Ordering::AcqRel);
             group.into_iter().for_each(Job::answer);
         }
     }
-    shared.committer().close();
 }
 
 impl Errand {
@@ -161,12 +160,15 @@ impl Errand {
     }
 }
 
-/// The next errand; `None` when the store is dropped. Looks after both files before, and in a pause.
+/// The next errand; `None` when the store is dropped. Moves the write-ahead log into the database before, and in a
+/// pause.
 fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
     loop {
         let mut committer = shared.committer();
-        committer.keep_up(Upkeep::AtOnce);
-        let (upkeep, written) = (committer.upkeep(), committer.written());
+        if committer.upkeep() == Upkeep::AtOnce {
+            committer.checkpoint();
+        }
+        let (upkeep, backlog) = (committer.upkeep(), committer.backlog());
         drop(committer);
         if upkeep == Upkeep::Nothing {
             return errands.recv().ok();
@@ -176,8 +178,8 @@ fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => {
                 let mut committer = shared.committer();
-                if committer.written() == written {
-                    committer.keep_up(Upkeep::InAPause);
+                if committer.backlog() == backlog {
+                    committer.checkpoint();
                 }
             }
         }

@@ -7,5 +7,6 @@ mod conformance;
 mod disk;
 mod fixtures;
 mod garbage;
+mod legacy;
 mod processes;
 mod sqlite;

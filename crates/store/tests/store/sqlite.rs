@@ -184,7 +184,7 @@ async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
     let records = open(whole.path()).unwrap().read(session(), 0).await.unwrap();
     for cut in (0..bytes.len()).step_by(1_500).chain([1, 50, 99, 100, 4_095, 4_096, bytes.len() - 1]) {
         let dir = tempfile::tempdir().unwrap();
-        fs::copy(whole.path().join("spool"), dir.path().join("spool")).unwrap();
+        fs::copy(whole.path().join("claims"), dir.path().join("claims")).unwrap();
         fs::write(dir.path().join("windlass.db"), &bytes[..cut]).unwrap();
         let read = match open(dir.path()) {
             Ok(store) => store.read(session(), 0).await,
@@ -274,35 +274,20 @@ async fn a_database_that_was_removed_takes_nothing_more() {
 // proves J9: nothing that was stored is ever replaced by nothing without a word
 #[tokio::test]
 async fn a_file_that_is_missing_from_a_used_folder_is_told() {
-    let missing = |names: &'static [&'static str]| async move {
-        let dir = used_folder().await;
-        for name in names {
-            fs::remove_file(dir.path().join(name)).unwrap();
-        }
-        let before = fs::read(dir.path().join("spool")).ok();
-        let opened = open(dir.path());
-        assert_eq!(fs::read(dir.path().join("spool")).ok(), before, "{names:?}");
-        opened.map(drop).map_err(|error| error.to_string())
-    };
-    for (names, told) in [
-        (&["windlass.db"][..], "windlass.db has lost its contents"),
-        (&["windlass.db", "claims"], "windlass.db has lost its contents"),
-        (&["windlass.db", "spool"], "windlass.db has lost its contents"),
-        (&["spool"], "spool is missing"),
-    ] {
-        let error = missing(names).await.unwrap_err();
-        assert!(error.contains(told), "{names:?}: {error}");
-    }
-    assert_eq!(missing(&["claims", "write.lock"]).await, Ok(()));
+    let dir = used_folder().await;
+    fs::remove_file(dir.path().join("windlass.db")).unwrap();
+    let error = open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("windlass.db has lost its contents"), "{error}");
+    assert!(!dir.path().join("windlass.db").exists());
+    // Claims are made again.
+    let dir = used_folder().await;
+    fs::remove_file(dir.path().join("claims")).unwrap();
+    assert!(open(dir.path()).is_ok());
     // A folder of before has a file for each session.
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("locks")).unwrap();
     fs::write(dir.path().join("locks").join(session().to_string()), "").unwrap();
     assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
-    // Whoever wants to go on without the spool can.
-    let dir = used_folder().await;
-    fs::write(dir.path().join("spool"), "").unwrap();
-    assert!(open(dir.path()).unwrap().head(session()).await.unwrap().seq > 0);
 }
 
 // proves X1: conversations are nobody else's business, whatever folder they are kept in
@@ -326,8 +311,8 @@ async fn what_the_store_makes_is_its_owners_alone() {
             if is_folder { folders.push(entry.path()) } else { files.push(entry.file_name()) }
         }
     }
-    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "spool", "write.lock"] {
+    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "claims"] {
         assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
     }
-    assert!(files.len() > 5, "a lock and a blob as well: {files:?}");
+    assert!(files.len() > 4, "a blob as well: {files:?}");
 }

@@ -1,5 +1,9 @@
-//! The file lock that all writers of a data folder queue at. It is held for a commit, which takes milliseconds; a
-//! process that was stopped meanwhile (Ctrl-Z) keeps it, so nobody waits for ever.
+//! The lock that all writers of a data folder queue at: an advisory lock on the folder itself, which has no name of
+//! its own that could be removed. It is held for a commit, which takes milliseconds; a process that was stopped
+//! meanwhile (Ctrl-Z) keeps it, so nobody waits for ever.
+//!
+//! It makes the queue a fair one and nothing else: what keeps two processes from writing at once is the lock that
+//! SQLite takes in `BEGIN IMMEDIATE`. Where a file system has no such locks, SQLite's busy handler is all there is.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -9,11 +13,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::private;
 use crate::StoreError;
 
 /// What no queue of writers takes, however slow the disk.
-const LONGEST: Duration = Duration::from_secs(30);
+pub(super) const LONGEST: Duration = Duration::from_secs(30);
 
 /// The locks of this machine, a line each: `1: FLOCK  ADVISORY  WRITE 1234 fe:00:56789 0 EOF`, where 1234 is a
 /// process and 56789 the number of a file on its disk.
@@ -22,9 +25,9 @@ const LOCKS: &str = "/proc/locks";
 /// Whether a commit may wait for another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// It waits for the file lock.
+    /// It waits in the queue.
     Wait,
-    /// It gives up when another process holds the file lock.
+    /// It gives up when another process is writing.
     No,
 }
 
@@ -39,33 +42,33 @@ pub(super) enum Held {
 
 /// The lock, free.
 #[derive(Debug)]
-pub(super) struct WriteLock {
+pub(super) struct Queue {
     file: File,
     path: PathBuf,
 }
 
-impl WriteLock {
-    /// Makes the file where it is missing.
+impl Queue {
+    /// The queue at the folder or file `path`, which must be there.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = private::lock_file(path).map_err(|error| StoreError::of_io(path, &error))?;
+        let file = File::open(path).map_err(|error| StoreError::of_io(path, &error))?;
         Ok(Self { file, path: path.to_owned() })
     }
 
-    /// Takes it. Who waits either has it then or is told why not.
-    pub(super) fn take(&mut self, patience: Patience) -> Result<Held, StoreError> {
+    /// Enters it. Who waits either is at its head then or is told why not.
+    pub(super) fn enter(&mut self, patience: Patience) -> Result<Held, StoreError> {
         match (self.file.try_lock(), patience) {
-            (Ok(()), _) => Ok(Held::Here),
+            // A file system without such locks has no queue: SQLite's own lock decides.
+            (Ok(()) | Err(TryLockError::Error(_)), _) => Ok(Held::Here),
             (Err(TryLockError::WouldBlock), Patience::No) => Ok(Held::Elsewhere),
             (Err(TryLockError::WouldBlock), Patience::Wait) => self.wait(LONGEST),
-            (Err(TryLockError::Error(error)), _) => Err(StoreError::of_io(&self.path, &error)),
         }
     }
 
-    /// Waits in the queue, on a thread that can be left behind: nothing calls it back. It has a file of its own, so
-    /// that a lock that comes too late goes with it.
+    /// Waits in the queue, on a thread that can be left behind: nothing calls it back. It opens the folder anew, so
+    /// that a lock that comes too late is dropped with it.
     fn wait(&mut self, longest: Duration) -> Result<Held, StoreError> {
         let fault = |error: io::Error| StoreError::of_io(&self.path, &error);
-        let file = private::lock_file(&self.path).map_err(fault)?;
+        let file = File::open(&self.path).map_err(fault)?;
         let (had, taken) = mpsc::channel();
         let queue = move || {
             let locked = lock(&file);
@@ -87,16 +90,8 @@ impl WriteLock {
         process.map_or("another process".into(), |process| format!("process {process}"))
     }
 
-    /// A file that was removed locks nobody out: makes it again, where everybody will come to it, and takes it.
-    pub(super) fn renew(&mut self) -> Result<(), StoreError> {
-        // It may be the new one already: who waited has opened it anew.
-        self.release();
-        self.file = private::lock_file(&self.path).map_err(|error| StoreError::of_io(&self.path, &error))?;
-        self.take(Patience::Wait).map(drop)
-    }
-
-    /// Frees it.
-    pub(super) fn release(&self) {
+    /// Leaves it.
+    pub(super) fn leave(&self) {
         // It is freed with the file at the latest.
         let _ = self.file.unlock();
     }
@@ -126,9 +121,9 @@ fn process_in(locks: &str, file: u64) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn two() -> (tempfile::TempDir, WriteLock, WriteLock) {
+    fn two() -> (tempfile::TempDir, Queue, Queue) {
         let dir = tempfile::tempdir().unwrap();
-        let open = || WriteLock::open(&dir.path().join("lock")).unwrap();
+        let open = || Queue::open(dir.path()).unwrap();
         let (one, other) = (open(), open());
         (dir, one, other)
     }
@@ -136,49 +131,34 @@ mod tests {
     #[test]
     fn who_waits_gets_it_when_it_is_freed() {
         let (_dir, mut one, mut other) = two();
-        one.take(Patience::Wait).unwrap();
-        assert_eq!(other.take(Patience::No), Ok(Held::Elsewhere));
+        one.enter(Patience::Wait).unwrap();
+        assert_eq!(other.enter(Patience::No), Ok(Held::Elsewhere));
         thread::scope(|scope| {
             let waiting = scope.spawn(|| {
-                other.take(Patience::Wait).unwrap();
-                other.release();
+                other.enter(Patience::Wait).unwrap();
+                other.leave();
             });
-            one.release();
+            one.leave();
             waiting.join().unwrap();
         });
-        assert_eq!(one.take(Patience::No), Ok(Held::Here));
+        assert_eq!(one.enter(Patience::No), Ok(Held::Here));
     }
 
     #[test]
     fn nobody_waits_for_ever_and_who_gave_up_keeps_nobody_out() {
         // proves J9
         let (_dir, mut one, mut other) = two();
-        one.take(Patience::Wait).unwrap();
+        one.enter(Patience::Wait).unwrap();
         let gave_up = other.wait(Duration::from_millis(1)).unwrap_err();
         if cfg!(target_os = "linux") {
             let own = format!("kept locked by process {}", std::process::id());
             assert!(gave_up.to_string().contains(&own), "{gave_up}");
         }
-        one.release();
+        one.leave();
         // The thread that was left behind may have it for a moment.
-        one.take(Patience::Wait).unwrap();
-        one.release();
-        other.take(Patience::Wait).unwrap();
-    }
-
-    #[test]
-    fn a_lock_whose_file_was_removed_is_made_again_with_whoever_waits() {
-        let (dir, mut one, mut other) = two();
-        one.take(Patience::Wait).unwrap();
-        fs::remove_file(dir.path().join("lock")).unwrap();
-        one.renew().unwrap();
-        assert_eq!(other.take(Patience::No), Ok(Held::Here), "it has the removed file still");
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| other.renew().unwrap());
-            one.release();
-            waiting.join().unwrap();
-        });
-        assert_eq!(one.take(Patience::No), Ok(Held::Elsewhere));
+        one.enter(Patience::Wait).unwrap();
+        one.leave();
+        other.enter(Patience::Wait).unwrap();
     }
 
     #[test]

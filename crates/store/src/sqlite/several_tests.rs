@@ -1,24 +1,64 @@
-//! Any deeds of several processes: what they were told is stored is there.
+//! Any actions of several processes on one folder: what they were told is stored is there.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
 use proptest::prelude::*;
 use tokio::sync::oneshot;
-use windlass_vocab::Envelope;
+use windlass_vocab::{At, CancelAsked, EndReason, Envelope, Record, SessionId, StopBy};
 
-use super::super::Folder;
-use super::super::claims::Owned;
-use super::super::commit::{Committer, Upkeep};
-use super::super::job::{Job, Pending};
-use super::super::readers::{Readers, Sight};
-use super::super::remove::Remove;
-use super::super::write_lock::Patience;
-use super::{batch, commit, committer, message, plain, rich, session};
+use super::append::Append;
+use super::claims::Owned;
+use super::commit::Committer;
+use super::job::{Job, Pending};
+use super::queue::Patience;
+use super::readers::Readers;
+use super::remove::Remove;
+use super::{Durability, Folder, SqliteOptions, schema};
 use crate::conformance::sample;
 use crate::projections::project;
-use crate::{Batch, Head, StoreError, Writer, hash_of};
+use crate::{Batch, Entry, Head, Sealed, StoreError, Writer, hash_of};
+
+fn session(n: u8) -> SessionId {
+    SessionId(uuid::Uuid::from_u128(u128::from(n) + 1))
+}
+
+fn batch(records: Vec<Record>) -> Batch {
+    Batch { at: At(0), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
+}
+
+/// A batch that changes nothing but the journal.
+fn plain() -> Batch {
+    batch(vec![CancelAsked { by: StopBy::Person }.into(), CancelAsked { by: StopBy::Person }.into()])
+}
+
+/// A batch that changes the session's row as well.
+fn rich(n: u32) -> Batch {
+    batch(match n % 2 {
+        0 => vec![sample::run_started(n / 2)],
+        _ => vec![sample::run_ended(EndReason::Completed)],
+    })
+}
+
+/// A batch that changes the inbox as well.
+fn message(n: u32) -> Batch {
+    batch(vec![sample::accepted(&format!("m{n}"), "hi")])
+}
+
+fn committer(dir: &Path) -> Committer {
+    let folder = Folder(dir.to_owned());
+    let opened = schema::open(&folder, Durability::Normal).unwrap();
+    let options = SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() };
+    Committer::new(&folder, opened, options).unwrap()
+}
+
+fn commit(committer: &mut Committer, sealed: Sealed) -> Result<(), StoreError> {
+    let (caller, mut answer) = oneshot::channel();
+    let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(Append(sealed), caller))];
+    committer.commit(&mut group, Patience::Wait).unwrap();
+    group.into_iter().for_each(Job::answer);
+    answer.try_recv().unwrap()
+}
 
 /// A few processes on one data folder, and what they were told is stored.
 struct World {
@@ -39,7 +79,7 @@ struct Owner {
 }
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Action {
     Plain(u8),
     Rich(u8),
     Message(u8),
@@ -47,32 +87,24 @@ enum Deed {
     TakeOver(u8, usize),
     GoOnOvertaken,
     Remove(u8),
-    KeepUp(usize),
+    Checkpoint(usize),
     /// The process dies and another begins.
     Die(usize),
-    /// The process dies behind the commit that ends a lap of the spool, before the next is begun.
-    DieBetweenLaps(usize),
-    /// The process can't name the lap it begins.
-    FailBetweenLaps(usize),
-    Stow(usize),
 }
 
 const PROCESSES: usize = 3;
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let (sessions, processes) = (0..2u8, 0..PROCESSES);
     prop_oneof![
-        8 => sessions.clone().prop_map(Deed::Plain),
-        3 => sessions.clone().prop_map(Deed::Rich),
-        2 => sessions.clone().prop_map(Deed::Message),
-        2 => (sessions.clone(), processes.clone()).prop_map(|(session, process)| Deed::TakeOver(session, process)),
-        1 => Just(Deed::GoOnOvertaken),
-        1 => sessions.prop_map(Deed::Remove),
-        3 => processes.clone().prop_map(Deed::KeepUp),
-        1 => processes.clone().prop_map(Deed::Die),
-        1 => processes.clone().prop_map(Deed::DieBetweenLaps),
-        1 => processes.clone().prop_map(Deed::FailBetweenLaps),
-        1 => processes.prop_map(Deed::Stow),
+        8 => sessions.clone().prop_map(Action::Plain),
+        3 => sessions.clone().prop_map(Action::Rich),
+        2 => sessions.clone().prop_map(Action::Message),
+        2 => (sessions.clone(), processes.clone()).prop_map(|(session, process)| Action::TakeOver(session, process)),
+        1 => Just(Action::GoOnOvertaken),
+        1 => sessions.prop_map(Action::Remove),
+        2 => processes.clone().prop_map(Action::Checkpoint),
+        1 => processes.prop_map(Action::Die),
     ]
 }
 
@@ -103,14 +135,14 @@ impl World {
         Writer::new(session(number), head, self.writers_made)
     }
 
-    fn append(&mut self, number: u8, batch: Batch) {
+    fn append(&mut self, number: u8, next: Batch) {
         if !self.writers.contains_key(&number) {
             let writer = self.writer(number, Head::default());
             self.writers.insert(number, Owner { process: usize::from(number), writer });
-            self.append(number, super::batch(vec![sample::opened("ada", &number.to_string())]));
+            self.append(number, batch(vec![sample::opened("ada", &number.to_string())]));
         }
         let owner = self.writers.get_mut(&number).unwrap();
-        let sealed = owner.writer.seal(batch).unwrap();
+        let sealed = owner.writer.seal(next).unwrap();
         let records = sealed.envelopes.iter().map(|envelope| Envelope::clone(envelope));
         self.stored.entry(number).or_default().extend(records);
         let process = owner.process;
@@ -144,37 +176,22 @@ impl World {
         self.process(owner.process).commit(&mut group, Patience::Wait).unwrap();
     }
 
-    /// Begins a lap, but the file goes on naming the one before.
-    fn begin_unnamed(&mut self, process: usize) {
-        let spool = self.dir.path().join("spool");
-        let before = fs::read(&spool).unwrap();
-        self.process(process).keep_up(Upkeep::InAPause);
-        let file = fs::File::options().write(true).open(&spool).unwrap();
-        file.write_all_at(&before[..16], 0).unwrap();
-    }
-
-    fn act(&mut self, deed: &Deed) {
-        match *deed {
-            Deed::Plain(number) => self.append(number, plain()),
-            Deed::Rich(number) => {
+    fn act(&mut self, action: &Action) {
+        match *action {
+            Action::Plain(number) => self.append(number, plain()),
+            Action::Rich(number) => {
                 self.batches_made += 1;
                 self.append(number, rich(self.batches_made));
             }
-            Deed::Message(number) => {
+            Action::Message(number) => {
                 self.batches_made += 1;
                 self.append(number, message(self.batches_made));
             }
-            Deed::TakeOver(number, process) => self.take_over(number, process),
-            Deed::GoOnOvertaken => self.go_on_overtaken(),
-            Deed::Remove(number) => self.remove(number),
-            Deed::KeepUp(process) => self.process(process).keep_up(Upkeep::InAPause),
-            Deed::Die(process) => self.processes[process] = None,
-            Deed::DieBetweenLaps(process) => {
-                self.begin_unnamed(process);
-                self.processes[process] = None;
-            }
-            Deed::FailBetweenLaps(process) => self.begin_unnamed(process),
-            Deed::Stow(process) => self.process(process).close(),
+            Action::TakeOver(number, process) => self.take_over(number, process),
+            Action::GoOnOvertaken => self.go_on_overtaken(),
+            Action::Remove(number) => self.remove(number),
+            Action::Checkpoint(process) => self.process(process).checkpoint(),
+            Action::Die(process) => self.processes[process] = None,
         }
     }
 
@@ -186,7 +203,7 @@ impl World {
             let row = project(None, &stored).map(|fold| fold.row);
             let (read, before, batches, found, row_found, rows) = self
                 .readers
-                .with(Sight::Spool, move |reading| {
+                .with(move |reading| {
                     let session = session(number);
                     Ok((
                         reading.records(session, 0)?,
@@ -210,13 +227,13 @@ impl World {
     }
 }
 
-/// Does the deeds and looks after each.
-fn holds(deeds: &[Deed]) {
+/// Does the actions and looks at the store after each.
+fn holds(actions: &[Action]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let mut world = World::new();
-        for deed in deeds {
-            world.act(deed);
+        for action in actions {
+            world.act(action);
             world.check().await;
         }
         world.go_on_overtaken();
@@ -224,19 +241,12 @@ fn holds(deeds: &[Deed]) {
     });
 }
 
-#[test]
-fn a_lap_is_begun_whatever_lap_the_file_names() {
-    let session = [Deed::TakeOver(1, 1), Deed::Plain(0), Deed::Plain(0), Deed::TakeOver(0, 2)];
-    let laps = [Deed::DieBetweenLaps(0), Deed::FailBetweenLaps(2), Deed::Plain(0), Deed::Plain(0)];
-    holds(&[session, laps].concat());
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_processes_do_what_they_stored_is_there(deeds in proptest::collection::vec(deed(), 1..60)) {
+    fn whatever_processes_do_what_they_stored_is_there(actions in proptest::collection::vec(action(), 1..60)) {
         // proves J1, J3, J5
-        holds(&deeds);
+        holds(&actions);
     }
 }

@@ -1,0 +1,262 @@
+//! Folders of version 2. They have a file `spool` beside the database, which holds batches that are not in it yet.
+//! On opening, once, those become rows, and the file is removed; nothing else here knows of it.
+//!
+//! ```text
+//! "WLSPOOL1" | lap 8 | entries of this lap | what earlier laps left
+//! entry: check 16 | kind 4 | length 4 | session 16 | first 8 | last 8 | epoch 8 | hash 32 | bytes
+//! ```
+//!
+//! Numbers are little endian. A check is the beginning of a hash over the check before it and the 80 bytes behind it, so
+//! an entry counts only behind the very entries it was written behind. The table `spool` says up to where they are
+//! rows already. Processes of version 2 write while they hold a lock on the file `write.lock`; one that is still
+//! running finds the spool gone when it writes next, and stops.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+use windlass_vocab::{Envelope, Hash, SessionId};
+
+use super::fault::meaning;
+use super::queue::{Patience, Queue};
+use super::{Folder, append, rows, schema};
+use crate::line::{BlobMap, hash_of};
+use crate::projections::project;
+use crate::verify::decode_stored;
+use crate::{Head, StoreError};
+
+const MAGIC: &[u8; 8] = b"WLSPOOL1";
+
+/// Length of the file's header, in bytes.
+const HEADER: usize = 16;
+
+const CHECK: usize = 16;
+const FIELDS: usize = 80;
+
+const SPOOL: &str = "spool";
+const WRITE_LOCK: &str = "write.lock";
+
+/// Brings the database of a folder of version 2 to this version, together with its spool.
+pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
+    let lock = folder.0.join(WRITE_LOCK);
+    let mut others = lock.exists().then(|| Queue::open(&lock)).transpose()?;
+    if let Some(others) = &mut others {
+        others.enter(Patience::Wait)?;
+    }
+    let result = in_transaction(folder, connection);
+    if result.is_err() && !connection.is_autocommit() {
+        // Where this fails too, the connection is closed with it.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    result?;
+    remove_files(folder);
+    Ok(())
+}
+
+/// Removes the files of version 2 from a folder that is of this version.
+pub(super) fn remove_files(folder: &Folder) {
+    for name in [SPOOL, WRITE_LOCK] {
+        // A file that stays means nothing any more.
+        let _ = fs::remove_file(folder.0.join(name));
+    }
+}
+
+fn in_transaction(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
+    let path = folder.database();
+    let fault = |error: rusqlite::Error| meaning(&path, &error);
+    // The file is removed afterwards, so this must be on the disk whatever the durability.
+    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(fault)?;
+    let stored = connection
+        .query_row("SELECT lap, stowed, mark FROM spool", [], |row| {
+            Ok(Stored { lap: rows::natural(row, 0)?, offset: rows::natural(row, 1)?, check: row.get(2)? })
+        })
+        .map_err(fault)?;
+    let spool = read(folder, &stored)?;
+    let batches = entries(&spool, stored.check).map_err(|at| damaged(folder, stored.offset + at as u64))?;
+    let mut ends: HashMap<SessionId, Head> = HashMap::new();
+    for batch in &batches {
+        let head = match ends.get(&batch.session) {
+            Some(head) => *head,
+            None => append::head(connection, batch.session).map_err(fault)?,
+        };
+        // With `synchronous = NORMAL`, loss of power could take a transaction and leave what stood behind it here.
+        if let Some(records) = batch.records_behind(head)? {
+            insert(connection, batch, &records).map_err(fault)?;
+            ends.insert(batch.session, batch.head);
+        }
+    }
+    connection.execute_batch(&format!("DROP TABLE spool; {} COMMIT", schema::BEYOND_VERSION_2)).map_err(fault)
+}
+
+fn insert(connection: &Connection, batch: &Spooled<'_>, records: &[Envelope]) -> rusqlite::Result<()> {
+    let Spooled { session, first, head, bytes } = batch;
+    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(params![
+        session.0.as_bytes(),
+        rows::integer(*first),
+        rows::integer(head.seq),
+        rows::integer(head.epoch),
+        head.hash.0,
+        bytes
+    ])?;
+    match project(rows::load(connection, *session)?, records) {
+        Some(row) => rows::store(connection, &row),
+        None => Ok(()),
+    }
+}
+
+/// Up to where the database has the spool.
+struct Stored {
+    lap: u64,
+    offset: u64,
+    check: [u8; CHECK],
+}
+
+/// What the spool has behind what is stored: entries, and then anything.
+fn read(folder: &Folder, stored: &Stored) -> Result<Vec<u8>, StoreError> {
+    let path = folder.0.join(SPOOL);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let what = format!(
+                "{} is missing, and with it what was not in the database yet (an empty file in its place lets you go \
+                 on without it)",
+                path.display()
+            );
+            return Err(StoreError::Damaged { what });
+        }
+        Err(error) => return Err(StoreError::of_io(&path, &error)),
+    };
+    let header = &bytes[..bytes.len().min(HEADER)];
+    if header.iter().all(|byte| *byte == 0) {
+        // It never reached the disk, or was emptied by hand.
+        return Ok(Vec::new());
+    }
+    let lap = match (header.strip_prefix(MAGIC), header.last_chunk()) {
+        (Some(_), Some(lap)) if header.len() == HEADER => u64::from_le_bytes(*lap),
+        _ => return Err(StoreError::Foreign { path }),
+    };
+    let start = usize::try_from(stored.offset).unwrap_or(usize::MAX);
+    match lap {
+        // The process that ended the lap before died before it could begin the next.
+        lap if lap < stored.lap => Ok(Vec::new()),
+        lap if lap == stored.lap => Ok(bytes.get(start..).unwrap_or_default().to_vec()),
+        _ => Err(StoreError::Damaged { what: format!("{} is newer than the database beside it", path.display()) }),
+    }
+}
+
+fn damaged(folder: &Folder, at: u64) -> StoreError {
+    StoreError::Damaged {
+        what: format!(
+            "{} is damaged at byte {at}, and more was stored behind it (an empty file in its place lets you go on \
+             without all that is in it)",
+            folder.0.join(SPOOL).display()
+        ),
+    }
+}
+
+/// A batch that was not in the database yet.
+struct Spooled<'a> {
+    session: SessionId,
+    first: u64,
+    head: Head,
+    bytes: &'a [u8],
+}
+
+impl Spooled<'_> {
+    /// Its records, if it was written behind `head`.
+    fn records_behind(&self, head: Head) -> Result<Option<Vec<Envelope>>, StoreError> {
+        if self.first != head.seq + 1 {
+            return Ok(None);
+        }
+        let mut records = Vec::new();
+        decode_stored(self.session, self.first, self.bytes, &BlobMap::new(), &mut records)?;
+        Ok(records.first().is_some_and(|first| first.prev == head.hash).then_some(records))
+    }
+}
+
+/// What stands at the beginning of some bytes.
+enum Next<'a> {
+    /// A batch, and the length of its entry.
+    Batch(Spooled<'a>, usize),
+    /// An entry that only woke others up; its length.
+    Notice(usize),
+    /// The end, or the place where an entry was and is not whole.
+    Nothing,
+}
+
+const BATCH: u32 = 1;
+const NOTICE: u32 = 2;
+const BATCH_AND_ROW: u32 = 3;
+
+/// The batches behind all that `check` stands for. An error is the place of an entry that was changed: entries that
+/// were written behind it are there.
+fn entries(bytes: &[u8], mut check: [u8; CHECK]) -> Result<Vec<Spooled<'_>>, usize> {
+    let (mut batches, mut at) = (Vec::new(), 0);
+    loop {
+        let rest = &bytes[at..];
+        let length = match next(rest, check) {
+            Next::Batch(batch, length) => {
+                batches.push(batch);
+                length
+            }
+            Next::Notice(length) => length,
+            Next::Nothing if is_followed(rest, check) => return Err(at),
+            Next::Nothing => return Ok(batches),
+        };
+        (check, at) = (first_chunk(rest), at + length);
+    }
+}
+
+fn next(bytes: &[u8], before: [u8; CHECK]) -> Next<'_> {
+    let Some((fields, content)) = fields(bytes).filter(|(fields, _)| check_after(before, fields) == first_chunk(bytes))
+    else {
+        return Next::Nothing;
+    };
+    let word = |at: usize| u32::from_le_bytes(first_chunk(&fields[at..]));
+    let number = |at: usize| u64::from_le_bytes(first_chunk(&fields[at..]));
+    match word(0) {
+        NOTICE => Next::Notice(CHECK + FIELDS),
+        BATCH | BATCH_AND_ROW => {
+            let hash = Hash(first_chunk(&fields[48..]));
+            let Some(content) = content.get(..word(4) as usize).filter(|content| hash_of(content) == hash) else {
+                return Next::Nothing;
+            };
+            let session = SessionId(Uuid::from_bytes(first_chunk(&fields[8..])));
+            let head = Head { seq: number(32), epoch: number(40), hash };
+            let batch = Spooled { session, first: number(24), head, bytes: content };
+            Next::Batch(batch, CHECK + FIELDS + content.len())
+        }
+        _ => Next::Nothing,
+    }
+}
+
+/// Whether an entry was at the beginning of `bytes`, because one that was written behind it is there. Its check names
+/// the one before; where a bit of that check or of its fields was changed, the other still tells.
+fn is_followed(bytes: &[u8], before: [u8; CHECK]) -> bool {
+    let Some((own, _)) = fields(bytes) else { return false };
+    let checks = [first_chunk(bytes), check_after(before, own)];
+    (1..bytes.len()).any(|at| {
+        let Some((fields, _)) = fields(&bytes[at..]) else { return false };
+        checks.iter().any(|check| check_after(*check, fields) == first_chunk(&bytes[at..]))
+    })
+}
+
+/// The fields of an entry, and what follows them.
+fn fields(bytes: &[u8]) -> Option<(&[u8; FIELDS], &[u8])> {
+    bytes.get(CHECK..)?.split_first_chunk()
+}
+
+fn check_after(before: [u8; CHECK], fields: &[u8; FIELDS]) -> [u8; CHECK] {
+    let mut both = [0; CHECK + FIELDS];
+    both[..CHECK].copy_from_slice(&before);
+    both[CHECK..].copy_from_slice(fields);
+    first_chunk(&hash_of(&both).0)
+}
+
+/// The first bytes; zeros where there are too few, which nothing is taken for.
+fn first_chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
+}
