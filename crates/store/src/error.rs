@@ -1,9 +1,29 @@
 //! What a store can't do, and what a person can do about it.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use windlass_vocab::SessionId;
+
+/// What was stored and is not there any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// How many commits, where that is known.
+    pub missing: Option<u64>,
+    /// How that is known, and what may have happened.
+    pub why: String,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.missing {
+            Some(1) => write!(f, "1 commit is missing: {}", self.why),
+            Some(missing) => write!(f, "{missing} commits are missing: {}", self.why),
+            None => write!(f, "commits may be missing: {}", self.why),
+        }
+    }
+}
 
 /// Why something was not stored or read. Whatever failed left nothing half-written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,6 +73,12 @@ pub enum StoreError {
         /// Where and how.
         what: String,
     },
+    /// What was stored last is not there any more. What is there can be read; nothing is written behind it.
+    #[error(
+        "{0}. What is there can be read, and nothing is written behind it: restore the data folder from a backup, or \
+         accept the loss"
+    )]
+    Lost(Loss),
     /// The database was removed while it was in use.
     #[error(
         "{path} is gone: it was removed or moved away while Windlass worked. The journal is lost with it: what was \
@@ -125,6 +151,7 @@ impl StoreError {
             Self::Full { .. }
             | Self::ReadOnly { .. }
             | Self::Damaged { .. }
+            | Self::Lost(_)
             | Self::Gone { .. }
             | Self::Foreign { .. }
             | Self::Newer { .. }

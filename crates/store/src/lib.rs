@@ -56,7 +56,7 @@ mod verify;
 pub use audit::{audit_file, keep_audit, kept_audit};
 pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
-pub use error::StoreError;
+pub use error::{Loss, StoreError};
 pub use export::{ExportError, export};
 pub use fork::{Branch, Fork, ForkError};
 pub use import::{ImportError, Rename, import};

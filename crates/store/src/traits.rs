@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
-use crate::{Head, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{Head, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// A boxed future, so that the traits can be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -49,6 +49,17 @@ pub trait SessionLog {
 
     /// The batches as stored, in order; for `verify` and `export`.
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
+
+    /// What was stored and is not there any more, as far as the store can tell. While there is such a loss nothing is
+    /// written: appends, claims and messages answer [`StoreError::Lost`].
+    fn loss(&self) -> Option<Loss> {
+        None
+    }
+
+    /// Goes on from what is there. Says what was lost; nothing where nothing was.
+    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// Removes a session, its waiting messages and the contents nobody else refers to. `Busy` while
     /// anybody, the caller included, holds its lease.

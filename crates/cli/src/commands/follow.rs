@@ -272,6 +272,7 @@ impl From<StoreError> for CommandError {
             StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
                 (Exit::Store, " (--data-dir)")
             }
+            StoreError::Lost(_) => (Exit::Store, " (`windlass sessions accept-loss`)"),
             StoreError::Conflict
             | StoreError::Busy { .. }
             | StoreError::Full { .. }

@@ -151,11 +151,12 @@ enum Inserted {
 /// Inserts the row of a batch if it follows the session's head: the compare-and-set.
 fn insert(db: &Db, sealed: &Sealed) -> Result<Inserted, StoreError> {
     let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-               WHERE (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1) IS ?7";
+               WHERE (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1) IS ?7
+               RETURNING rowid + (SELECT other_commits FROM store)";
     let expected = (sealed.expected != Head::default()).then_some(sealed.expected.hash.0);
-    let inserted = db.execute(
-        sql,
-        params![
+    let insert = || -> rusqlite::Result<Inserted> {
+        let mut statement = db.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![
             sealed.session.0.as_bytes(),
             rows::integer(sealed.expected.seq + 1),
             rows::integer(sealed.head.seq),
@@ -163,9 +164,14 @@ fn insert(db: &Db, sealed: &Sealed) -> Result<Inserted, StoreError> {
             sealed.head.hash.0,
             sealed.bytes,
             expected
-        ],
-    )?;
-    Ok(if inserted == 0 { Inserted::No } else { Inserted::Yes })
+        ])?;
+        let Some(row) = rows.next()? else { return Ok(Inserted::No) };
+        db.commits.set(Some(rows::natural(row, 0)?));
+        // A statement that is a transaction by itself is committed by this step, which tells if that fails.
+        rows.next()?;
+        Ok(Inserted::Yes)
+    };
+    insert().map_err(db.fault())
 }
 
 /// Carries the session's row on, where one of the records can change it; gives it as it is then.

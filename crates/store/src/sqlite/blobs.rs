@@ -92,6 +92,12 @@ pub(super) fn remove_files(db: &Db, files: &BlobFiles, hashes: &[Hash]) -> Resul
     })
 }
 
+/// Whether a content was ever put into a file: then there must have been a database.
+pub(super) fn were_made(folder: &Folder) -> bool {
+    let Ok(folders) = fs::read_dir(folder.blobs()) else { return false };
+    folders.flatten().any(|folder| fs::read_dir(folder.path()).is_ok_and(|mut files| files.next().is_some()))
+}
+
 /// Stores the contents of the batch at `seq`, and that it refers to them.
 pub(super) fn insert(db: &Db, session: SessionId, seq: i64, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
     for (place, (hash, content)) in (0i64..).zip(blobs) {

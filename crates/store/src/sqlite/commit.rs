@@ -5,20 +5,22 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`. First it is looked whether the files that are written are still there.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
+use super::counter::{self, Count, Counter, Counting};
 use super::fault::meaning;
 use super::job::Job;
-use super::presence::Presence;
+use super::presence::{Presence, Seen};
 use super::queue::{Held, Patience, Queue};
 use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Folder, SqliteOptions};
-use crate::StoreError;
+use crate::{Loss, StoreError};
 
 /// The backlog, in bytes, that is moved into the database in a pause.
 const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
@@ -30,6 +32,8 @@ const FULL_BACKLOG: usize = 32 * 1024 * 1024;
 pub(super) struct Db {
     pub(super) connection: Connection,
     pub(super) tails: Tails,
+    /// The count of commits after what is being written (`counter`).
+    pub(super) commits: Cell<Option<u64>>,
     path: PathBuf,
 }
 
@@ -75,6 +79,7 @@ pub(super) struct Committer {
     db: Db,
     queue: Queue,
     presence: Presence,
+    counting: Counting,
     files: BlobFiles,
     /// Bytes written since the write-ahead log was last moved into the database.
     backlog: usize,
@@ -88,16 +93,18 @@ pub(super) struct Committer {
 pub(super) struct Opened {
     pub(super) connection: Connection,
     pub(super) queue: Queue,
+    pub(super) counting: Counting,
 }
 
 impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables, clippy::needless_pass_by_value))]
     pub(super) fn new(folder: &Folder, opened: Opened, options: SqliteOptions) -> Result<Self, StoreError> {
-        let Opened { connection, queue } = opened;
+        let Opened { connection, queue, counting } = opened;
         Ok(Self {
             presence: Presence::of(&folder.0, [folder.database(), folder.log(), folder.shared_memory()])?,
-            db: Db { connection, tails: Tails::default(), path: folder.database() },
+            db: Db { connection, tails: Tails::default(), commits: Cell::default(), path: folder.database() },
             queue,
+            counting,
             files: BlobFiles::new(folder),
             backlog: 0,
             #[cfg(debug_assertions)]
@@ -117,13 +124,22 @@ impl Committer {
                 return Ok(());
             }
         }
-        match self.presence.check() {
+        match self.look_for_files() {
             Ok(()) => self.write(group),
             Err(error) => group.iter_mut().for_each(|job| job.fail(error.clone())),
         }
         group.iter().for_each(|job| job.finish(&self.db, &self.files));
         self.queue.leave();
         Ok(())
+    }
+
+    fn look_for_files(&mut self) -> Result<(), StoreError> {
+        let seen = self.presence.check()?;
+        match (&mut self.counting, seen) {
+            (Counting::Lost(loss, _), _) => Err(StoreError::Lost(loss.clone())),
+            (Counting::Here(counter), Seen::Changed) => counter.find_again(),
+            (Counting::Here(_), Seen::Same) => Ok(()),
+        }
     }
 
     fn write(&mut self, group: &mut [Box<dyn Job>]) {
@@ -138,6 +154,7 @@ impl Committer {
 
     /// One transaction. On error nothing of it is stored, as far as is known.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        self.db.commits.set(None);
         let result = match group {
             [job] if job.is_one_statement(&self.db) => {
                 #[cfg(debug_assertions)]
@@ -150,6 +167,9 @@ impl Committer {
             self.db.tails.forget();
         }
         result?;
+        if let (Some(commits), Counting::Here(counter)) = (self.db.commits.get(), &self.counting) {
+            counter.note(commits);
+        }
         self.backlog += group.iter().map(|job| job.bytes()).sum::<usize>();
         #[cfg(debug_assertions)]
         {
@@ -168,6 +188,23 @@ impl Committer {
             self.announce(AppendPoint::Before, appends(group));
             Ok(())
         })
+    }
+
+    /// Goes on without the commits that are missing. Says what they were; nothing where none are.
+    pub(super) fn accept_loss(&mut self, folder: &Folder) -> Result<Option<Loss>, StoreError> {
+        let Counting::Lost(loss, noted) = &self.counting else { return Ok(None) };
+        let (loss, noted) = (loss.clone(), *noted);
+        self.queue.enter(Patience::Wait)?;
+        let raised = self.db.transaction(|| {
+            let now = Count::of(&self.db.connection).map_err(self.db.fault())?;
+            let to = noted.commits.max(now.commits) + 1;
+            counter::raise(&self.db, now.commits, to)?;
+            Ok(Count { commits: to, ..now })
+        });
+        let counter = raised.and_then(|count| Counter::open(folder, count, None));
+        self.queue.leave();
+        self.counting = Counting::Here(counter?);
+        Ok(Some(loss))
     }
 
     /// Changes with everything that is written.

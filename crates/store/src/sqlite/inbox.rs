@@ -4,6 +4,7 @@ use rusqlite::params;
 use windlass_vocab::SessionId;
 
 use super::commit::Db;
+use super::counter::count_other;
 use super::job::Work;
 use crate::{Put, StoreError, Waiting};
 
@@ -15,13 +16,12 @@ impl Work for PutMessage {
 
     fn write(&self, db: &Db) -> Result<Put, StoreError> {
         let Self(session, message) = self;
-        let added = db.execute(
-            "INSERT INTO inbox (session, place, message_id, text, at)
+        let sql = "INSERT INTO inbox (session, place, message_id, text, at)
              SELECT ?1, (SELECT coalesce(max(place), 0) + 1 FROM inbox WHERE session = ?1), ?2, ?3, ?4
              WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE session = ?1 AND message_id = ?2)
-               AND NOT EXISTS (SELECT 1 FROM accepted WHERE session = ?1 AND message_id = ?2)",
-            params![session.0.as_bytes(), message.message_id.0, message.text, message.at.0],
-        )?;
+               AND NOT EXISTS (SELECT 1 FROM accepted WHERE session = ?1 AND message_id = ?2)";
+        let row = params![session.0.as_bytes(), message.message_id.0, message.text, message.at.0];
+        let added = count_other(db, || db.execute(sql, row))?;
         Ok(if added == 0 { Put::AlreadyThere } else { Put::Added })
     }
 
@@ -37,7 +37,7 @@ impl Work for DropWaiting {
     type Output = usize;
 
     fn write(&self, db: &Db) -> Result<usize, StoreError> {
-        db.execute("DELETE FROM inbox WHERE session = ?1", [self.0.0.as_bytes()])
+        count_other(db, || db.execute("DELETE FROM inbox WHERE session = ?1", [self.0.0.as_bytes()]))
     }
 
     fn bytes(&self) -> usize {

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! windlass.db   batches, session rows, inbox, contents up to 8 MiB; its -wal and -shm are SQLite's
+//! commits       how many commits the database has, to tell when it lost some
 //! claims        a range of it for each session, locked by its owner (elsewhere than on Linux: files in locks/)
 //! blobs/        contents above 8 MiB
 //! ```
@@ -15,6 +16,7 @@ mod append;
 mod blobs;
 mod claims;
 mod commit;
+mod counter;
 mod crew;
 mod fault;
 mod inbox;
@@ -37,13 +39,14 @@ mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
+use self::readers::Log;
 use crate::{
-    Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
-    Waiting,
+    Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError,
+    StoredBatch, Waiting,
 };
 
 /// When a commit counts as done.
@@ -115,6 +118,10 @@ impl Folder {
         self.0.join("windlass.db-shm")
     }
 
+    fn commits(&self) -> PathBuf {
+        self.0.join("commits")
+    }
+
     fn claims(&self) -> PathBuf {
         self.0.join("claims")
     }
@@ -134,6 +141,7 @@ pub struct SqliteStore {
     claims: claims::Claims,
     readers: readers::Readers,
     writer: writer::Writing,
+    loss: Mutex<Option<Loss>>,
 }
 
 impl SqliteStore {
@@ -142,12 +150,19 @@ impl SqliteStore {
         let folder = Folder(dir.to_owned());
         let opened = schema::open(&folder, options.durability)?;
         let owned = claims::Owned::default();
+        let loss = opened.counting.loss().cloned();
+        let log = if loss.is_some() { Log::Kept } else { Log::Moved };
         let writer = writer::Writing::start(&folder, opened, options, owned.clone())?;
         Ok(Self {
-            readers: readers::Readers::new(&folder, owned.clone()),
+            readers: readers::Readers::new(&folder, log, owned.clone()),
             claims: claims::Claims::open(folder, owned)?,
             writer,
+            loss: Mutex::new(loss),
         })
+    }
+
+    fn known_loss(&self) -> MutexGuard<'_, Option<Loss>> {
+        self.loss.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -195,6 +210,18 @@ impl SessionLog for SqliteStore {
         self.readers.with(move |reading| reading.batches(session))
     }
 
+    fn loss(&self) -> Option<Loss> {
+        self.known_loss().clone()
+    }
+
+    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
+        Box::pin(async move {
+            let accepted = self.writer.accept_loss()?;
+            *self.known_loss() = None;
+            Ok(accepted)
+        })
+    }
+
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let lease = self.claim(session).await?;
@@ -207,7 +234,12 @@ impl SessionLog for SqliteStore {
 
 impl Ownership for SqliteStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        Box::pin(async move { self.claims.claim(session) })
+        Box::pin(async move {
+            match self.loss() {
+                Some(loss) => Err(StoreError::Lost(loss)),
+                None => self.claims.claim(session),
+            }
+        })
     }
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {

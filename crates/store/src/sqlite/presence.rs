@@ -24,6 +24,15 @@ pub(super) struct Presence {
     seen: Option<Stamp>,
 }
 
+/// What a look at the folder tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Nothing in it was made, moved or removed since the last look.
+    Same,
+    /// Something was, or may have been.
+    Changed,
+}
+
 #[derive(Debug)]
 struct Opened {
     path: PathBuf,
@@ -53,17 +62,17 @@ impl Presence {
     }
 
     /// Whether their names still lead to them.
-    pub(super) fn check(&mut self) -> Result<(), StoreError> {
+    pub(super) fn check(&mut self) -> Result<Seen, StoreError> {
         let folder = fs::metadata(&self.folder).ok();
         let stamp =
             folder.as_ref().map(|found| Stamp { place: place(found), modified: (found.mtime(), found.mtime_nsec()) });
         if stamp.is_some() && stamp == self.seen {
-            return Ok(());
+            return Ok(Seen::Same);
         }
         self.files.iter().try_for_each(Opened::check)?;
         let old = |found: &Metadata| found.modified().ok()?.elapsed().ok().filter(|age| *age > COARSE);
         self.seen = stamp.filter(|_| folder.as_ref().and_then(old).is_some());
-        Ok(())
+        Ok(Seen::Changed)
     }
 }
 

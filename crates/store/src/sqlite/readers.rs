@@ -15,6 +15,15 @@ use crate::line::{self, BlobMap, hash_of};
 use crate::verify::decode_stored;
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
 
+/// What becomes of the write-ahead log when the last connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Log {
+    /// It is moved into the database.
+    Moved,
+    /// It stays: commits are missing, and somebody may want to repair it.
+    Kept,
+}
+
 /// The connections that read.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
@@ -27,12 +36,13 @@ pub(super) struct Readers {
 struct Shared {
     path: PathBuf,
     files: BlobFiles,
+    log: Log,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(super) fn new(folder: &Folder, owned: Owned) -> Self {
-        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), idle: Mutex::default() };
+    pub(super) fn new(folder: &Folder, log: Log, owned: Owned) -> Self {
+        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), log, idle: Mutex::default() };
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
@@ -78,7 +88,12 @@ impl Shared {
     fn connect(&self) -> Result<Connection, StoreError> {
         let gone = |error| if self.path.exists() { error } else { StoreError::Gone { path: self.path.clone() } };
         let connection = schema::connect(&self.path, OpenFlags::empty()).map_err(gone)?;
-        connection.pragma_update(None, "query_only", true).map_err(|error| meaning(&self.path, &error))?;
+        let fault = |error: rusqlite::Error| meaning(&self.path, &error);
+        match self.log {
+            Log::Moved => {}
+            Log::Kept => schema::keep_log(&connection).map_err(fault)?,
+        }
+        connection.pragma_update(None, "query_only", true).map_err(fault)?;
         Ok(connection)
     }
 }

@@ -5,6 +5,7 @@ use windlass_vocab::{Hash, SessionId};
 use super::append;
 use super::blobs::{self, BlobFiles};
 use super::commit::Db;
+use super::counter::count_other;
 use super::job::Work;
 use crate::{Head, StoreError};
 
@@ -18,18 +19,7 @@ impl Work for Remove {
         if append::head(&db.connection, self.0).map_err(db.fault())? == Head::default() {
             return Err(StoreError::Missing);
         }
-        let session = [self.0.0.as_bytes()];
-        let orphans = self.orphans(db).map_err(db.fault())?;
-        for hash in &orphans {
-            db.execute("DELETE FROM blobs WHERE hash = ?1", [hash.0])?;
-        }
-        db.execute("DELETE FROM blob_refs WHERE session = ?1", session)?;
-        db.tails.forget();
-        db.execute("DELETE FROM batches WHERE session = ?1", session)?;
-        db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
-        db.execute("DELETE FROM inbox WHERE session = ?1", session)?;
-        db.execute("DELETE FROM accepted WHERE session = ?1", session)?;
-        Ok(orphans)
+        count_other(db, || self.remove(db))
     }
 
     fn finish(&self, orphans: &Vec<Hash>, db: &Db, files: &BlobFiles) {
@@ -44,6 +34,21 @@ impl Work for Remove {
 }
 
 impl Remove {
+    fn remove(&self, db: &Db) -> Result<Vec<Hash>, StoreError> {
+        let session = [self.0.0.as_bytes()];
+        let orphans = self.orphans(db).map_err(db.fault())?;
+        for hash in &orphans {
+            db.execute("DELETE FROM blobs WHERE hash = ?1", [hash.0])?;
+        }
+        db.execute("DELETE FROM blob_refs WHERE session = ?1", session)?;
+        db.tails.forget();
+        db.execute("DELETE FROM batches WHERE session = ?1", session)?;
+        db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
+        db.execute("DELETE FROM inbox WHERE session = ?1", session)?;
+        db.execute("DELETE FROM accepted WHERE session = ?1", session)?;
+        Ok(orphans)
+    }
+
     fn orphans(&self, db: &Db) -> rusqlite::Result<Vec<Hash>> {
         db.connection
             .prepare_cached(

@@ -3,16 +3,17 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::commit::Opened;
+use super::counter::{Count, Counting};
 use super::fault::meaning;
 use super::queue::{LONGEST, Patience, Queue};
-use super::{Durability, Folder, claims, legacy, private};
+use super::{Durability, Folder, blobs, claims, legacy, private};
 use crate::StoreError;
 
 /// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
@@ -98,18 +99,23 @@ pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, St
     queue.enter(Patience::Wait)?;
     let opened = open_first(folder, durability);
     queue.leave();
-    Ok(Opened { connection: opened?, queue })
+    let (connection, counting) = opened?;
+    Ok(Opened { connection, queue, counting })
 }
 
 /// At the head of the queue.
-fn open_first(folder: &Folder, durability: Durability) -> Result<Connection, StoreError> {
+fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Counting), StoreError> {
     let path = folder.database();
+    let noted = Count::noted(folder)?;
     let fault = |error: rusqlite::Error| meaning(&path, &error);
     if ends_within_a_page(folder).map_err(|error| StoreError::of_io(&path, &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
     }
-    if fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        create_unless_lost(folder)?;
+    // SQLite removes the log of a database that is empty.
+    match fs::metadata(&path) {
+        Ok(found) if found.len() == 0 => create_unless_lost(folder)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create_unless_lost(folder)?,
+        Ok(_) | Err(_) => {}
     }
     let mut connection = connect(&path, OpenFlags::empty())?;
     if connection.is_readonly("main").map_err(fault)? {
@@ -129,7 +135,16 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<Connection, Sto
     }
     legacy::remove_files(folder);
     set_up(&connection, durability).map_err(fault)?;
-    Ok(connection)
+    let counting = Counting::begin(folder, Count::of(&connection).map_err(fault)?, noted)?;
+    if counting.loss().is_some() {
+        keep_log(&connection).map_err(fault)?;
+    }
+    Ok((connection, counting))
+}
+
+/// Leaves the write-ahead log as it is when the connection is closed: somebody may want to repair it.
+pub(super) fn keep_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
 /// Whether the database was cut short in a place SQLite does not notice: it takes the last page for
@@ -197,8 +212,14 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
 /// Makes the database, unless there must have been one.
 fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
     let path = folder.database();
+    let is_there = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
+    let log = folder.log();
+    if is_there(log.clone()) {
+        let what = format!("{} is missing or empty, and its log {} is there", path.display(), log.display());
+        return Err(StoreError::Damaged { what });
+    }
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
-    if claimed {
+    if claimed || is_there(folder.commits()) || blobs::were_made(folder) {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
     create(&path)

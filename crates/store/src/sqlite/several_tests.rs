@@ -12,7 +12,7 @@ use super::claims::Owned;
 use super::commit::Committer;
 use super::job::{Job, Pending};
 use super::queue::Patience;
-use super::readers::Readers;
+use super::readers::{Log, Readers};
 use super::remove::Remove;
 use super::{Durability, Folder, SqliteOptions, schema};
 use crate::conformance::sample;
@@ -112,7 +112,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let processes = std::array::from_fn(|_| Some(committer(dir.path())));
-        let readers = Readers::new(&Folder(dir.path().to_owned()), Owned::default());
+        let readers = Readers::new(&Folder(dir.path().to_owned()), Log::Moved, Owned::default());
         Self {
             dir,
             processes,

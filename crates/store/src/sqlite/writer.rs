@@ -19,7 +19,7 @@ use super::commit::{Committer, Opened, Upkeep};
 use super::job::{Job, Pending, Work};
 use super::queue::Patience;
 use super::{Durability, Folder, SqliteOptions};
-use crate::StoreError;
+use crate::{Loss, StoreError};
 
 /// The most jobs in one transaction.
 const GROUP: usize = 512;
@@ -38,6 +38,7 @@ pub(super) struct Writing {
 }
 
 struct Shared {
+    folder: Folder,
     committer: Mutex<Committer>,
     /// Jobs on their way through the thread.
     queued: AtomicUsize,
@@ -65,6 +66,7 @@ impl Writing {
         owned: Owned,
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared {
+            folder: folder.clone(),
             durability: options.durability,
             committer: Mutex::new(Committer::new(folder, opened, options)?),
             queued: AtomicUsize::new(0),
@@ -77,6 +79,11 @@ impl Writing {
             .spawn(move || run(&writer, &errands))
             .map_err(|error| StoreError::of_io(&folder.0, &error))?;
         Ok(Self { shared, jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Goes on without the commits that are missing.
+    pub(super) fn accept_loss(&self) -> Result<Option<Loss>, StoreError> {
+        self.shared.committer().accept_loss(&self.shared.folder)
     }
 
     /// Hands work in and waits for its commit.

@@ -8,5 +8,6 @@ mod disk;
 mod fixtures;
 mod garbage;
 mod legacy;
+mod lost;
 mod processes;
 mod sqlite;

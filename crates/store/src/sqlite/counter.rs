@@ -1,0 +1,193 @@
+//! How far the store had come. SQLite takes a write-ahead log that was damaged, cut short, removed or exchanged for an
+//! older one for a shorter log, and says nothing. So commits are counted twice: in the database, and, once they are
+//! committed, in the small file `commits` beside it, which is written without a sync. A database behind that file has
+//! lost commits. One ahead of it is fine: a process can die between the two.
+//!
+//! The count is the number of the last row of `batches` and the `other_commits`, which no batch came with, so that an
+//! append changes no page for the sake of the count. It never falls: a removal adds the rows that it took.
+//!
+//! ```text
+//! "WLCOUNT1" | id of the database 16 | count 8, little endian | first bytes of a hash over the 32 before it 8
+//! ```
+//!
+//! A file that is missing, empty or not whole tells nothing, and is made again.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use super::commit::Db;
+use super::presence::place;
+use super::{Folder, private, rows};
+use crate::line::hash_of;
+use crate::{Loss, StoreError};
+
+const MAGIC: &[u8; 8] = b"WLCOUNT1";
+const ID: usize = 16;
+const COUNTED: usize = 32;
+const LENGTH: usize = 40;
+
+/// A database and how many commits it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) store: [u8; ID],
+    pub(super) commits: u64,
+}
+
+impl Count {
+    /// As the database has it.
+    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        connection
+            .prepare_cached("SELECT id, other_commits + (SELECT coalesce(max(rowid), 0) FROM batches) FROM store")?
+            .query_row([], |row| Ok(Self { store: row.get(0)?, commits: rows::natural(row, 1)? }))
+    }
+
+    /// As the file beside the database has it; none where it tells nothing. Whoever compares them reads the file
+    /// first: the database may go on in between.
+    pub(super) fn noted(folder: &Folder) -> Result<Option<Self>, StoreError> {
+        match fs::read(folder.commits()) {
+            Ok(bytes) => Ok(Self::read(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::of_io(&folder.commits(), &error)),
+        }
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let whole: &[u8; LENGTH] = bytes.first_chunk()?;
+        let (counted, check) = whole.split_at(COUNTED);
+        let fields = counted.strip_prefix(MAGIC)?;
+        let (store, commits) = fields.split_first_chunk()?;
+        let count = Self { store: *store, commits: u64::from_le_bytes(*commits.first_chunk()?) };
+        (check_of(counted) == check).then_some(count)
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        let counted = [&MAGIC[..], &self.store, &self.commits.to_le_bytes()].concat();
+        [&counted[..], &check_of(&counted)].concat()
+    }
+
+    /// What the database lacks of what was `noted`.
+    pub(super) fn behind(self, noted: Self) -> Option<Loss> {
+        if self.store != noted.store {
+            let why = "the database is not the one that was written in this folder last";
+            return Some(Loss { missing: None, why: why.into() });
+        }
+        let missing = noted.commits.checked_sub(self.commits).filter(|missing| *missing > 0)?;
+        let why = "the database is older than the last commit: its log (`windlass.db-wal`) was removed, shortened or \
+                   damaged, an older copy was put back, or power was lost before a commit reached the disk";
+        Some(Loss { missing: Some(missing), why: why.into() })
+    }
+}
+
+fn check_of(counted: &[u8]) -> [u8; LENGTH - COUNTED] {
+    let hash = hash_of(counted).0;
+    hash.first_chunk().copied().unwrap_or_default()
+}
+
+/// Whether commits are counted, or some are missing.
+#[derive(Debug)]
+pub(super) enum Counting {
+    Here(Counter),
+    /// The database is behind what was noted: nothing is written.
+    Lost(Loss, Count),
+}
+
+impl Counting {
+    /// Compares the database with what was noted before.
+    pub(super) fn begin(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
+        match noted.and_then(|noted| Some((count.behind(noted)?, noted))) {
+            Some((loss, noted)) => Ok(Self::Lost(loss, noted)),
+            None => Ok(Self::Here(Counter::open(folder, count, noted)?)),
+        }
+    }
+
+    pub(super) fn loss(&self) -> Option<&Loss> {
+        match self {
+            Self::Here(_) => None,
+            Self::Lost(loss, _) => Some(loss),
+        }
+    }
+}
+
+/// The file, open for writing.
+#[derive(Debug)]
+pub(super) struct Counter {
+    file: File,
+    folder: Folder,
+    store: [u8; ID],
+}
+
+impl Counter {
+    /// Of a database that has lost nothing. A file that tells nothing is written anew.
+    pub(super) fn open(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
+        let counter = Self { file: file(folder)?, folder: folder.clone(), store: count.store };
+        if noted.is_none() {
+            counter.note(count.commits);
+        }
+        Ok(counter)
+    }
+
+    /// Notes that so many commits were made. Where that fails the file stays behind, and tells less.
+    pub(super) fn note(&self, commits: u64) {
+        let _ = self.file.write_all_at(&Count { store: self.store, commits }.bytes(), 0);
+    }
+
+    /// After something in the folder was made, moved or removed: the file that is written is the one that will be read.
+    pub(super) fn find_again(&mut self) -> Result<(), StoreError> {
+        let path = self.folder.commits();
+        let own = self.file.metadata().map_err(|error| StoreError::of_io(&path, &error))?;
+        if !fs::metadata(&path).is_ok_and(|found| place(&found) == place(&own)) {
+            self.file = file(&self.folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn file(folder: &Folder) -> Result<File, StoreError> {
+    let path: PathBuf = folder.commits();
+    private::lock_file(&path).map_err(|error| StoreError::of_io(&path, &error))
+}
+
+/// Counts a change that comes with no batch, in the transaction that makes it.
+pub(super) fn count_other<T>(db: &Db, change: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let before = Count::of(&db.connection).map_err(db.fault())?.commits;
+    let changes = db.connection.total_changes();
+    let changed = change()?;
+    if db.connection.total_changes() == changes {
+        return Ok(changed);
+    }
+    let after = Count::of(&db.connection).map_err(db.fault())?.commits;
+    raise(db, after, before + 1)?;
+    Ok(changed)
+}
+
+/// Raises the count from `now` to `to`, where it is lower.
+pub(super) fn raise(db: &Db, now: u64, to: u64) -> Result<(), StoreError> {
+    if let Some(by @ 1..) = to.checked_sub(now) {
+        db.execute("UPDATE store SET other_commits = other_commits + ?1", [rows::integer(by)])?;
+    }
+    db.commits.set(Some(to.max(now)));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Count, LENGTH};
+
+    proptest! {
+        #[test]
+        fn a_count_is_read_as_it_was_written_or_not_at_all(store: [u8; 16], commits: u64, at in 0..LENGTH, bit in 0..8u8) {
+            let count = Count { store, commits };
+            let mut bytes = count.bytes();
+            assert_eq!((bytes.len(), Count::read(&bytes)), (LENGTH, Some(count)));
+            bytes[at] ^= 1 << bit;
+            assert_eq!(Count::read(&bytes), None);
+            assert_eq!(Count::read(&bytes[..at]), None);
+        }
+    }
+}
