@@ -16,7 +16,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
-impl dyn Clock {
+impl dyn Clock + '_ {
     /// Waits until `at`.
     pub(crate) fn until(&self, at: At) -> BoxFuture<'static, ()> {
         let wait = self.real(Duration::from_millis(at.ms_since(self.now())));

@@ -71,6 +71,8 @@ impl Driver {
                     None | Some(Command::Close) => break,
                     Some(command) => self.obey(command).await?,
                 },
+                // Another process has the session: its records are the truth now, and every append would conflict.
+                () = self.lease.lost() => return Err(StoreError::Conflict),
                 // Before what ends: of that there may be more than the time that is left.
                 () = timer => self.time_is_up().await?,
                 next = self.underway.next() => self.go_on(next).await?,

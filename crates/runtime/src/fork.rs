@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 use windlass_machine::{Fact, Input, State, decide};
-use windlass_store::{Batch, Branch, Fork, ForkError, Store};
+use windlass_store::{Batch, Branch, Break, Fork, ForkError, Prefix, Store, StoreError, whole_prefix};
 use windlass_vocab::{At, SessionId};
 
 use crate::place::placed;
@@ -31,6 +31,49 @@ pub async fn fork(
     }
     fork.finish(store).await?;
     Ok(session)
+}
+
+/// A copy of what is whole of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salvaged {
+    /// The new session.
+    pub session: SessionId,
+    /// The records that were saved.
+    pub records: u64,
+    /// Where the old session breaks.
+    pub broken: Break,
+}
+
+/// Why nothing was salvaged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SalvageError {
+    /// There is no need to.
+    #[error("the session is whole, and nothing of it needs to be salvaged")]
+    Whole,
+    /// Its first record is broken already.
+    #[error("nothing can be saved: {0}")]
+    Nothing(Break),
+    /// It could not be copied.
+    #[error(transparent)]
+    Fork(#[from] ForkError),
+}
+
+impl From<StoreError> for SalvageError {
+    fn from(error: StoreError) -> Self {
+        Self::Fork(error.into())
+    }
+}
+
+/// Copies a session that does not verify, up to the last batch that does, into one with this key. What was open there
+/// ends, as in a fork. The old session is left as it is.
+pub async fn salvage(store: &dyn Store, origin: SessionId, key: &str, now: At) -> Result<Salvaged, SalvageError> {
+    let Prefix { whole, broken } = whole_prefix(store, origin).await?;
+    let broken = broken.ok_or(SalvageError::Whole)?;
+    if whole.records == 0 {
+        return Err(SalvageError::Nothing(broken));
+    }
+    let session = fork(store, origin, Some(whole.records), key, now).await?;
+    Ok(Salvaged { session, records: whole.records, broken })
 }
 
 impl Runtime {

@@ -39,7 +39,7 @@ mod undo;
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};
 pub use events::{Interest, Subscription};
-pub use fork::fork;
+pub use fork::{SalvageError, Salvaged, fork, salvage};
 pub use output::{Expected, OutputCheck};
 pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;

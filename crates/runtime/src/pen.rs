@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use windlass_machine::{After, Fact, Input, State, apply_decided, decide_for};
-use windlass_store::{Batch, Sealed, Store, StoreError, Writer};
+use windlass_store::{
+    AppendError, Batch, BoxFuture, Sealed, Store, StoreError, Writer, append_again, restore_for_certain,
+};
 use windlass_tools::Secrets;
 use windlass_vocab::Envelope;
 
@@ -42,10 +44,16 @@ impl Pen<'_> {
     /// Stores and applies what was decided.
     pub(crate) fn store(self, decided: Decided) -> impl Future<Output = Result<Stored, StoreError>> {
         let Decided { sealed, after } = decided;
-        let envelopes = sealed.envelopes.clone();
-        let appended = self.store.append(sealed);
+        let appended = self.store.append(sealed.clone());
         async move {
-            appended.await?;
+            let envelopes = sealed.envelopes.clone();
+            match appended.await {
+                // The same batch again: one that is stored already answers so.
+                Err(AppendError::Unknown { .. }) => {
+                    append_again(self.store, sealed, |tried| pause(self.clock, tried)).await?;
+                }
+                appended => appended?,
+            }
             apply_decided(self.state, after, envelopes.iter().map(|envelope| &envelope.record));
             Ok(envelopes)
         }
@@ -61,11 +69,7 @@ impl Pen<'_> {
             batches.push(sealed);
         }
         let envelopes = batches.iter().flat_map(|sealed| sealed.envelopes.clone()).collect();
-        match self.store.restore(batches).await {
-            // A commit whose end was not heard of is tried again, and is there already then.
-            Err(StoreError::Exists { session }) if self.store.head(session).await? == self.writer.head => {}
-            stored => stored?,
-        }
+        restore_for_certain(self.store, batches, |tried| pause(self.clock, tried)).await?;
         Ok(envelopes)
     }
 
@@ -77,4 +81,11 @@ impl Pen<'_> {
         let sealed = self.writer.seal(Batch { at, entries: placed(self.state, records), ..batch })?;
         Ok(Some(Decided { sealed, after }))
     }
+}
+
+/// The wait before a store that did not answer is asked again; the longest is 1.6 s.
+const PAUSE_MS: u64 = 100;
+
+fn pause(clock: &dyn Clock, tried: u32) -> BoxFuture<'static, ()> {
+    clock.until(clock.now().plus_ms(PAUSE_MS << tried.min(4)))
 }

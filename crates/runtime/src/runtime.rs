@@ -178,8 +178,9 @@ impl Runtime {
             forked_from: Vec::new(),
         };
         let writer = Writer::new(session, Head::default(), nonce());
+        let taken = taken(lease.epoch());
         let (mut driver, handle) = self.driver(State::new(session), writer, lease, agent, events);
-        let sent = driver.begin(Fact::Opened(opened, taken(1)), words).await?;
+        let sent = driver.begin(Fact::Opened(opened, taken), words).await?;
         driver.errand = words.map(|words| words.message_id.clone());
         Ok((started(driver, handle), sent))
     }
@@ -193,7 +194,7 @@ impl Runtime {
     ) -> Result<(Driver, Session), OpenError> {
         let store = &self.outside.store;
         let lease = store.claim(session).await?;
-        let head = store.head(session).await?;
+        let head = lease.head();
         let state = {
             let records = store.read(session, 0).await?;
             if let Some(Newer { seq, kind, before }) = Newer::first(&records) {
@@ -202,8 +203,9 @@ impl Runtime {
             State::fold(session, records.iter().map(|envelope| &envelope.record))
         };
         let (attendance, deadline_ms) = (agent.attendance, agent.deadline_ms);
+        let taken = taken(lease.epoch());
         let (mut driver, handle) = self.driver(state, Writer::new(session, head, nonce()), lease, agent, events);
-        driver.step(Fact::LeaseTaken(taken(head.epoch + 1))).await?;
+        driver.step(Fact::LeaseTaken(taken)).await?;
         driver.waiting = store.waiting(session).await?.into();
         if driver.state.control.run.is_some() {
             self.outlive_survivors(session).await?;

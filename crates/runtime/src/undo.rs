@@ -318,8 +318,8 @@ pub async fn undo(
     request: UndoRequest,
     clock: &dyn Clock,
 ) -> Result<UndoReport, UndoError> {
-    let _lease = files.store.claim(session).await?;
-    let head = files.store.head(session).await?;
+    let held = files.store.claim(session).await?;
+    let head = held.head();
     let journal = files.store.read(session, 0).await?;
     if Newer::first(&journal).is_some() {
         return Err(UndoError::Newer);
@@ -329,7 +329,7 @@ pub async fn undo(
         return Err(UndoError::RunOpen);
     }
     let mut undriven = Undriven { files, clock, state, writer: Writer::new(session, head, nonce()) };
-    let lease: LeaseTaken = taken(head.epoch + 1);
+    let lease: LeaseTaken = taken(held.epoch());
     if let Some(started) = undriven.state.control.undo.clone() {
         let mut report = UndoReport::of(&started);
         if request.earnest == Earnest::Rehearse {

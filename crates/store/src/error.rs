@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use windlass_vocab::SessionId;
 
@@ -53,19 +53,34 @@ pub enum StoreError {
         session: SessionId,
     },
     /// The disk is full.
-    #[error("the disk is full, {path} was not written; free some space and try again", path = path.display())]
+    #[error("the disk is full, {place} was not written; free some space and try again")]
     Full {
-        /// The file that could not grow.
-        path: PathBuf,
+        /// What could not grow, in words.
+        place: String,
     },
-    /// The data folder can't be written.
-    #[error(
-        "{path} can't be written; make the folder and its files writable, or choose another data folder",
-        path = path.display()
-    )]
+    /// What is stored can be read at most.
+    #[error("{place} can't be written; make the folder and its files writable, or choose another data folder")]
     ReadOnly {
-        /// The file or folder.
-        path: PathBuf,
+        /// What can't be written, in words.
+        place: String,
+    },
+    /// The store does not answer, or may not have heard.
+    #[error(
+        "the store can't be reached: {why}; see that it is well and open the session again: it goes on from what was stored"
+    )]
+    Unavailable {
+        /// What is known.
+        why: String,
+    },
+    /// One session is not what was written. Others are not concerned.
+    #[error("the journal of session {session} breaks at record {seq}: {what}")]
+    Broken {
+        /// Which.
+        session: SessionId,
+        /// The record, by the number it has or should have.
+        seq: u64,
+        /// What is wrong with it.
+        what: String,
     },
     /// What was read is not what was written.
     #[error("{what}; restore the data folder from a copy, or choose another")]
@@ -81,24 +96,22 @@ pub enum StoreError {
     Lost(Loss),
     /// The database was removed while it was in use.
     #[error(
-        "{path} is gone: it was removed or moved away while Windlass worked. The journal is lost with it: what was \
+        "{place} is gone: it was removed or moved away while Windlass worked. The journal is lost with it: what was \
          done since then is done, and can't be shown, resumed or undone from here. Put the data folder back, or \
-         begin anew",
-        path = path.display()
+         begin anew"
     )]
     Gone {
-        /// The file that was written to.
-        path: PathBuf,
+        /// What was written to, in words.
+        place: String,
     },
     /// A file of somebody else's stands where the database should.
     #[error(
-        "{path} is not a database that Windlass wrote; move it away (or restore it, if it was one), \
-         or choose another data folder",
-        path = path.display()
+        "{place} is not a database that Windlass wrote; move it away (or restore it, if it was one), \
+         or choose another data folder"
     )]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// What stands there, in words.
+        place: String,
     },
     /// Written by a later version.
     #[error("this was written by a newer version of Windlass (format {found}); use that version or a later one")]
@@ -107,18 +120,18 @@ pub enum StoreError {
         found: u32,
     },
     /// Somebody keeps all others from writing, for longer than writing takes.
-    #[error("{path} is kept locked by {holder}; let that go on (`fg`) or end it, then try again", path = path.display())]
+    #[error("{place} is kept locked by {holder}; let that go on (`fg`) or end it, then try again")]
     Locked {
-        /// The file.
-        path: PathBuf,
+        /// What, in words.
+        place: String,
         /// Who, as far as known.
         holder: String,
     },
     /// The operating system says no, for another reason.
-    #[error("{path}: {why}; see that the disk is well, then try again", path = path.display())]
+    #[error("{place}: {why}; see that the disk is well, then try again")]
     Io {
-        /// The file or folder.
-        path: PathBuf,
+        /// Where, in words.
+        place: String,
         /// What the system or the database said.
         why: String,
     },
@@ -136,11 +149,11 @@ pub enum StoreError {
 impl StoreError {
     /// What an error of the file system at `path` means.
     pub(crate) fn of_io(path: &Path, error: &io::Error) -> Self {
-        let path = path.to_owned();
+        let place = place(path);
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
-            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Self::ReadOnly { path },
-            _ => Self::Io { path, why: error.to_string() },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { place },
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Self::ReadOnly { place },
+            _ => Self::Io { place, why: error.to_string() },
         }
     }
 
@@ -150,6 +163,8 @@ impl StoreError {
             Self::Conflict | Self::Busy { .. } | Self::KeyTaken { .. } | Self::Missing | Self::Exists { .. } => true,
             Self::Full { .. }
             | Self::ReadOnly { .. }
+            | Self::Unavailable { .. }
+            | Self::Broken { .. }
             | Self::Damaged { .. }
             | Self::Lost(_)
             | Self::Gone { .. }
@@ -159,6 +174,47 @@ impl StoreError {
             | Self::Io { .. }
             | Self::Unwritable { .. }
             | Self::Closed => false,
+        }
+    }
+}
+
+/// A file or folder in words.
+pub(crate) fn place(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Why an append did not answer `Ok`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// Not stored: the place of the batch is taken, another writer has the session now (J5).
+    #[error("another process took this session over; nothing was written, read the session again")]
+    Conflict,
+    /// Perhaps stored. Whoever wants to know appends the very same batch again: one that is stored answers `Ok`.
+    #[error("whether this was stored is not known: {why}")]
+    Unknown {
+        /// What is known.
+        why: String,
+    },
+    /// Not stored, for any other reason.
+    #[error(transparent)]
+    Refused(StoreError),
+}
+
+impl From<StoreError> for AppendError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict => Self::Conflict,
+            error => Self::Refused(error),
+        }
+    }
+}
+
+impl From<AppendError> for StoreError {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::Conflict => Self::Conflict,
+            AppendError::Unknown { why } => Self::Unavailable { why },
+            AppendError::Refused(error) => error,
         }
     }
 }

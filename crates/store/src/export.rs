@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use windlass_vocab::{Hash, SessionId};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, verify};
 
 /// The version of the form.
 pub(crate) const EXPORT_VERSION: u32 = 1;
@@ -58,9 +58,10 @@ pub enum ExportError {
     Write(#[from] io::Error),
 }
 
-/// Writes a session's journal to `out`.
+/// Writes a session's journal to `out`. One that does not hold is refused before anything is written.
 pub async fn export(store: &dyn Store, session: SessionId, out: &mut (dyn Write + Send)) -> Result<(), ExportError> {
     let row = store.row(session).await?.ok_or(StoreError::Missing)?;
+    verify(store, session).await.map_err(|error| error.of(session))?;
     let batches = store.batches(session).await?;
     let head = batches.last().map(|batch| batch.head).ok_or(StoreError::Missing)?;
     let header =

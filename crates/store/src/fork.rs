@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use windlass_vocab::{At, Envelope, Hash, Newer, Origin, Record, SessionChanged, SessionId};
 
 use crate::line::{self, BlobMap};
-use crate::verify::decode_stored;
+use crate::settle::{at_once, restore_for_certain};
+use crate::verify::{Chain, Noted};
 use crate::{Batch, Entry, Head, Sealed, Store, StoreError, StoredBatch, Writer};
 
 /// Why there is no fork. Nothing was stored.
@@ -75,17 +76,19 @@ impl Fork {
     ) -> Result<Self, ForkError> {
         let mut batches = store.batches(origin).await?;
         let last = batches.last().map(|batch| batch.head.seq).ok_or(StoreError::Missing)?;
-        let through = through.unwrap_or(last);
-        if !(1..=last).contains(&through) {
-            return Err(ForkError::NoRecord { at: through, last });
+        if let Some(at) = through {
+            if !(1..=last).contains(&at) {
+                return Err(ForkError::NoRecord { at, last });
+            }
+            batches.retain(|batch| batch.seq <= at);
         }
-        batches.retain(|batch| batch.seq <= through);
         let seq = batches.last().map_or(last, |batch| batch.head.seq);
         let mut fork = Self { writer: Writer::new(branch.session, Head::default(), branch.nonce), sealed: Vec::new() };
+        let mut chain = Chain::new(origin);
         for stored in batches {
-            let blobs = contents(store, &stored).await?;
+            let blobs = contents(store, origin, &stored).await?;
             let mut envelopes = Vec::new();
-            decode_stored(origin, stored.seq, &stored.bytes, &blobs, &mut envelopes)?;
+            chain.read_stored(Noted { seq: stored.seq, head: stored.head }, &stored.bytes, &blobs, &mut envelopes)?;
             if let Some(Newer { seq, kind, before }) = Newer::first(&envelopes) {
                 return Err(ForkError::Newer { seq, kind, before });
             }
@@ -108,16 +111,20 @@ impl Fork {
 
     /// Stores it, all or nothing.
     pub async fn finish(self, store: &dyn Store) -> Result<(), StoreError> {
-        store.restore(self.sealed).await
+        restore_for_certain(store, self.sealed, at_once).await
     }
 }
 
 /// Everything a batch refers to.
-async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<BlobMap, StoreError> {
+async fn contents(store: &dyn Store, session: SessionId, batch: &StoredBatch) -> Result<BlobMap, StoreError> {
     let mut blobs = BlobMap::new();
     for hash in &batch.blobs {
-        let missing = || StoreError::Damaged { what: format!("blob {hash} is missing") };
-        blobs.insert(*hash, store.blob(*hash).await?.ok_or_else(missing)?);
+        let broken = |what| StoreError::Broken { session, seq: batch.seq, what };
+        let content = match store.blob(*hash).await {
+            Err(StoreError::Damaged { what }) => return Err(broken(what)),
+            content => content?,
+        };
+        blobs.insert(*hash, content.ok_or_else(|| broken(format!("blob {hash}, stored with it, is missing")))?);
     }
     Ok(blobs)
 }

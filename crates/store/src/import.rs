@@ -11,6 +11,7 @@ use windlass_vocab::{At, Envelope, Hash, Newer, Record, SessionChanged, SessionI
 
 use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
 use crate::line::{self, BlobMap, hash_of};
+use crate::settle::{at_once, restore_for_certain};
 use crate::verify::Chain;
 use crate::{Batch, Entry, Sealed, Store, StoreError, Writer};
 
@@ -77,7 +78,7 @@ pub async fn import(
             ..Batch::default()
         })?);
     }
-    store.restore(batches).await?;
+    restore_for_certain(store, batches, at_once).await?;
     Ok(session)
 }
 

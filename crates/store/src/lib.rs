@@ -2,10 +2,10 @@
 //!
 //! The protocol: `claim` a session and get its lease, `read` it and ask for its `head` → [`Writer::seal`]
 //! a batch of records against that head → `append` it. All records of one input are one batch, one
-//! transaction (J2). An append whose place is taken answers [`StoreError::Conflict`]: somebody else
+//! transaction (J2). An append whose place is taken answers [`AppendError::Conflict`]: somebody else
 //! took the lease (J5), and the writer must drop what it holds in memory and read again. An append
-//! that is already stored answers `Ok`, so whoever does not know whether a write took place may
-//! simply write again.
+//! whose outcome is not known answers [`AppendError::Unknown`]; one that is already stored answers `Ok`, so whoever
+//! does not know simply appends the same batch again.
 //!
 //! Everything is a trait, so that SQLite now and PostgreSQL later is a configuration; one
 //! conformance suite (`conformance`) holds every implementation to the same rules.
@@ -44,10 +44,12 @@ mod error;
 mod export;
 mod fork;
 mod import;
+mod lease;
 mod line;
 mod memory;
 pub mod projections;
 mod seal;
+mod settle;
 mod shard;
 mod sqlite;
 mod traits;
@@ -56,17 +58,19 @@ mod verify;
 pub use audit::{audit_file, keep_audit, kept_audit};
 pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
-pub use error::{Loss, StoreError};
+pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};
 pub use fork::{Branch, Fork, ForkError};
 pub use import::{ImportError, Rename, import};
+pub use lease::{Lease, LeaseHolder};
 pub use line::{BODY_LIMIT, hash_of};
 pub use memory::MemoryStore;
 pub use projections::{SessionRow, SessionStatus, repairs};
 pub use seal::Writer;
+pub use settle::{TRIES, append_again, restore_for_certain};
 pub use shard::shard;
 #[cfg(debug_assertions)]
 pub use sqlite::{AppendPoint, OnAppend};
-pub use sqlite::{Durability, SqliteOptions, SqliteStore};
-pub use traits::{Blobs, BoxFuture, Inbox, Lease, Ownership, Put, SessionLog, Store};
-pub use verify::{Break, Verified, VerifyError, verify};
+pub use sqlite::{BackedUp, BackupError, Durability, SqliteOptions, SqliteStore};
+pub use traits::{Blobs, BoxFuture, Inbox, Ownership, Put, SessionLog, Store};
+pub use verify::{Break, Prefix, Verified, VerifyError, verify, whole_prefix};

@@ -8,10 +8,10 @@ use windlass_vocab::{Envelope, Hash, MessageId, Record, SessionId};
 
 use crate::line::{self, BlobMap};
 use crate::projections::{SessionFold, project};
-use crate::verify::decode_stored;
+use crate::verify::{Chain, Noted};
 use crate::{
-    Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch,
-    Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, LeaseHolder, Ownership, Put, Sealed, SessionLog, SessionRow,
+    StoreError, StoredBatch, Waiting,
 };
 
 /// Journals in memory. Clones share them.
@@ -24,7 +24,7 @@ pub struct MemoryStore {
 struct Shelf {
     sessions: HashMap<SessionId, Session>,
     blobs: BlobMap,
-    claimed: HashSet<SessionId>,
+    claimed: HashMap<SessionId, LeaseHolder>,
 }
 
 #[derive(Default)]
@@ -62,12 +62,18 @@ impl Session {
 }
 
 impl Shelf {
-    fn append(&mut self, sealed: Sealed) -> Result<(), StoreError> {
+    fn append(&mut self, sealed: Sealed) -> Result<(), AppendError> {
         let session = self.sessions.entry(sealed.session).or_default();
         if session.head() != sealed.expected {
-            return if session.holds(&sealed) { Ok(()) } else { Err(StoreError::Conflict) };
+            if session.holds(&sealed) {
+                return Ok(());
+            }
+            if let Some(holder) = self.claimed.get(&sealed.session) {
+                holder.lose();
+            }
+            return Err(AppendError::Conflict);
         }
-        self.write(sealed.session, vec![sealed])
+        Ok(self.write(sealed.session, vec![sealed])?)
     }
 
     fn restore(&mut self, batches: Vec<Sealed>) -> Result<(), StoreError> {
@@ -121,17 +127,25 @@ impl Shelf {
         self.decode(id, &batches[start..end])
     }
 
+    /// Stands behind the last batch before the one that begins with the record `seq`.
+    fn chain_before(&self, id: SessionId, seq: u64) -> Chain {
+        let before = self.batches(id).iter().rev().find(|batch| batch.seq < seq);
+        Chain::behind(id, before.map(|batch| batch.head).unwrap_or_default())
+    }
+
     fn decode<'a>(
         &self,
         id: SessionId,
         batches: impl IntoIterator<Item = &'a StoredBatch>,
     ) -> Result<Vec<Envelope>, StoreError> {
-        let mut records = Vec::new();
+        let (mut records, mut chain) = (Vec::new(), None);
         for batch in batches {
             let bodies = line::bodies_elsewhere(&batch.bytes)
                 .filter_map(|hash| Some((hash, Arc::clone(self.blobs.get(&hash)?))))
                 .collect();
-            decode_stored(id, batch.seq, &batch.bytes, &bodies, &mut records)?;
+            let noted = Noted { seq: batch.seq, head: batch.head };
+            let chain = chain.get_or_insert_with(|| self.chain_before(id, batch.seq));
+            chain.read_stored(noted, &batch.bytes, &bodies, &mut records)?;
         }
         Ok(records)
     }
@@ -148,7 +162,7 @@ impl Shelf {
     }
 
     fn remove(&mut self, session: SessionId) -> Result<(), StoreError> {
-        if self.claimed.contains(&session) {
+        if self.claimed.contains_key(&session) {
             return Err(busy());
         }
         if self.sessions.get(&session).is_none_or(|known| known.batches.is_empty()) {
@@ -193,12 +207,12 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 }
 
 impl SessionLog for MemoryStore {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
         ready(self.shelf().append(sealed))
     }
 
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        ready(self.shelf().restore(batches))
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+        ready(self.shelf().restore(batches).map_err(AppendError::from))
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
@@ -255,15 +269,18 @@ impl Drop for Claim {
 
 impl Ownership for MemoryStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        ready(if self.shelf().claimed.insert(session) {
-            Ok(Lease::new(session, Claim { store: self.clone(), session }))
-        } else {
-            Err(busy())
-        })
+        let mut shelf = self.shelf();
+        if shelf.claimed.contains_key(&session) {
+            return ready(Err(busy()));
+        }
+        let head = shelf.sessions.get(&session).map(Session::head).unwrap_or_default();
+        let (lease, holder) = Lease::new(session, head, Claim { store: self.clone(), session });
+        shelf.claimed.insert(session, holder);
+        ready(Ok(lease))
     }
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
-        ready(Ok(self.shelf().claimed.contains(&session)))
+        ready(Ok(self.shelf().claimed.contains_key(&session)))
     }
 }
 

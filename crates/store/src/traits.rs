@@ -1,14 +1,12 @@
 //! What a store can do, as object-safe traits.
 
-use std::any::Any;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
-use crate::{Head, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{AppendError, Head, Lease, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// A boxed future, so that the traits can be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -16,12 +14,14 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// The journals: append-only, one per session.
 pub trait SessionLog {
     /// Stores a batch if it follows the session's head, whole or not at all. `Ok` also when this very
-    /// batch is stored already. A caller that stops waiting does not stop the write.
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// batch is stored already. A caller that stops waiting does not stop the write. A conflict loses the lease that
+    /// this handle has on the session.
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>>;
 
     /// Stores the whole journal of one session that is not here yet, all of it or nothing: one that comes
     /// from elsewhere, or one that begins. The key is looked at as it stands after the last batch.
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Where the outcome is not known, a session that is there (`Exists`) with this very head was stored.
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>>;
 
     /// The records numbered above `after_seq`; none when there is no such session.
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
@@ -73,32 +73,6 @@ pub trait Ownership {
 
     /// Whether somebody has the session, the caller included. To ask keeps nobody out, or only for as long as that takes.
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>>;
-}
-
-/// The right to write to a session, given back when dropped or when the process dies.
-pub struct Lease {
-    session: SessionId,
-    _hold: Box<dyn Any + Send + Sync>,
-}
-
-impl Lease {
-    /// A lease on `session` that lasts as long as `hold` lives.
-    #[must_use]
-    pub fn new(session: SessionId, hold: impl Any + Send + Sync) -> Self {
-        Self { session, _hold: Box::new(hold) }
-    }
-
-    /// The session held.
-    #[must_use]
-    pub fn session(&self) -> SessionId {
-        self.session
-    }
-}
-
-impl fmt::Debug for Lease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease").field("session", &self.session).finish_non_exhaustive()
-    }
 }
 
 /// Whether a message was new.

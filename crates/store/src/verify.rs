@@ -36,25 +36,65 @@ pub enum VerifyError {
     Store(#[from] StoreError),
 }
 
+impl VerifyError {
+    /// The error of a store that was to read the journal of `session`.
+    #[must_use]
+    pub fn of(self, session: SessionId) -> StoreError {
+        match self {
+            Self::Break(Break { seq, what }) => StoreError::Broken { session, seq, what },
+            Self::Store(error) => error,
+        }
+    }
+}
+
+/// How far a journal holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// What holds.
+    pub whole: Verified,
+    /// Where it ends, if that is not the end of the journal.
+    pub broken: Option<Break>,
+}
+
 /// Verifies a session's journal as it is stored.
 pub async fn verify(store: &dyn Store, session: SessionId) -> Result<Verified, VerifyError> {
+    let Prefix { whole, broken } = whole_prefix(store, session).await?;
+    match broken {
+        None => Ok(whole),
+        Some(broken) => Err(broken.into()),
+    }
+}
+
+/// Verifies a session's journal up to the first break.
+pub async fn whole_prefix(store: &dyn Store, session: SessionId) -> Result<Prefix, StoreError> {
     let batches = store.batches(session).await?;
     if batches.is_empty() {
-        return Err(StoreError::Missing.into());
+        return Err(StoreError::Missing);
     }
     let mut chain = Chain::new(session);
     for batch in &batches {
-        let mut blobs = BlobMap::new();
-        for hash in line::bodies_elsewhere(&batch.bytes).chain(batch.blobs.iter().copied()) {
-            match store.blob(hash).await {
-                Ok(blob) => blobs.extend(blob.map(|blob| (hash, blob))),
-                Err(StoreError::Damaged { what }) => return Err(Break { seq: batch.seq, what }.into()),
-                Err(error) => return Err(error.into()),
-            }
+        let passed = match contents(store, batch).await? {
+            Ok(blobs) => chain.follow_stored(batch, &blobs),
+            Err(broken) => Err(broken),
+        };
+        if let Err(broken) = passed {
+            return Ok(Prefix { whole: chain.verified(), broken: Some(broken) });
         }
-        chain.follow_stored(batch, &blobs)?;
     }
-    Ok(chain.verified())
+    Ok(Prefix { whole: chain.verified(), broken: None })
+}
+
+/// All that a batch refers to and is there.
+async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<Result<BlobMap, Break>, StoreError> {
+    let mut blobs = BlobMap::new();
+    for hash in line::bodies_elsewhere(&batch.bytes).chain(batch.blobs.iter().copied()) {
+        match store.blob(hash).await {
+            Ok(blob) => blobs.extend(blob.map(|blob| (hash, blob))),
+            Err(StoreError::Damaged { what }) => return Ok(Err(Break { seq: batch.seq, what })),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Ok(blobs))
 }
 
 /// A walk along one session's batches.
@@ -69,6 +109,11 @@ impl Chain {
     /// Stands before the first batch.
     pub(crate) fn new(session: SessionId) -> Self {
         Self { session, head: Head::default(), batches: 0 }
+    }
+
+    /// Stands behind the batch that ends in `head`.
+    pub(crate) fn behind(session: SessionId, head: Head) -> Self {
+        Self { session, head, batches: 0 }
     }
 
     /// The last batch passed.
@@ -113,19 +158,69 @@ impl Chain {
     }
 
     fn follow_stored(&mut self, batch: &StoredBatch, blobs: &BlobMap) -> Result<(), Break> {
-        let next = self.head.seq + 1;
-        let mut envelopes = Vec::new();
-        decode(&batch.bytes, next, blobs, &mut envelopes)
-            .map_err(|(seq, fault)| Break { seq, what: fault.to_string() })?;
-        self.follow(&batch.bytes, &envelopes)?;
-        if let Some(hash) = batch.blobs.iter().find(|hash| blobs.get(hash).is_none_or(|blob| hash_of(blob) != **hash)) {
-            return Err(Break { seq: next, what: format!("blob {hash}, stored with it, is missing or changed") });
+        let StoredBatch { seq, head, bytes, blobs: beside } = batch;
+        let missing = beside.iter().find(|hash| blobs.get(hash).is_none_or(|blob| hash_of(blob) != **hash));
+        if let Some(hash) = missing {
+            let what = format!("blob {hash}, stored with it, is missing or changed");
+            return Err(Break { seq: self.head.seq + 1, what });
         }
-        if batch.seq != next || batch.head != self.head {
-            return Err(Break { seq: next, what: "its batch is not the one that was stored".into() });
+        self.read(Noted { seq: *seq, head: *head }, bytes, blobs, &mut Vec::new()).map_err(|(seq, fault)| match fault {
+            Fault::Line(fault) => Break { seq, what: fault.to_string() },
+            Fault::Chain(what) => Break { seq, what },
+        })
+    }
+
+    /// Passes the next batch and adds its records to `records`.
+    fn read(
+        &mut self,
+        noted: Noted,
+        bytes: &[u8],
+        blobs: &BlobMap,
+        records: &mut Vec<Envelope>,
+    ) -> Result<(), (u64, Fault)> {
+        let (next, begins) = (self.head.seq + 1, records.len());
+        decode(bytes, next, blobs, records).map_err(|(seq, fault)| (seq, Fault::Line(fault)))?;
+        let (head, batches) = (self.head, self.batches);
+        self.follow(bytes, &records[begins..]).map_err(|broken| (broken.seq, Fault::Chain(broken.what)))?;
+        if noted != (Noted { seq: next, head: self.head }) {
+            (self.head, self.batches) = (head, batches);
+            return Err((next, Fault::Chain("its batch is not the one that was stored".into())));
         }
         Ok(())
     }
+
+    /// The same for a reader, who wants no more than an error.
+    pub(crate) fn read_stored(
+        &mut self,
+        noted: Noted,
+        bytes: &[u8],
+        blobs: &BlobMap,
+        records: &mut Vec<Envelope>,
+    ) -> Result<(), StoreError> {
+        let session = self.session;
+        self.read(noted, bytes, blobs, records).map_err(|(seq, fault)| match fault {
+            Fault::Line(LineFault::Newer(found)) => StoreError::Newer { found },
+            Fault::Line(fault) => StoreError::Broken { session, seq, what: fault.to_string() },
+            Fault::Chain(what) => StoreError::Broken { session, seq, what },
+        })
+    }
+}
+
+/// What is noted of a batch beside its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Noted {
+    /// The number of its first record.
+    pub(crate) seq: u64,
+    /// The head after it.
+    pub(crate) head: Head,
+}
+
+/// What is wrong with a batch.
+enum Fault {
+    /// A line can't be read.
+    Line(LineFault),
+    /// It does not follow the batches before it.
+    Chain(String),
 }
 
 /// Decodes the lines of a batch whose first record is `first_seq`; names the first that can't be.
@@ -139,22 +234,6 @@ fn decode(
         envelopes.push(line::read(line, blobs).map_err(|fault| (seq, fault))?);
     }
     Ok(())
-}
-
-/// Decodes a stored batch for a reader, who wants no more than an error.
-pub(crate) fn decode_stored(
-    session: SessionId,
-    first_seq: u64,
-    bytes: &[u8],
-    blobs: &BlobMap,
-    envelopes: &mut Vec<Envelope>,
-) -> Result<(), StoreError> {
-    decode(bytes, first_seq, blobs, envelopes).map_err(|(seq, fault)| match fault {
-        LineFault::Newer(found) => StoreError::Newer { found },
-        LineFault::NotText | LineFault::NotARecord(_) | LineFault::NoBlob(_) | LineFault::WrongBlob(_) => {
-            StoreError::Damaged { what: format!("record {seq} of session {session} is damaged: {fault}") }
-        }
-    })
 }
 
 #[cfg(test)]

@@ -76,6 +76,13 @@ Examples:
 
 `windlass sessions show` numbers the records.";
 
+const BACKUP_EXAMPLES: &str = "\
+Examples:
+  windlass backup /mnt/backup/windlass-monday
+  windlass --data-dir /mnt/backup/windlass-monday sessions list
+
+To restore: move the data folder away and copy the backup, all of it, into its place.";
+
 /// An agent loop that loses nothing.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version = VERSION, after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -116,6 +123,9 @@ pub enum Command {
     Fork(ForkArgs),
     /// Show a session again as its runs were shown, from the journal
     Replay(ReplayArgs),
+    /// Copy all sessions into a folder, while they are written, and verify the copy
+    #[command(after_help = BACKUP_EXAMPLES)]
+    Backup(BackupArgs),
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
@@ -224,6 +234,13 @@ pub struct ForkArgs {
     pub new_key: Option<String>,
 }
 
+// `windlass backup`.
+#[derive(Debug, Args)]
+pub struct BackupArgs {
+    /// Where to: a folder that is empty or not there yet
+    pub folder: PathBuf,
+}
+
 // `windlass replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
@@ -276,6 +293,17 @@ pub enum SessionsCommand {
         #[arg(value_parser = name)]
         key: Option<String>,
     },
+    /// Copy what is whole of a session that does not verify into a new one
+    Salvage {
+        /// The session
+        #[arg(value_parser = name)]
+        key: String,
+        /// The key of the new session [default: made from the old one]
+        #[arg(long = "as", value_name = "KEY", value_parser = name)]
+        new_key: Option<String>,
+    },
+    /// Go on without commits that are missing, from what is there
+    AcceptLoss,
     /// Delete a session
     Rm {
         /// The session

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass::provider::Secret;
-use windlass::store::{SqliteOptions, SqliteStore, Store};
+use windlass::store::{SqliteOptions, SqliteStore, Store, StoreError};
 use windlass::tools::{Mode, Permissions, Rule};
 use windlass::vocab::ModelName;
 use windlass::{Agent, BuildError};
@@ -19,6 +19,22 @@ use crate::settings::{self, Place, SettingsError, Sourced};
 /// Opens the data folder.
 pub(super) fn open_store(place: &Place) -> Result<Arc<dyn Store>, CommandError> {
     Ok(Arc::new(SqliteStore::open(&place.data_dir.value, crash::with_failpoints(sqlite_options(place)))?))
+}
+
+/// Opens the data folder; where it can't be written, for reading.
+pub(super) fn open_store_to_read(place: &Place) -> Result<Arc<SqliteStore>, CommandError> {
+    let folder = &place.data_dir.value;
+    let opened = match SqliteStore::open(folder, crash::with_failpoints(sqlite_options(place))) {
+        Err(unwritable @ StoreError::ReadOnly { .. }) => {
+            match SqliteStore::open_read_only(folder, &std::env::temp_dir()) {
+                // There is nothing to read.
+                Err(StoreError::Io { .. }) => Err(unwritable),
+                opened => opened,
+            }
+        }
+        opened => opened,
+    };
+    Ok(Arc::new(opened?))
 }
 
 fn sqlite_options(place: &Place) -> SqliteOptions {

@@ -21,7 +21,7 @@ use crate::settings::{Env, Flags, near};
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = agent::open_store_to_read(&place)?;
         let (entries, exit) = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
@@ -52,9 +52,9 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<(
         if key.is_none_or(|key| key == row.key) {
             match store.read(row.session, 0).await {
                 Ok(records) => entries.extend(audit(&records)),
-                Err(StoreError::Damaged { what }) if key.is_none() => {
+                Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) if key.is_none() => {
                     exit = Exit::Store;
-                    let (key, what) = (harmless_line(&row.key), harmless_line(&what));
+                    let (key, what) = (harmless_line(&row.key), harmless_line(&error.to_string()));
                     tell(&format!("windlass: the session `{key}` is left out, it can't be read: {what}"));
                 }
                 Err(error) => return Err(error.into()),

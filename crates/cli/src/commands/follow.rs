@@ -273,7 +273,12 @@ impl From<StoreError> for CommandError {
                 (Exit::Store, " (--data-dir)")
             }
             StoreError::Lost(_) => (Exit::Store, " (`windlass sessions accept-loss`)"),
+            StoreError::Broken { .. } => (
+                Exit::Store,
+                "; `windlass sessions salvage` copies what is whole up to there into a session of its own",
+            ),
             StoreError::Conflict
+            | StoreError::Unavailable { .. }
             | StoreError::Busy { .. }
             | StoreError::Full { .. }
             | StoreError::Gone { .. }

@@ -4,6 +4,7 @@
 pub(crate) mod agent;
 pub(crate) mod always;
 mod audit;
+mod backup;
 mod chat;
 mod completions;
 mod demo;
@@ -22,6 +23,7 @@ mod replay;
 mod resume;
 mod retry;
 mod run;
+mod salvage;
 pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
@@ -57,7 +59,7 @@ impl CommandError {
     /// Whether something that was stored can't be read.
     #[must_use]
     pub fn is_damage(&self) -> bool {
-        matches!(self.store, Some(StoreError::Damaged { .. }))
+        matches!(self.store, Some(StoreError::Damaged { .. } | StoreError::Broken { .. }))
     }
 
     /// Whether nothing more can be written down: the store is gone.
@@ -107,6 +109,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Audit(args) => audit::run(data_dir, &args, env),
         Command::Fork(args) => fork::run(data_dir, &args, env),
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
+        Command::Backup(args) => backup::backup(data_dir, &args, env),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
@@ -15,7 +16,7 @@ use windlass::vocab::SessionId;
 
 use super::follow::still_waiting;
 use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job, session, timeline};
+use super::{CommandError, Done, agent, block_on, job, salvage, session, timeline};
 use crate::args::SessionsCommand;
 use crate::exit::Exit;
 use crate::output::{command_for, harmless_line, short_line};
@@ -24,13 +25,26 @@ use crate::settings::{Env, Flags, Place};
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store: Arc<dyn Store> = match command {
+            SessionsCommand::List
+            | SessionsCommand::Show { .. }
+            | SessionsCommand::Export { .. }
+            | SessionsCommand::Verify { .. } => agent::open_store_to_read(&place)?,
+            SessionsCommand::Import { .. }
+            | SessionsCommand::Salvage { .. }
+            | SessionsCommand::AcceptLoss
+            | SessionsCommand::Rm { .. } => agent::open_store(&place)?,
+        };
         match command {
             SessionsCommand::List => list(store.as_ref(), &place).await,
             SessionsCommand::Show { key } => show(store.as_ref(), key).await,
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
             SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.as_deref()).await,
             SessionsCommand::Verify { key } => verify_all(store.as_ref(), key.as_deref()).await,
+            SessionsCommand::Salvage { key, new_key } => {
+                salvage::salvage(store.as_ref(), key, new_key.as_deref()).await
+            }
+            SessionsCommand::AcceptLoss => salvage::accept_loss(store.as_ref()).await,
             SessionsCommand::Rm { key } => remove(store.as_ref(), &place.data_dir.value, key).await,
         }
     })
@@ -76,7 +90,13 @@ pub(crate) fn line(row: &SessionRow, width: usize) -> String {
 
 async fn show(store: &dyn Store, key: &str) -> Done {
     let row = session::by_key(store, key).await?;
-    let envelopes = store.read(row.session, 0).await?;
+    let (envelopes, broken) = match store.read(row.session, 0).await {
+        Err(StoreError::Broken { session, seq, what }) => {
+            let whole = store.read_before(session, seq, u32::MAX).await?;
+            (whole, Some(StoreError::Broken { session, seq, what }))
+        }
+        read => (read?, None),
+    };
     for envelope in &envelopes {
         print(&timeline::line(envelope))?;
     }
@@ -86,7 +106,7 @@ async fn show(store: &dyn Store, key: &str) -> Done {
     for message in store.waiting(row.session).await? {
         print(&timeline::waiting(&message))?;
     }
-    Ok(Exit::Done)
+    broken.map_or(Ok(Exit::Done), |broken| Err(broken.into()))
 }
 
 async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Done {
@@ -148,6 +168,10 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
         None => store.sessions(session::OWNER).await?,
     };
     let mut exit = Exit::Done;
+    if let Some(loss) = store.loss() {
+        exit = Exit::Store;
+        print(&format!("{loss}\n"))?;
+    }
     for row in rows {
         let key = harmless_line(&row.key);
         match verify(store, row.session).await {
@@ -175,8 +199,8 @@ async fn remove(store: &dyn Store, data: &Path, key: &str) -> Done {
             }
         }
         // Whoever removes a session that can't be read wants to be rid of it.
-        Err(StoreError::Damaged { what }) => {
-            tell(&format!("windlass: {what}; what was called in the session is not kept"));
+        Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => {
+            tell(&format!("windlass: {error}; what was called in the session is not kept"));
         }
         Err(error) => return Err(error.into()),
     }

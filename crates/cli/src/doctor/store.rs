@@ -30,6 +30,9 @@ pub(crate) async fn check(place: &Place) -> Check {
 async fn try_it(folder: &Path) -> Result<usize, String> {
     create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
     let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
+    if let Some(loss) = store.loss() {
+        return Err(StoreError::Lost(loss).to_string());
+    }
     let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
     // Beside the journals, so that the same disk is tried and no journal is touched.
     let probe = folder.join(format!("doctor-{}", Uuid::now_v7().simple()));
@@ -65,7 +68,7 @@ async fn write(folder: &Path) -> Result<(), VerifyError> {
     };
     let mut writer = Writer::new(session, Head::default(), session.0.as_u64_pair().1);
     let batch = Batch { at: SystemClock.now(), entries: vec![Entry::new(opened)], ..Batch::default() };
-    store.append(writer.seal(batch)?).await?;
+    store.append(writer.seal(batch)?).await.map_err(StoreError::from)?;
     if other.read(session, 0).await?.len() != 1 || verify(&store, session).await?.records != 1 {
         return Err(damaged("what was written was not read back").into());
     }

@@ -2,6 +2,7 @@
 //! right exit code, nothing lost or half-written, and the next run works.
 
 mod data_folder;
+mod lost_data;
 mod prompts;
 mod servers;
 #[cfg(target_os = "linux")]

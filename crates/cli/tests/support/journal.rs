@@ -21,7 +21,7 @@ pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(
         let session = store.find("local", key).await?.expect("a session");
         let mut writer = Writer::new(session, store.head(session).await?, 7);
         let sealed = writer.seal(Batch { at: At(1), entries: vec![Entry::new(record)], ..Batch::default() })?;
-        store.append(write(sealed)).await
+        Ok::<(), StoreError>(store.append(write(sealed)).await?)
     })
     .expect("appended");
 }

@@ -1,12 +1,13 @@
 //! The driver with a scripted model: steering, stopping, the inbox, secrets, fencing.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use crate::support::{Bomb, End, World};
+use crate::support::{Bomb, End, Side, World};
 use serde_json::json;
 use windlass_machine::preset;
 use windlass_runtime::{Sent, Session, SessionClosed, Standing, Subscription};
-use windlass_store::{Batch, Entry, Inbox as _, SessionLog as _, StoreError, Writer};
+use windlass_store::{AppendError, Batch, Entry, Inbox as _, SessionLog as _, StoreError, Writer};
 use windlass_testkit::{After, FaultKind, Point, Scene, Script, ScriptedModel, Step};
 use windlass_vocab::{
     Attendance, DeltaBody, EndReason, Event, LeaseTaken, MessageId, OutcomeKind, Policy, Record, RunEnded, RunId,
@@ -264,7 +265,7 @@ async fn a_writer_that_was_fenced_off_can_not_write() {
         let sealed = Writer::new(session.id(), head, 7).seal(batch).expect("sealed");
         match world.store.append(sealed).await {
             Ok(()) => break,
-            Err(StoreError::Conflict) => tokio::task::yield_now().await,
+            Err(AppendError::Conflict) => tokio::task::yield_now().await,
             Err(error) => panic!("{error}"),
         }
     }
@@ -274,6 +275,46 @@ async fn a_writer_that_was_fenced_off_can_not_write() {
     while let Some(event) = events.next().await {
         assert!(!is_record(&event, "CancelAsked"), "a fenced writer published something");
     }
+}
+
+#[tokio::test]
+async fn an_append_whose_answer_was_lost_is_made_again_and_counts_once() {
+    // proves J1, J9
+    let kinds = |world: &World| world.records().iter().map(|record| record.kind().to_owned()).collect::<Vec<_>>();
+    let steps = || Script::of([Step::call("scripted__set", json!({"key": "a"})), Step::say("Done.")]);
+    let undisturbed = world(policy("default"), steps());
+    assert!(matches!(undisturbed.process(&Bomb::at(None)).await, End::Ended(_)));
+    let mut unclear = 0;
+    for side in [Side::Before, Side::After] {
+        for number in 1..=4 {
+            let disturbed = world(policy("default"), steps());
+            let bomb = Bomb::at(Some(crate::support::Point::Unclear(side, number)));
+            let End::Ended(ended) = disturbed.process(&bomb).await else { panic!("append {number} ends it") };
+            assert_eq!((ended.reason, kinds(&disturbed)), (EndReason::Completed, kinds(&undisturbed)));
+            unclear += u32::from(bomb.appends.load(Ordering::SeqCst) > number);
+        }
+    }
+    assert_eq!(unclear, 8);
+}
+
+#[tokio::test]
+async fn a_driver_that_learns_that_its_lease_is_lost_ends_at_once() {
+    // proves J5
+    let world = world(policy("default"), Script::of([never()]));
+    let session = open(&world).await;
+    let mut events = session.events();
+    session.send("m".into(), "go").await.expect("sent");
+    until(&mut events, |event| is_record(event, "TurnStarted")).await;
+    // Another takes over, and the store hears of an append that comes too late.
+    let head = world.store.head(session.id()).await.expect("a store");
+    for epoch in [head.epoch + 1, head.epoch] {
+        let taken = LeaseTaken { epoch, holder: "elsewhere".into() };
+        let batch = Batch { entries: vec![Entry::new(taken)], ..Batch::default() };
+        let appended = world.store.append(Writer::new(session.id(), head, epoch).seal(batch).expect("sealed")).await;
+        assert_eq!(appended.is_ok(), epoch > head.epoch);
+    }
+    // Nothing else is asked of it: it would wait an hour for the model.
+    assert_eq!(session.settled().await, Standing::Closed(SessionClosed::Store(StoreError::Conflict)));
 }
 
 #[tokio::test]

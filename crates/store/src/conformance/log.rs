@@ -6,7 +6,7 @@ use windlass_vocab::{At, EndReason, Envelope};
 
 use super::{Checked, append, batch, holds, live, open, same, sample, session};
 use crate::projections::project;
-use crate::{BODY_LIMIT, Batch, Head, SessionStatus, Store, StoreError, Writer, hash_of, verify};
+use crate::{AppendError, BODY_LIMIT, Batch, Head, SessionStatus, Store, StoreError, Writer, hash_of, verify};
 
 // proves J1, J2
 pub(super) async fn a_batch_is_read_back_as_it_was_sealed(store: &Arc<dyn Store>) -> Checked {
@@ -42,6 +42,21 @@ pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> Check
     same!(store.waiting(session(9)).await?, []);
     same!(store.blob(hash_of(b"nothing")).await?, None);
     same!(store.remove(session(9)).await, Err(StoreError::Missing));
+    Ok(())
+}
+
+pub(super) async fn what_one_handle_stores_the_other_reads(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> Checked {
+    let sealed = live(one, 1).await?;
+    same!(other.read(session(1), 0).await?, one.read(session(1), 0).await?);
+    same!(Some(other.head(session(1)).await?), sealed.last().map(|batch| batch.head));
+    same!(other.find("ada", "tidy-notes").await?, Some(session(1)));
+    // Each goes on from where the other ended.
+    let mut writer = Writer::new(session(1), other.head(session(1)).await?, 7);
+    for (turn, epoch) in (0..4).zip(3..) {
+        append(if turn % 2 == 0 { other } else { one }, &mut writer, batch([sample::lease(epoch)])).await?;
+    }
+    same!(one.head(session(1)).await?, writer.head);
+    verify(&**one, session(1)).await?;
     Ok(())
 }
 
@@ -109,8 +124,8 @@ pub(super) async fn a_conflict_harms_nobody_else(store: &Arc<dyn Store>) -> Chec
     }
     for (n, append) in appends {
         let expected = match n % 3 {
-            0 => Err(StoreError::Conflict),
-            1 => Err(StoreError::KeyTaken { key: "s0".into() }),
+            0 => Err(AppendError::Conflict),
+            1 => Err(AppendError::Refused(StoreError::KeyTaken { key: "s0".into() })),
             _ => Ok(()),
         };
         same!((n, append.await?), (n, expected));

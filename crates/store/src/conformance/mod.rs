@@ -4,7 +4,12 @@
 //! # tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(async {
 //! use windlass_store::{MemoryStore, conformance};
 //!
-//! conformance::check_all(|| Box::new(MemoryStore::new())).await.unwrap();
+//! conformance::check_all(|| {
+//!     let store = MemoryStore::new();
+//!     [Box::new(store.clone()), Box::new(store)]
+//! })
+//! .await
+//! .unwrap();
 //! # });
 //! ```
 
@@ -15,6 +20,9 @@ mod log;
 mod ownership;
 pub mod sample;
 mod transfer;
+mod unclear;
+
+pub use self::unclear::{Dies, Unclear};
 
 use std::error::Error;
 use std::sync::Arc;
@@ -59,15 +67,27 @@ use {holds, same};
 macro_rules! checks {
     ($make:expr; $($file:ident::$check:ident($($store:ident),+);)*) => {
         $(
-            $(let $store: Arc<dyn Store> = Arc::from($make());)+
+            $(let [$store, _other]: [Arc<dyn Store>; 2] = $make().map(Arc::from);)+
             $file::$check($(&$store),+).await
                 .map_err(|error| NotConforming { check: stringify!($check), why: error.to_string() })?;
         )*
     };
 }
 
-/// Holds the stores that `make` makes, each empty, to every rule.
-pub async fn check_all(make: impl Fn() -> Box<dyn Store>) -> Result<(), NotConforming> {
+/// Checks with two handles on one store.
+macro_rules! checks_of_two {
+    ($make:expr; $($file:ident::$check:ident;)*) => {
+        $(
+            let [one, other]: [Arc<dyn Store>; 2] = $make().map(Arc::from);
+            $file::$check(&one, &other).await
+                .map_err(|error| NotConforming { check: stringify!($check), why: error.to_string() })?;
+        )*
+    };
+}
+
+/// Holds the stores that `make` makes, each empty, to every rule. It gives two handles on one store, as two processes
+/// have them.
+pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), NotConforming> {
     checks! { make;
         log::a_batch_is_read_back_as_it_was_sealed(store);
         log::reading_goes_on_from_any_record(store);
@@ -105,6 +125,15 @@ pub async fn check_all(make: impl Fn() -> Box<dyn Store>) -> Result<(), NotConfo
         fork::contents_are_shared_and_stay_while_one_has_them(store);
         fork::what_waits_is_not_taken_over(store);
         fork::a_record_of_a_newer_version_is_not_taken_over(store);
+        unclear::an_append_of_unknown_outcome_is_settled_by_appending_again(store);
+        unclear::a_store_that_stays_out_of_reach_is_said_to_be_so(store);
+        unclear::a_journal_of_unknown_outcome_is_restored_once(store);
+    }
+    checks_of_two! { make;
+        log::what_one_handle_stores_the_other_reads;
+        ownership::a_session_has_one_owner_among_all_handles;
+        ownership::a_lease_that_was_taken_over_is_lost_and_says_so;
+        unclear::an_append_of_unknown_outcome_can_have_lost_its_place;
     }
     Ok(())
 }

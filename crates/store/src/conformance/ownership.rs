@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Checked, append, batch, holds, live, open, same, sample, session};
-use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, hash_of};
+use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, Writer, hash_of};
 
 // proves J5
 pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
@@ -17,6 +17,38 @@ pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
     holds!(matches!(store.claim(session(2)).await, Err(StoreError::Busy { .. })));
     drop((again, other));
     same!((store.is_claimed(session(1)).await?, store.is_claimed(session(2)).await?), (false, false));
+    Ok(())
+}
+
+// proves J5
+pub(super) async fn a_session_has_one_owner_among_all_handles(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> Checked {
+    let lease = one.claim(session(1)).await?;
+    holds!(matches!(other.claim(session(1)).await, Err(StoreError::Busy { .. })));
+    holds!(other.is_claimed(session(1)).await?);
+    drop(lease);
+    let lease = other.claim(session(1)).await?;
+    holds!(matches!(one.claim(session(1)).await, Err(StoreError::Busy { .. })));
+    holds!(!lease.is_lost());
+    Ok(())
+}
+
+// proves J5: the journal is the fence, whatever became of the lock
+pub(super) async fn a_lease_that_was_taken_over_is_lost_and_says_so(
+    one: &Arc<dyn Store>,
+    other: &Arc<dyn Store>,
+) -> Checked {
+    let mut old = open(one, 1, "notes").await?;
+    let lease = one.claim(session(1)).await?;
+    same!((lease.head(), lease.epoch()), (old.head, 2));
+    append(one, &mut old, batch([sample::lease(lease.epoch())])).await?;
+    let mut new = Writer::new(session(1), other.head(session(1)).await?, 99);
+    append(other, &mut new, batch([sample::lease(lease.epoch() + 1)])).await?;
+    same!(append(one, &mut old, batch([sample::lease(2)])).await.err(), Some(StoreError::Conflict));
+    holds!(lease.is_lost());
+    lease.lost().await;
+    drop(lease);
+    let again = one.claim(session(1)).await?;
+    same!((again.is_lost(), again.head(), again.epoch()), (false, new.head, 4));
     Ok(())
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use windlass_vocab::{At, SessionId};
 
 use super::{Checked, append, batch, holds, live, open, same, sample, session};
-use crate::{BODY_LIMIT, Batch, ExportError, Head, ImportError, Rename, Store, StoreError, export, import, verify};
+use crate::{
+    AppendError, BODY_LIMIT, Batch, ExportError, Head, ImportError, Rename, Store, StoreError, export, import, verify,
+};
 
 async fn exported(store: &Arc<dyn Store>, session: SessionId) -> Result<Vec<u8>, ExportError> {
     let mut out = Vec::new();
@@ -70,7 +72,7 @@ pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, 
     let opened = first.seal(batch([sample::opened("ada", "taken")]))?;
     open(to, 2, "taken").await?;
     let refused = to.restore(vec![opened, sealed]).await;
-    same!(refused, Err(StoreError::KeyTaken { key: "taken".into() }));
+    same!(refused, Err(AppendError::Refused(StoreError::KeyTaken { key: "taken".into() })));
     same!(to.head(session(1)).await?, Head::default());
     same!(to.row(session(1)).await?, None);
     same!(to.blob(crate::hash_of(&content)).await?, None);
@@ -86,7 +88,8 @@ pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn
     let stored = [opened.clone(), said.clone()];
     store.restore(stored.to_vec()).await?;
     same!(store.head(session(1)).await?, writer.head);
-    same!(store.restore(stored.to_vec()).await, Err(StoreError::Exists { session: session(1) }));
+    let again = store.restore(stored.to_vec()).await;
+    same!(again, Err(AppendError::Refused(StoreError::Exists { session: session(1) })));
     same!(store.head(session(1)).await?, writer.head);
     same!(store.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::AlreadyThere);
     append(store, &mut writer, batch([sample::accepted("m2", "two")])).await?;

@@ -37,6 +37,10 @@ impl Work for Append {
         Ok(())
     }
 
+    fn stored(&self, db: &Db) -> Result<Option<()>, StoreError> {
+        Ok(holds(db, &self.0)?.then_some(()))
+    }
+
     /// A batch that changes nothing but the journal is one row, and the statement that inserts it looks at the head.
     fn is_one_statement(&self, db: &Db) -> bool {
         let sealed = &self.0;
@@ -85,6 +89,11 @@ impl Work for Restore {
         Ok(())
     }
 
+    fn stored(&self, db: &Db) -> Result<Option<()>, StoreError> {
+        let Some(last) = self.0.last() else { return Ok(Some(())) };
+        Ok((head(&db.connection, last.session).map_err(db.fault())? == last.head).then_some(()))
+    }
+
     fn bytes(&self) -> usize {
         self.0.iter().map(bytes).sum()
     }
@@ -103,10 +112,16 @@ fn bytes(sealed: &Sealed) -> usize {
 
 /// The end of a session's journal.
 pub(super) fn head(connection: &Connection, session: SessionId) -> rusqlite::Result<Head> {
-    let mut statement = connection
-        .prepare_cached("SELECT last, hash, epoch FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1")?;
+    head_before(connection, session, u64::MAX)
+}
+
+/// The end of a session's journal before the record `seq`, which begins a batch or does not exist.
+pub(super) fn head_before(connection: &Connection, session: SessionId, seq: u64) -> rusqlite::Result<Head> {
+    let mut statement = connection.prepare_cached(
+        "SELECT last, hash, epoch FROM batches WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT 1",
+    )?;
     let head = statement
-        .query_row([session.0.as_bytes()], |row| {
+        .query_row(params![session.0.as_bytes(), rows::integer(seq)], |row| {
             Ok(Head { seq: rows::natural(row, 0)?, hash: Hash(row.get(1)?), epoch: rows::natural(row, 2)? })
         })
         .optional()?;

@@ -30,6 +30,11 @@ impl BlobFiles {
         Self { data: folder.0.clone(), blobs: folder.blobs() }
     }
 
+    /// The folder they are in.
+    pub(super) fn data(&self) -> &Path {
+        &self.data
+    }
+
     fn path(&self, hash: Hash) -> PathBuf {
         let digits = hash.to_string();
         self.blobs.join(&digits[..2]).join(&digits[2..])
@@ -89,7 +94,8 @@ pub(super) fn remove_files(db: &Db, files: &BlobFiles, hashes: &[Hash]) -> Resul
             }
         }
         Ok(())
-    })
+    })?;
+    Ok(())
 }
 
 /// Whether a content was ever put into a file: then there must have been a database.

@@ -8,10 +8,11 @@ mod files;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod ranges;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::SessionId;
 
@@ -20,7 +21,8 @@ use self::files::Locks;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use self::ranges::Locks;
 use super::Folder;
-use crate::{Lease, StoreError};
+use crate::error::place;
+use crate::{Head, Lease, LeaseHolder, StoreError};
 
 /// How many sessions this process owns in one store.
 #[derive(Clone, Debug, Default)]
@@ -45,21 +47,27 @@ pub(super) struct Claims {
     folder: Folder,
     locks: Arc<Locks>,
     owned: Owned,
+    holders: Holders,
 }
+
+/// Who is told when a lease is lost.
+type Holders = Arc<Mutex<HashMap<SessionId, LeaseHolder>>>;
 
 impl Claims {
     pub(super) fn open(folder: Folder, owned: Owned) -> Result<Self, StoreError> {
         let locks = Locks::open(&folder).map_err(|error| StoreError::of_io(&Locks::path(&folder), &error))?;
-        Ok(Self { folder, locks: Arc::new(locks), owned })
+        Ok(Self { folder, locks: Arc::new(locks), owned, holders: Holders::default() })
     }
 
     /// Takes the session, or says who has it.
-    pub(super) fn claim(&self, session: SessionId) -> Result<Lease, StoreError> {
-        match self.locks.take(session) {
+    pub(super) fn claim(&self, session: SessionId) -> Result<Hold, StoreError> {
+        let taken = self.locks.take(session);
+        self.tell_those_who_lost();
+        match taken {
             Ok(()) => {
                 self.owned.0.fetch_add(1, Ordering::AcqRel);
-                let hold = Hold { locks: Arc::clone(&self.locks), owned: self.owned.clone(), session };
-                Ok(Lease::new(session, hold))
+                let (locks, owned, holders) = (Arc::clone(&self.locks), self.owned.clone(), Arc::clone(&self.holders));
+                Ok(Hold { locks, owned, holders, session })
             }
             Err(Refused::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
             Err(Refused::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
@@ -67,8 +75,30 @@ impl Claims {
         }
     }
 
+    /// The lease of a session that was taken and whose journal ends in `head`.
+    pub(super) fn lease(&self, hold: Hold, head: Head) -> Lease {
+        let session = hold.session;
+        let (lease, holder) = Lease::new(session, head, hold);
+        holders(&self.holders).insert(session, holder);
+        lease
+    }
+
+    /// Says that somebody else has written to a session. Nothing to say where it is not held here.
+    pub(super) fn lose(&self, session: SessionId) {
+        if let Some(holder) = holders(&self.holders).get(&session) {
+            holder.lose();
+        }
+    }
+
+    /// A file that was removed may have been locked by others since.
+    fn tell_those_who_lost(&self) {
+        self.locks.take_lost().into_iter().for_each(|session| self.lose(session));
+    }
+
     pub(super) fn is_claimed(&self, session: SessionId) -> Result<bool, StoreError> {
-        match self.locks.look(session) {
+        let looked = self.locks.look(session);
+        self.tell_those_who_lost();
+        match looked {
             Ok(()) => Ok(false),
             Err(Refused::Held(_)) => Ok(true),
             Err(Refused::Failed(error)) => Err(self.failed(&error)),
@@ -80,7 +110,17 @@ impl Claims {
             return StoreError::of_io(&Locks::path(&self.folder), error);
         }
         // What is not there any more went with the database.
-        StoreError::Gone { path: self.folder.database() }
+        StoreError::Gone { place: place(&self.folder.database()) }
+    }
+}
+
+/// Whether somebody has the session, in a folder where nothing can be made.
+pub(super) fn is_claimed(folder: &Folder, session: SessionId) -> Result<bool, StoreError> {
+    match Locks::look_at(folder, session) {
+        Ok(()) => Ok(false),
+        Err(Refused::Held(_)) => Ok(true),
+        Err(Refused::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(Refused::Failed(error)) => Err(StoreError::of_io(&Locks::path(folder), &error)),
     }
 }
 
@@ -96,14 +136,20 @@ pub(super) fn were_made(folder: &Folder) -> io::Result<bool> {
 }
 
 /// What a lease holds.
-struct Hold {
+pub(super) struct Hold {
     locks: Arc<Locks>,
     owned: Owned,
+    holders: Holders,
     session: SessionId,
+}
+
+fn holders(holders: &Holders) -> MutexGuard<'_, HashMap<SessionId, LeaseHolder>> {
+    holders.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        holders(&self.holders).remove(&self.session);
         self.locks.free(self.session);
         self.owned.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -137,6 +183,8 @@ mod tests {
                     assert!(held(other.take(session(number))), "{number} is taken twice");
                     assert!(held(one.look(session(number))) && held(other.look(session(number))));
                 }
+                assert!(one.take_lost().is_empty());
+                assert!(held(super::$way::Locks::look_at(&folder, session(1))));
                 one.free(session(7));
                 assert!(one.look(session(7)).is_ok() && other.look(session(7)).is_ok());
                 assert!(other.take(session(7)).is_ok());

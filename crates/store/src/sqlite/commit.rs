@@ -20,7 +20,7 @@ use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
 use super::{Folder, SqliteOptions};
-use crate::{Loss, StoreError};
+use crate::{AppendError, Loss, StoreError};
 
 /// The backlog, in bytes, that is moved into the database in a pause.
 const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
@@ -44,9 +44,10 @@ impl Db {
     }
 
     /// Runs `work` in a transaction of its own, which is undone if it fails.
-    pub(super) fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let result = self.execute("BEGIN IMMEDIATE", []).and_then(|_| work()).and_then(|output| {
-            self.execute("COMMIT", [])?;
+    pub(super) fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, AppendError> {
+        let begun = self.execute("BEGIN IMMEDIATE", []).and_then(|_| work());
+        let result = begun.map_err(AppendError::from).and_then(|output| {
+            self.execute("COMMIT", []).map_err(of_commit)?;
             Ok(output)
         });
         if result.is_err() && !self.connection.is_autocommit() {
@@ -59,6 +60,14 @@ impl Db {
     /// What an error of this database means.
     pub(super) fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         |error| meaning(&self.path, &error)
+    }
+}
+
+/// What an error of the step that commits means. Where the disk failed, what was written may be found there later.
+fn of_commit(error: StoreError) -> AppendError {
+    match error {
+        StoreError::Io { place, why } => AppendError::Unknown { why: format!("{place}: {why}") },
+        error => error.into(),
     }
 }
 
@@ -120,13 +129,13 @@ impl Committer {
             Ok(Held::Here) => {}
             Ok(Held::Elsewhere) => return Err(HeldElsewhere),
             Err(error) => {
-                group.iter_mut().for_each(|job| job.fail(error.clone()));
+                group.iter_mut().for_each(|job| job.fail(error.clone().into()));
                 return Ok(());
             }
         }
         match self.look_for_files() {
             Ok(()) => self.write(group),
-            Err(error) => group.iter_mut().for_each(|job| job.fail(error.clone())),
+            Err(error) => group.iter_mut().for_each(|job| job.fail(error.clone().into())),
         }
         group.iter().for_each(|job| job.finish(&self.db, &self.files));
         self.queue.leave();
@@ -143,23 +152,28 @@ impl Committer {
     }
 
     fn write(&mut self, group: &mut [Box<dyn Job>]) {
-        if self.transact(group).is_err() {
-            for job in group.chunks_mut(1) {
-                if let Err(error) = self.transact(job) {
-                    job[0].fail(error);
-                }
+        let Err(together) = self.transact(group) else { return };
+        for job in group.chunks_mut(1) {
+            if let Err(error) = self.again(job, &together) {
+                job[0].fail(error);
             }
         }
     }
 
+    /// One job of a group that failed, alone.
+    fn again(&mut self, job: &mut [Box<dyn Job>], failed: &AppendError) -> Result<(), AppendError> {
+        let unclear = matches!(failed, AppendError::Unknown { .. });
+        if unclear && job[0].is_stored(&self.db)? { Ok(()) } else { self.transact(job) }
+    }
+
     /// One transaction. On error nothing of it is stored, as far as is known.
-    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), AppendError> {
         self.db.commits.set(None);
         let result = match group {
             [job] if job.is_one_statement(&self.db) => {
                 #[cfg(debug_assertions)]
                 self.announce(AppendPoint::Before, 1);
-                job.write(&self.db)
+                job.write(&self.db).map_err(of_commit)
             }
             _ => self.transact_together(group),
         };
@@ -180,7 +194,7 @@ impl Committer {
         Ok(())
     }
 
-    fn transact_together(&self, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    fn transact_together(&self, group: &mut [Box<dyn Job>]) -> Result<(), AppendError> {
         self.db.transaction(|| {
             group.iter_mut().for_each(|job| job.prepare(&self.files));
             group.iter_mut().try_for_each(|job| job.write(&self.db))?;
@@ -201,7 +215,7 @@ impl Committer {
             counter::raise(&self.db, now.commits, to)?;
             Ok(Count { commits: to, ..now })
         });
-        let counter = raised.and_then(|count| Counter::open(folder, count, None));
+        let counter = raised.map_err(StoreError::from).and_then(|count| Counter::open(folder, count, None));
         self.queue.leave();
         self.counting = Counting::Here(counter?);
         Ok(Some(loss))

@@ -5,25 +5,26 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode, ffi};
 
 use crate::StoreError;
+use crate::error::place;
 
 /// What `error` means for the database at `path`.
 pub(super) fn meaning(path: &Path, error: &Error) -> StoreError {
-    let path = path.to_owned();
+    let place = place(path);
     let Error::SqliteFailure(failure, message) = error else {
-        return StoreError::Damaged { what: format!("{} holds what it should not: {error}", path.display()) };
+        return StoreError::Damaged { what: format!("{place} holds what it should not: {error}") };
     };
     let why = message.clone().unwrap_or_else(|| failure.to_string());
     match (failure.code, failure.extended_code) {
         // The shared-memory file can't grow: SQLite gives this its own code, not that of a full disk.
-        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => StoreError::Full { path },
-        (ErrorCode::ReadOnly | ErrorCode::PermissionDenied, _) => StoreError::ReadOnly { path },
-        (ErrorCode::NotADatabase, _) => StoreError::Foreign { path },
+        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => StoreError::Full { place },
+        (ErrorCode::ReadOnly | ErrorCode::PermissionDenied, _) => StoreError::ReadOnly { place },
+        (ErrorCode::NotADatabase, _) => StoreError::Foreign { place },
         (ErrorCode::DatabaseCorrupt, _) | (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS) => {
-            StoreError::Damaged { what: format!("{} is damaged ({why})", path.display()) }
+            StoreError::Damaged { what: format!("{place} is damaged ({why})") }
         }
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => {
-            StoreError::Locked { path, holder: "another program".into() }
+            StoreError::Locked { place, holder: "another program".into() }
         }
-        _ => StoreError::Io { path, why },
+        _ => StoreError::Io { place, why },
     }
 }

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
 use super::commit::Db;
-use crate::StoreError;
+use crate::{AppendError, StoreError};
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -18,6 +18,11 @@ pub(super) trait Work: Send + 'static {
 
     /// Within the transaction. A refusal must come before the first change.
     fn write(&self, db: &Db) -> Result<Self::Output, StoreError>;
+
+    /// What the caller is told if all of it is stored already; for one whose commit had an unclear outcome.
+    fn stored(&self, _db: &Db) -> Result<Option<Self::Output>, StoreError> {
+        Ok(None)
+    }
 
     /// After the commit.
     fn finish(&self, _output: &Self::Output, _db: &Db, _files: &BlobFiles) {}
@@ -41,8 +46,9 @@ pub(super) trait Work: Send + 'static {
 pub(super) trait Job: Send {
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Db) -> Result<(), StoreError>;
+    fn is_stored(&mut self, db: &Db) -> Result<bool, StoreError>;
     fn is_one_statement(&self, db: &Db) -> bool;
-    fn fail(&mut self, error: StoreError);
+    fn fail(&mut self, error: AppendError);
     fn finish(&self, db: &Db, files: &BlobFiles);
     fn answer(self: Box<Self>);
     fn bytes(&self) -> usize;
@@ -53,19 +59,19 @@ pub(super) trait Job: Send {
 /// A job and what became of it.
 pub(super) struct Pending<W: Work> {
     work: W,
-    result: Option<Result<W::Output, StoreError>>,
-    caller: oneshot::Sender<Result<W::Output, StoreError>>,
+    result: Option<Result<W::Output, AppendError>>,
+    caller: oneshot::Sender<Result<W::Output, AppendError>>,
 }
 
 impl<W: Work> Pending<W> {
-    pub(super) fn new(work: W, caller: oneshot::Sender<Result<W::Output, StoreError>>) -> Self {
+    pub(super) fn new(work: W, caller: oneshot::Sender<Result<W::Output, AppendError>>) -> Self {
         Self { work, result: None, caller }
     }
 }
 
 impl<W: Work> Job for Pending<W> {
     fn prepare(&mut self, files: &BlobFiles) {
-        self.result = self.work.prepare(files).err().map(Err);
+        self.result = self.work.prepare(files).err().map(|error| Err(error.into()));
     }
 
     fn write(&mut self, db: &Db) -> Result<(), StoreError> {
@@ -75,17 +81,22 @@ impl<W: Work> Job for Pending<W> {
         match self.work.write(db) {
             Err(error) if !error.is_refusal() => Err(error),
             result => {
-                self.result = Some(result);
+                self.result = Some(result.map_err(AppendError::from));
                 Ok(())
             }
         }
+    }
+
+    fn is_stored(&mut self, db: &Db) -> Result<bool, StoreError> {
+        self.result = self.work.stored(db)?.map(Ok);
+        Ok(self.result.is_some())
     }
 
     fn is_one_statement(&self, db: &Db) -> bool {
         self.work.is_one_statement(db)
     }
 
-    fn fail(&mut self, error: StoreError) {
+    fn fail(&mut self, error: AppendError) {
         self.result = Some(Err(error));
     }
 
@@ -97,7 +108,7 @@ impl<W: Work> Job for Pending<W> {
 
     fn answer(self: Box<Self>) {
         // A caller that stopped waiting needs no answer.
-        let _ = self.caller.send(self.result.unwrap_or(Err(StoreError::Closed)));
+        let _ = self.caller.send(self.result.unwrap_or(Err(AppendError::Refused(StoreError::Closed))));
     }
 
     fn bytes(&self) -> usize {

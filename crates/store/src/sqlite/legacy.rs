@@ -22,9 +22,10 @@ use windlass_vocab::{Envelope, Hash, SessionId};
 use super::fault::meaning;
 use super::queue::{Patience, Queue};
 use super::{Folder, append, rows, schema};
+use crate::error::place;
 use crate::line::{BlobMap, hash_of};
 use crate::projections::project;
-use crate::verify::decode_stored;
+use crate::verify::{Chain, Noted};
 use crate::{Head, StoreError};
 
 const MAGIC: &[u8; 8] = b"WLSPOOL1";
@@ -37,6 +38,9 @@ const FIELDS: usize = 80;
 
 const SPOOL: &str = "spool";
 const WRITE_LOCK: &str = "write.lock";
+
+/// What a folder of version 2 has beside its database.
+pub(super) const FILES: [&str; 2] = [SPOOL, WRITE_LOCK];
 
 /// Brings the database of a folder of version 2 to this version, together with its spool.
 pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
@@ -57,7 +61,7 @@ pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), 
 
 /// Removes the files of version 2 from a folder that is of this version.
 pub(super) fn remove_files(folder: &Folder) {
-    for name in [SPOOL, WRITE_LOCK] {
+    for name in FILES {
         // A file that stays means nothing any more.
         let _ = fs::remove_file(folder.0.join(name));
     }
@@ -136,7 +140,7 @@ fn read(folder: &Folder, stored: &Stored) -> Result<Vec<u8>, StoreError> {
     }
     let lap = match (header.strip_prefix(MAGIC), header.last_chunk()) {
         (Some(_), Some(lap)) if header.len() == HEADER => u64::from_le_bytes(*lap),
-        _ => return Err(StoreError::Foreign { path }),
+        _ => return Err(StoreError::Foreign { place: place(&path) }),
     };
     let start = usize::try_from(stored.offset).unwrap_or(usize::MAX);
     match lap {
@@ -168,12 +172,12 @@ struct Spooled<'a> {
 impl Spooled<'_> {
     /// Its records, if it was written behind `head`.
     fn records_behind(&self, head: Head) -> Result<Option<Vec<Envelope>>, StoreError> {
-        if self.first != head.seq + 1 {
-            return Ok(None);
+        let (noted, mut records) = (Noted { seq: self.first, head: self.head }, Vec::new());
+        match Chain::behind(self.session, head).read_stored(noted, self.bytes, &BlobMap::new(), &mut records) {
+            Ok(()) => Ok(Some(records)),
+            Err(StoreError::Broken { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
-        let mut records = Vec::new();
-        decode_stored(self.session, self.first, self.bytes, &BlobMap::new(), &mut records)?;
-        Ok(records.first().is_some_and(|first| first.prev == head.hash).then_some(records))
     }
 }
 

@@ -13,6 +13,7 @@
 //! ```
 
 mod append;
+mod backup;
 mod blobs;
 mod claims;
 mod commit;
@@ -25,6 +26,7 @@ mod legacy;
 mod presence;
 mod private;
 mod queue;
+mod read_only;
 mod readers;
 mod remove;
 mod rows;
@@ -43,10 +45,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
+pub use self::backup::{BackedUp, BackupError};
+use self::read_only::Source;
 use self::readers::Log;
+use crate::error::place;
 use crate::{
-    Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError,
-    StoredBatch, Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow,
+    StoreError, StoredBatch, Waiting,
 };
 
 /// When a commit counts as done.
@@ -138,10 +143,32 @@ impl Folder {
 /// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    claims: claims::Claims,
     readers: readers::Readers,
-    writer: writer::Writing,
+    access: Access,
     loss: Mutex<Option<Loss>>,
+}
+
+/// What may be done with a folder.
+#[derive(Debug)]
+enum Access {
+    Write(claims::Claims, writer::Writing),
+    Read(Folder),
+}
+
+impl Access {
+    fn writer(&self) -> Result<&writer::Writing, StoreError> {
+        match self {
+            Self::Write(_, writer) => Ok(writer),
+            Self::Read(folder) => Err(StoreError::ReadOnly { place: place(&folder.0) }),
+        }
+    }
+
+    fn claims(&self) -> Result<&claims::Claims, StoreError> {
+        match self {
+            Self::Write(claims, _) => Ok(claims),
+            Self::Read(folder) => Err(StoreError::ReadOnly { place: place(&folder.0) }),
+        }
+    }
 }
 
 impl SqliteStore {
@@ -151,14 +178,22 @@ impl SqliteStore {
         let opened = schema::open(&folder, options.durability)?;
         let owned = claims::Owned::default();
         let loss = opened.counting.loss().cloned();
-        let log = if loss.is_some() { Log::Kept } else { Log::Moved };
         let writer = writer::Writing::start(&folder, opened, options, owned.clone())?;
+        let source = Source::Live(folder.database());
         Ok(Self {
-            readers: readers::Readers::new(&folder, log, owned.clone()),
-            claims: claims::Claims::open(folder, owned)?,
-            writer,
+            readers: readers::Readers::new(&folder, source, log(loss.as_ref()), owned.clone()),
+            access: Access::Write(claims::Claims::open(folder, owned)?, writer),
             loss: Mutex::new(loss),
         })
+    }
+
+    /// Opens a data folder for reading: one that can't be written. Whatever would write answers
+    /// [`StoreError::ReadOnly`]. What must be copied for that is put into the folder `scratch`, and removed at the end.
+    pub fn open_read_only(dir: &Path, scratch: &Path) -> Result<Self, StoreError> {
+        let folder = Folder(dir.to_owned());
+        let (source, loss) = read_only::open(&folder, scratch)?;
+        let readers = readers::Readers::new(&folder, source, log(loss.as_ref()), claims::Owned::default());
+        Ok(Self { readers, access: Access::Read(folder), loss: Mutex::new(loss) })
     }
 
     fn known_loss(&self) -> MutexGuard<'_, Option<Loss>> {
@@ -166,13 +201,25 @@ impl SqliteStore {
     }
 }
 
+/// What becomes of the write-ahead log.
+fn log(loss: Option<&Loss>) -> Log {
+    if loss.is_some() { Log::Kept } else { Log::Moved }
+}
+
 impl SessionLog for SqliteStore {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.submit(append::Append(sealed)))
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+        let session = sealed.session;
+        Box::pin(async move {
+            let appended = self.access.writer()?.submit(append::Append(sealed)).await;
+            if appended == Err(AppendError::Conflict) {
+                self.access.claims()?.lose(session);
+            }
+            appended
+        })
     }
 
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(self.writer.submit(append::Restore(batches)))
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+        Box::pin(async move { self.access.writer()?.submit(append::Restore(batches)).await })
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
@@ -216,7 +263,7 @@ impl SessionLog for SqliteStore {
 
     fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
         Box::pin(async move {
-            let accepted = self.writer.accept_loss()?;
+            let accepted = self.access.writer()?.accept_loss()?;
             *self.known_loss() = None;
             Ok(accepted)
         })
@@ -225,9 +272,9 @@ impl SessionLog for SqliteStore {
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let lease = self.claim(session).await?;
-            let removed = self.writer.submit(remove::Remove(session)).await;
+            let removed = self.access.writer()?.submit(remove::Remove(session)).await;
             drop(lease);
-            removed.map(drop)
+            Ok(removed.map(drop)?)
         })
     }
 }
@@ -237,19 +284,30 @@ impl Ownership for SqliteStore {
         Box::pin(async move {
             match self.loss() {
                 Some(loss) => Err(StoreError::Lost(loss)),
-                None => self.claims.claim(session),
+                None => {
+                    let claims = self.access.claims()?;
+                    let hold = claims.claim(session)?;
+                    // Nobody else writes now that the session is held.
+                    let head = self.readers.look_up(move |reading| reading.head(session)).await?;
+                    Ok(claims.lease(hold, head))
+                }
             }
         })
     }
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
-        Box::pin(async move { self.claims.is_claimed(session) })
+        Box::pin(async move {
+            match &self.access {
+                Access::Write(claims, _) => claims.is_claimed(session),
+                Access::Read(folder) => claims::is_claimed(folder, session),
+            }
+        })
     }
 }
 
 impl Inbox for SqliteStore {
     fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
-        Box::pin(self.writer.submit(inbox::PutMessage(session, message)))
+        Box::pin(async move { Ok(self.access.writer()?.submit(inbox::PutMessage(session, message)).await?) })
     }
 
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
@@ -257,7 +315,7 @@ impl Inbox for SqliteStore {
     }
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
-        Box::pin(self.writer.submit(inbox::DropWaiting(session)))
+        Box::pin(async move { Ok(self.access.writer()?.submit(inbox::DropWaiting(session)).await?) })
     }
 }
 

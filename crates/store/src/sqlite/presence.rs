@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::StoreError;
+use crate::{StoreError, error};
 
 /// A change within so short a time of the last may not show: the system's clock for files is a coarse one.
 const COARSE: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ impl Opened {
             Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Err(StoreError::of_io(&self.path, &error))
             }
-            Ok(_) | Err(_) => Err(StoreError::Gone { path: self.path.clone() }),
+            Ok(_) | Err(_) => Err(StoreError::Gone { place: error::place(&self.path) }),
         }
     }
 }

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::StoreError;
+use crate::error::place;
 
 /// What no queue of writers takes, however slow the disk.
 pub(super) const LONGEST: Duration = Duration::from_secs(30);
@@ -78,7 +79,7 @@ impl Queue {
         thread::Builder::new().name("windlass-queue".into()).spawn(queue).map_err(fault)?;
         match taken.recv_timeout(longest) {
             Ok(file) => self.file = file.map_err(fault)?,
-            Err(_) => return Err(StoreError::Locked { path: self.path.clone(), holder: self.holder() }),
+            Err(_) => return Err(StoreError::Locked { place: place(&self.path), holder: self.holder() }),
         }
         Ok(Held::Here)
     }

@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags, Params};
+use rusqlite::{Connection, Params, Row};
 use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
 use super::claims::Owned;
 use super::crew::Crew;
 use super::fault::meaning;
+use super::read_only::Source;
 use super::{Folder, append, rows, schema};
+use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
-use crate::verify::decode_stored;
+use crate::verify::{Chain, Noted};
 use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// What becomes of the write-ahead log when the last connection is closed.
@@ -34,6 +36,7 @@ pub(super) struct Readers {
 
 #[derive(Debug)]
 struct Shared {
+    source: Source,
     path: PathBuf,
     files: BlobFiles,
     log: Log,
@@ -41,9 +44,15 @@ struct Shared {
 }
 
 impl Readers {
-    pub(super) fn new(folder: &Folder, log: Log, owned: Owned) -> Self {
-        let shared = Shared { path: folder.database(), files: BlobFiles::new(folder), log, idle: Mutex::default() };
+    pub(super) fn new(folder: &Folder, source: Source, log: Log, owned: Owned) -> Self {
+        let (path, files) = (source.path(), BlobFiles::new(folder));
+        let shared = Shared { source, path, files, log, idle: Mutex::default() };
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
+    }
+
+    /// Where large contents are.
+    pub(super) fn files(&self) -> &BlobFiles {
+        &self.shared.files
     }
 
     /// Runs `read` against one moment of the database, where blocking is allowed.
@@ -86,8 +95,8 @@ impl Shared {
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
-        let gone = |error| if self.path.exists() { error } else { StoreError::Gone { path: self.path.clone() } };
-        let connection = schema::connect(&self.path, OpenFlags::empty()).map_err(gone)?;
+        let gone = |error| if self.path.exists() { error } else { StoreError::Gone { place: place(&self.path) } };
+        let connection = self.source.connect().map_err(gone)?;
         let fault = |error: rusqlite::Error| meaning(&self.path, &error);
         match self.log {
             Log::Moved => {}
@@ -106,6 +115,15 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    pub(super) fn connection(&self) -> &Connection {
+        self.connection
+    }
+
+    /// All sessions and their keys, whoever owns them.
+    pub(super) fn all_sessions(&self) -> Result<Vec<(SessionId, String)>, StoreError> {
+        rows::all(self.connection).map_err(self.fault())
+    }
+
     fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         |error| meaning(self.path, &error)
     }
@@ -127,7 +145,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
-        let sql = "SELECT seq, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
+        let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
@@ -139,29 +157,42 @@ impl Reading<'_> {
         before_seq: u64,
         most: u32,
     ) -> Result<Vec<Envelope>, StoreError> {
-        let sql = "SELECT seq, bytes FROM (
-                       SELECT seq, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
+        let sql = "SELECT seq, last, hash, epoch, bytes FROM (
+                       SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
                        ORDER BY seq DESC LIMIT ?3
                    ) ORDER BY seq";
         self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
     }
 
-    /// The records of the batches that `sql` finds, by number and bytes. They are decoded where the
-    /// database has them: a long session is not copied first.
+    /// The records of the batches that `sql` finds, which follow each other, by number, head and bytes. They are decoded
+    /// where the database has them: a long session is not copied first. Each is what was stored, behind the one
+    /// before it, or this is an error.
     fn decoded(&self, session: SessionId, sql: &str, which: impl Params) -> Result<Vec<Envelope>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(self.fault())?;
         let mut batches = statement.query(which).map_err(self.fault())?;
-        let mut records = Vec::new();
+        let (mut records, mut chain) = (Vec::new(), None);
         while let Some(row) = batches.next().map_err(self.fault())? {
-            let first_seq = rows::natural(row, 0).map_err(self.fault())?;
-            let bytes = rows::bytes(row, 1).map_err(self.fault())?;
+            let (noted, bytes) = batch(row).map_err(self.fault())?;
             let mut bodies = BlobMap::new();
             for hash in line::bodies_elsewhere(bytes) {
                 bodies.extend(self.content(hash)?.map(|content| (hash, content)));
             }
-            decode_stored(session, first_seq, bytes, &bodies, &mut records)?;
+            let chain = match &mut chain {
+                Some(chain) => chain,
+                None => chain.insert(self.chain_before(session, noted.seq)?),
+            };
+            chain.read_stored(noted, bytes, &bodies, &mut records)?;
         }
         Ok(records)
+    }
+
+    /// Stands behind the last batch before the one that begins with the record `seq`.
+    fn chain_before(&self, session: SessionId, seq: u64) -> Result<Chain, StoreError> {
+        if seq == 1 {
+            return Ok(Chain::new(session));
+        }
+        let before = append::head_before(self.connection, session, seq).map_err(self.fault())?;
+        Ok(Chain::behind(session, before))
     }
 
     pub(super) fn batches(&self, session: SessionId) -> Result<Vec<StoredBatch>, StoreError> {
@@ -178,8 +209,8 @@ impl Reading<'_> {
         self.connection
             .prepare_cached("SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 ORDER BY seq")?
             .query_map([session.0.as_bytes()], |row| {
-                let head = Head { seq: rows::natural(row, 1)?, hash: Hash(row.get(2)?), epoch: rows::natural(row, 3)? };
-                Ok(StoredBatch { seq: rows::natural(row, 0)?, head, bytes: row.get(4)?, blobs: Vec::new() })
+                let (Noted { seq, head }, bytes) = batch(row)?;
+                Ok(StoredBatch { seq, head, bytes: bytes.to_vec(), blobs: Vec::new() })
             })?
             .collect()
     }
@@ -221,4 +252,10 @@ impl Reading<'_> {
             content => Ok(content),
         }
     }
+}
+
+/// A row of `seq, last, hash, epoch, bytes`.
+fn batch<'r>(row: &'r Row<'_>) -> rusqlite::Result<(Noted, &'r [u8])> {
+    let head = Head { seq: rows::natural(row, 1)?, hash: Hash(row.get(2)?), epoch: rows::natural(row, 3)? };
+    Ok((Noted { seq: rows::natural(row, 0)?, head }, rows::bytes(row, 4)?))
 }

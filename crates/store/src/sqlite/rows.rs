@@ -47,6 +47,12 @@ pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec
         .collect()
 }
 
+/// All sessions and their keys, whoever owns them.
+pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<(SessionId, String)>> {
+    let mut statement = connection.prepare_cached("SELECT session, key FROM sessions ORDER BY created, session")?;
+    statement.query_map([], |row| Ok((session(row, 0)?, row.get(1)?)))?.collect()
+}
+
 /// The session an owner knows by this key.
 pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite::Result<Option<SessionId>> {
     connection

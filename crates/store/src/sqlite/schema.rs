@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,12 +16,13 @@ use super::fault::meaning;
 use super::queue::{LONGEST, Patience, Queue};
 use super::{Durability, Folder, blobs, claims, legacy, private};
 use crate::StoreError;
+use crate::error::place;
 
 /// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
 const APPLICATION_ID: i32 = 0x574c_4a31;
 
 /// The version of the tables.
-const SCHEMA_VERSION: u32 = 3;
+pub(super) const SCHEMA_VERSION: u32 = 3;
 
 /// Pages in the write-ahead log before a commit moves them into the database: 256 MiB. The writer
 /// does so by itself long before.
@@ -99,8 +101,17 @@ pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, St
     queue.enter(Patience::Wait)?;
     let opened = open_first(folder, durability);
     queue.leave();
-    let (connection, counting) = opened?;
+    let (connection, counting) = opened.map_err(|error| unwritable(folder).unwrap_or(error))?;
     Ok(Opened { connection, queue, counting })
+}
+
+/// Whether an error comes from a folder in which nothing can be made: SQLite does not tell that from other faults.
+fn unwritable(folder: &Folder) -> Option<StoreError> {
+    let probe = folder.0.join(format!("probe-{}", std::process::id()));
+    let made = private::file().create_new(true).open(&probe);
+    let _ = fs::remove_file(&probe);
+    let refused = StoreError::of_io(&folder.0, &made.err()?);
+    matches!(refused, StoreError::ReadOnly { .. }).then_some(refused)
 }
 
 /// At the head of the queue.
@@ -117,9 +128,9 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         Err(error) if error.kind() == io::ErrorKind::NotFound => create_unless_lost(folder)?,
         Ok(_) | Err(_) => {}
     }
-    let mut connection = connect(&path, OpenFlags::empty())?;
+    let mut connection = connect(&path)?;
     if connection.is_readonly("main").map_err(fault)? {
-        return Err(StoreError::ReadOnly { path });
+        return Err(StoreError::ReadOnly { place: place(&path) });
     }
     match inspect(&connection, &path)? {
         Found::Ours => {}
@@ -130,7 +141,7 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         Found::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
-            connection = connect(&path, OpenFlags::empty())?;
+            connection = connect(&path)?;
         }
     }
     legacy::remove_files(folder);
@@ -170,10 +181,34 @@ fn ends_within_a_page(folder: &Folder) -> io::Result<bool> {
 }
 
 /// A connection to the database at `path`.
-pub(super) fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    connect_with(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+/// A connection that writes nothing, not even what SQLite keeps beside the database.
+pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
+    connect_with(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// A connection to a file that nobody changes: without locks, and without looking for a log.
+pub(super) fn connect_unchanging(path: &Path) -> Result<Connection, StoreError> {
+    let escaped: String = path
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
+            byte => format!("%{byte:02x}"),
+        })
+        .collect();
+    let absolute = if path.is_absolute() { "//" } else { "" };
+    let name = format!("file:{absolute}{escaped}?immutable=1");
+    connect_with(path, Path::new(&name), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}
+
+fn connect_with(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
-    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    let connection = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fault)?;
     connection.busy_timeout(BUSY_WAIT).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(64);
     // Without it SQLite plans a prepared statement anew whenever it is given other parameters.
@@ -191,21 +226,34 @@ enum Found {
 fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
-    let application = number("PRAGMA application_id")?;
-    let version = number("PRAGMA user_version")?;
-    let tables = number("SELECT count(*) FROM sqlite_schema")?;
-    if (application, version, tables) == (0, 0, 0) {
+    let described = (
+        number("PRAGMA application_id")?,
+        number("PRAGMA user_version")?,
+        number("SELECT count(*) FROM sqlite_schema")?,
+    );
+    if described == (0, 0, 0) {
         return Ok(Found::Nothing);
     }
+    match version(connection, path)? {
+        SCHEMA_VERSION => Ok(Found::Ours),
+        1 => Ok(Found::Version1),
+        2 => Ok(Found::Version2),
+        _ => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
+    }
+}
+
+/// The version of a database of ours, which is not above this one.
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+    let fault = |error: rusqlite::Error| meaning(path, &error);
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
+    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     if application != i64::from(APPLICATION_ID) {
-        return Err(StoreError::Foreign { path: path.to_owned() });
+        return Err(StoreError::Foreign { place: place(path) });
     }
     match u32::try_from(version) {
         Ok(found) if found > SCHEMA_VERSION => Err(StoreError::Newer { found }),
-        Ok(SCHEMA_VERSION) => Ok(Found::Ours),
-        Ok(1) => Ok(Found::Version1),
-        Ok(2) => Ok(Found::Version2),
-        Ok(_) | Err(_) => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
+        Ok(found @ 1..) => Ok(found),
+        Ok(0) | Err(_) => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
     }
 }
 
@@ -238,7 +286,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
         Ok(()) | Err(_) => {}
     }
     private::file().create_new(true).open(&unfinished).map_err(io_fault)?;
-    let connection = connect(&unfinished, OpenFlags::empty())?;
+    let connection = connect(&unfinished)?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
          {TABLES} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;"

@@ -12,12 +12,13 @@ use super::claims::Owned;
 use super::commit::Committer;
 use super::job::{Job, Pending};
 use super::queue::Patience;
+use super::read_only::Source;
 use super::readers::{Log, Readers};
 use super::remove::Remove;
 use super::{Durability, Folder, SqliteOptions, schema};
 use crate::conformance::sample;
 use crate::projections::project;
-use crate::{Batch, Entry, Head, Sealed, StoreError, Writer, hash_of};
+use crate::{AppendError, Batch, Entry, Head, Sealed, Writer, hash_of};
 
 fn session(n: u8) -> SessionId {
     SessionId(uuid::Uuid::from_u128(u128::from(n) + 1))
@@ -52,7 +53,7 @@ fn committer(dir: &Path) -> Committer {
     Committer::new(&folder, opened, options).unwrap()
 }
 
-fn commit(committer: &mut Committer, sealed: Sealed) -> Result<(), StoreError> {
+fn commit(committer: &mut Committer, sealed: Sealed) -> Result<(), AppendError> {
     let (caller, mut answer) = oneshot::channel();
     let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(Append(sealed), caller))];
     committer.commit(&mut group, Patience::Wait).unwrap();
@@ -112,7 +113,10 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let processes = std::array::from_fn(|_| Some(committer(dir.path())));
-        let readers = Readers::new(&Folder(dir.path().to_owned()), Log::Moved, Owned::default());
+        let readers = {
+            let folder = Folder(dir.path().to_owned());
+            Readers::new(&folder, Source::Live(folder.database()), Log::Moved, Owned::default())
+        };
         Self {
             dir,
             processes,
@@ -164,7 +168,7 @@ impl World {
         for Owner { process, mut writer } in std::mem::take(&mut self.overtaken) {
             // proves J5: it writes nothing more
             let refused = commit(self.process(process), writer.seal(plain()).unwrap());
-            assert_eq!(refused, Err(StoreError::Conflict));
+            assert_eq!(refused, Err(AppendError::Conflict));
         }
     }
 

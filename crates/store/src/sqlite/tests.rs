@@ -12,7 +12,7 @@ use super::job::{Job, Pending};
 use super::queue::Patience;
 use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
 use crate::conformance::sample;
-use crate::{Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
+use crate::{AppendError, Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
 
 fn session(n: u128) -> SessionId {
     SessionId(uuid::Uuid::from_u128(n))
@@ -31,17 +31,17 @@ fn options(durability: Durability) -> SqliteOptions {
 
 struct Bench {
     committer: Committer,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
-type Answer = oneshot::Receiver<Result<(), StoreError>>;
+type Answer = oneshot::Receiver<Result<(), AppendError>>;
 
 impl Bench {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder(dir.path().to_owned());
         let opened = schema::open(&folder, Durability::Normal).unwrap();
-        Self { committer: Committer::new(&folder, opened, options(Durability::Normal)).unwrap(), _dir: dir }
+        Self { committer: Committer::new(&folder, opened, options(Durability::Normal)).unwrap(), dir }
     }
 
     /// Lets the database grow by this many pages and no more, as a disk that is nearly full would.
@@ -51,7 +51,7 @@ impl Bench {
         connection.query_row(&format!("PRAGMA max_page_count = {}", used + pages), [], |_| Ok(())).unwrap();
     }
 
-    fn commit(&mut self, group: impl IntoIterator<Item = Sealed>) -> Vec<Result<(), StoreError>> {
+    fn commit(&mut self, group: impl IntoIterator<Item = Sealed>) -> Vec<Result<(), AppendError>> {
         let jobs = group.into_iter().map(|sealed| {
             let (caller, answer) = oneshot::channel();
             (Box::new(Pending::new(Append(sealed), caller)) as Box<dyn Job>, answer)
@@ -69,8 +69,8 @@ fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room()
     let mut bench = Bench::new();
     bench.room(20);
     let results = bench.commit([opening(1, 0), opening(2, 1_000_000), opening(3, 0)]);
-    assert!(matches!(results[..], [Ok(()), Err(StoreError::Full { .. }), Ok(())]), "{results:?}");
-    assert!(matches!(bench.commit([opening(2, 1_000_000)])[..], [Err(StoreError::Full { .. })]));
+    assert!(matches!(results[..], [Ok(()), Err(AppendError::Refused(StoreError::Full { .. })), Ok(())]), "{results:?}");
+    assert!(matches!(bench.commit([opening(2, 1_000_000)])[..], [Err(AppendError::Refused(StoreError::Full { .. }))]));
     bench.room(1_000);
     assert_eq!(bench.commit([opening(2, 1_000_000), opening(4, 0)]), [Ok(()), Ok(())]);
 }
@@ -81,7 +81,7 @@ fn a_conflict_within_a_group_leaves_the_others_stored() {
     let mut other_writer = opening(1, 0);
     other_writer.head.hash.0[0] ^= 1;
     let results = bench.commit([opening(1, 0), other_writer, opening(1, 0), opening(2, 0)]);
-    assert_eq!(results, [Ok(()), Err(StoreError::Conflict), Ok(()), Ok(())]);
+    assert_eq!(results, [Ok(()), Err(AppendError::Conflict), Ok(()), Ok(())]);
 }
 
 /// A store whose first commit waits for a word, and what its hook saw.
@@ -192,4 +192,54 @@ async fn a_long_life_moves_its_log_into_the_database() {
     // Forty megabytes were written, and the log is not left to grow.
     assert!(std::fs::metadata(dir.path().join("windlass.db")).unwrap().len() > 20 * 1024 * 1024);
     verify(&store, session(1)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_name_that_can_be_removed_lets_two_write_at_once() {
+    // proves J5, J9: every record that was answered with Ok is there
+    let dir = tempfile::tempdir().unwrap();
+    let held = held_store(dir.path(), Durability::Full);
+    let _owned = held.store.claim(session(9)).await.unwrap();
+    let store = Arc::clone(&held.store);
+    let first = tokio::spawn(async move { store.append(opening(1, 0)).await });
+    held.first_commit.recv().unwrap();
+    // It is inside a commit. Whatever is no part of the database goes.
+    for entry in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+        if !entry.file_name().to_str().unwrap().starts_with("windlass.db") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    let path = dir.path().to_owned();
+    let second = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let other = SqliteStore::open(&path, options(Durability::Full)).unwrap();
+        runtime.block_on(async { other.append(opening(2, 0)).await })
+    });
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+        assert!(!second.is_finished(), "it writes beside another");
+    }
+    held.release.send(()).unwrap();
+    first.await.unwrap().unwrap();
+    second.join().unwrap().unwrap();
+    for n in 1..=2 {
+        assert_eq!(verify(held.store.as_ref(), session(n)).await.unwrap().records, 1);
+    }
+}
+
+#[test]
+fn whoever_finds_the_queue_lost_waits_for_sqlites_own_lock() {
+    // proves J5: two processes never write at once, nor does one fail because another writes
+    let mut bench = Bench::new();
+    let blocker = rusqlite::Connection::open(bench.dir.path().join("windlass.db")).unwrap();
+    blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| bench.commit([opening(1, 0)]));
+        for _ in 0..50 {
+            std::thread::yield_now();
+            assert!(!writing.is_finished());
+        }
+        blocker.execute_batch("COMMIT").unwrap();
+        assert_eq!(writing.join().unwrap(), [Ok(())]);
+    });
 }

@@ -19,7 +19,7 @@ use super::commit::{Committer, Opened, Upkeep};
 use super::job::{Job, Pending, Work};
 use super::queue::Patience;
 use super::{Durability, Folder, SqliteOptions};
-use crate::{Loss, StoreError};
+use crate::{AppendError, Loss, StoreError};
 
 /// The most jobs in one transaction.
 const GROUP: usize = 512;
@@ -87,13 +87,15 @@ impl Writing {
     }
 
     /// Hands work in and waits for its commit.
-    pub(super) async fn submit<W: Work>(&self, work: W) -> Result<W::Output, StoreError> {
+    pub(super) async fn submit<W: Work>(&self, work: W) -> Result<W::Output, AppendError> {
         let (caller, answer) = oneshot::channel();
         if let Some(job) = self.write_here(Box::new(Pending::new(work, caller))) {
             self.shared.queued.fetch_add(1, Ordering::AcqRel);
-            self.send(Errand::Write(job));
+            if !self.send(Errand::Write(job)) {
+                return Err(AppendError::Refused(StoreError::Closed));
+            }
         }
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        answer.await.unwrap_or_else(|_| Err(AppendError::Unknown { why: "the thread that writes ended".into() }))
     }
 
     /// Commits on this thread if that needs no waiting; else gives the job back.
@@ -122,9 +124,9 @@ impl Writing {
         None
     }
 
-    fn send(&self, errand: Errand) {
-        // A job that can't be sent is dropped, and its caller told `Closed`.
-        let _ = self.jobs.as_ref().map(|jobs| jobs.send(errand));
+    /// Whether the thread has it.
+    fn send(&self, errand: Errand) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(errand).is_ok())
     }
 }
 
@@ -138,7 +140,7 @@ impl Drop for Writing {
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been printed; its callers were told `Closed`.
+            // A panic of the thread has been printed, and its callers were told.
             let _ = thread.join();
         }
     }

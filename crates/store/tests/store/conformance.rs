@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use windlass_store::{Durability, MemoryStore, SqliteOptions, SqliteStore, conformance};
+use windlass_store::{Durability, MemoryStore, SqliteOptions, SqliteStore, Store, conformance};
 
 async fn check_sqlite(durability: Durability) {
     let dir = tempfile::tempdir().unwrap();
@@ -10,7 +10,8 @@ async fn check_sqlite(durability: Durability) {
     conformance::check_all(|| {
         let options = SqliteOptions { durability, ..SqliteOptions::default() };
         let folder = dir.path().join(count.fetch_add(1, Ordering::Relaxed).to_string());
-        Box::new(SqliteStore::open(&folder, options).unwrap())
+        let open = || -> Box<dyn Store> { Box::new(SqliteStore::open(&folder, options.clone()).unwrap()) };
+        [open(), open()]
     })
     .await
     .unwrap();
@@ -18,7 +19,12 @@ async fn check_sqlite(durability: Durability) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_memory_store_conforms() {
-    conformance::check_all(|| Box::new(MemoryStore::new())).await.unwrap();
+    conformance::check_all(|| {
+        let store = MemoryStore::new();
+        [Box::new(store.clone()), Box::new(store)]
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

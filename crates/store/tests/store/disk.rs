@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    Batch, Durability, Entry, Head, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer, verify,
+    AppendError, Batch, Durability, Entry, Head, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer,
+    export, verify,
 };
 use windlass_testkit::small_disk;
 use windlass_vocab::SessionId;
@@ -50,12 +51,15 @@ async fn fill_disk(mount: &Path, durability: Durability) {
         let sealed = writer.seal(filled(50_000)).unwrap();
         match store.append(sealed.clone()).await {
             Ok(()) => {}
-            Err(StoreError::Full { .. }) => break sealed,
+            Err(AppendError::Refused(StoreError::Full { .. })) => break sealed,
             Err(other) => panic!("{other:?}"),
         }
     };
     let too_large_for_the_database = Writer::new(session(1), refused.expected, 3).seal(filled(LARGE)).unwrap();
-    assert!(matches!(store.append(too_large_for_the_database).await, Err(StoreError::Full { .. })));
+    assert!(matches!(
+        store.append(too_large_for_the_database).await,
+        Err(AppendError::Refused(StoreError::Full { .. }))
+    ));
     assert_eq!(store.head(session(1)).await.unwrap(), refused.expected);
     verify(&store, session(1)).await.unwrap();
     std::fs::remove_file(&ballast).unwrap();
@@ -80,12 +84,53 @@ fn a_disk_that_can_not_be_written_is_said_to_be_so() {
     let mut writer = Writer::new(session(1), Head::default(), 1);
     let opened = Batch { entries: vec![Entry::new(sample::opened("ada", "notes"))], ..Batch::default() };
     runtime.block_on(store.append(writer.seal(opened).unwrap())).unwrap();
+    // As a process leaves it that was killed: with a log, and with and without what SQLite shares.
+    let killed = mount.join("killed");
+    let without = mount.join("without");
+    for (to, names) in [(&killed, &FILES[..]), (&without, &FILES[..3])] {
+        std::fs::create_dir(to).unwrap();
+        for name in names {
+            std::fs::copy(full.join(name), to.join(name)).unwrap();
+        }
+    }
+    let old = mount.join("old");
+    std::fs::create_dir(&old).unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/folders/v2-spool");
+    for name in ["windlass.db", "windlass.db-wal", "spool", "claims", "write.lock"] {
+        std::fs::copy(fixture.join(name), old.join(name)).unwrap();
+    }
     drop(store);
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status().unwrap();
     assert!(remounted.success());
-    for dir in [full, mount.join("new")] {
+    for dir in [full.clone(), mount.join("new")] {
         let error = open(&dir, Durability::Full).unwrap_err();
         assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
         assert!(error.to_string().contains("choose another data folder"));
     }
+    let scratch = tempfile::tempdir().unwrap();
+    for dir in [&full, &killed, &without] {
+        runtime.block_on(read_what_is_there(dir, scratch.path(), &writer));
+    }
+    let store = SqliteStore::open_read_only(&old, scratch.path()).unwrap();
+    let second = "0198f3a0-0000-7000-8000-000000000002".parse().unwrap();
+    assert_eq!(runtime.block_on(verify(&store, second)).unwrap().records, 6);
+    drop(store);
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "copies are removed");
+}
+
+const FILES: [&str; 4] = ["windlass.db", "windlass.db-wal", "commits", "windlass.db-shm"];
+
+/// All that reads works, and nothing that writes.
+async fn read_what_is_there(dir: &Path, scratch: &Path, writer: &Writer) {
+    let store = SqliteStore::open_read_only(dir, scratch).unwrap();
+    assert_eq!((store.head(session(1)).await, store.loss()), (Ok(writer.head), None), "{dir:?}");
+    assert_eq!(store.read(session(1), 0).await.unwrap().len(), 1);
+    assert_eq!(store.sessions("ada").await.unwrap().len(), 1);
+    assert!(!store.is_claimed(session(1)).await.unwrap());
+    verify(&store, session(1)).await.unwrap();
+    export(&store, session(1), &mut Vec::new()).await.unwrap();
+    let next = writer.clone().seal(filled(10)).unwrap();
+    let refused = store.append(next).await;
+    assert!(matches!(refused, Err(AppendError::Refused(StoreError::ReadOnly { .. }))), "{refused:?}");
+    assert!(matches!(store.claim(session(1)).await, Err(StoreError::ReadOnly { .. })));
 }

@@ -108,3 +108,19 @@ async fn a_bit_that_changed_in_the_file_of_batches_is_told() {
     }
     assert!(told > 50 && ends < 25, "{told} {ends}");
 }
+
+#[tokio::test]
+async fn batches_that_follow_another_history_are_not_taken_for_this_ones() {
+    // proves J9, J11: the number alone does not make a batch the next one
+    let dir = copy();
+    let database = rusqlite::Connection::open(dir.path().join("windlass.db")).unwrap();
+    let session: SessionId = SESSIONS[1].1.parse().unwrap();
+    let lost = "UPDATE batches SET hash = zeroblob(32) WHERE session = ?1 AND seq = (SELECT max(seq) FROM batches \
+                WHERE session = ?1)";
+    assert_eq!(database.execute(lost, [session.0.as_bytes()]).unwrap(), 1);
+    drop(database);
+    let store = open(dir.path()).unwrap();
+    assert_eq!(store.head(session).await.unwrap().seq, 3);
+    let whole = fs::read_to_string(fixture().join("first.jsonl")).unwrap();
+    assert_eq!(exported(&store, SESSIONS[0].1.parse().unwrap()).await, whole);
+}

@@ -7,8 +7,8 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 use proptest::sample::Index;
 use windlass_store::conformance::sample;
 use windlass_store::{
-    Batch, Durability, Entry, Head, Inbox, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer,
-    verify,
+    AppendError, Batch, Durability, Entry, Head, Inbox, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError,
+    Writer, verify,
 };
 use windlass_vocab::{Record, SessionId};
 
@@ -92,7 +92,8 @@ async fn said(dir: &Path, head: Head) -> Said {
     let next = writer.seal(batch(sample::lease(2))).unwrap();
     let Some(loss) = store.loss() else {
         let read = store.read(session(1), 0).await;
-        if matches!(found, Err(StoreError::Damaged { .. })) || matches!(read, Err(StoreError::Damaged { .. })) {
+        let told = |error: &StoreError| matches!(error, StoreError::Damaged { .. } | StoreError::Broken { .. });
+        if found.as_ref().is_err_and(told) || read.as_ref().is_err_and(told) {
             return Said::Refused;
         }
         assert_eq!(found, Ok(head), "it goes on without a word");
@@ -102,7 +103,7 @@ async fn said(dir: &Path, head: Head) -> Said {
     // It can be read, and nothing is written.
     store.sessions("ada").await.unwrap();
     let lost = StoreError::Lost(loss.clone());
-    assert_eq!(store.append(next).await, Err(lost.clone()));
+    assert_eq!(store.append(next).await, Err(AppendError::Refused(lost.clone())));
     assert_eq!(store.claim(session(1)).await.err(), Some(lost.clone()));
     assert_eq!(store.put(session(1), sample::waiting("m", "hi")).await, Err(lost.clone()));
     assert_eq!(store.remove(session(1)).await, Err(lost));
@@ -277,6 +278,6 @@ async fn a_log_that_was_removed_under_a_process_takes_nothing_more() {
         let mut written = Written::new().await;
         fs::remove_file(written.dir.path().join(name)).unwrap();
         let refused = written.store.append(written.writer.seal(batch(sample::lease(1))).unwrap()).await;
-        assert!(matches!(refused, Err(StoreError::Gone { .. })), "{name}: {refused:?}");
+        assert!(matches!(refused, Err(AppendError::Refused(StoreError::Gone { .. }))), "{name}: {refused:?}");
     }
 }

@@ -85,6 +85,43 @@ async fn sixteen_processes_share_one_file_without_a_failure() {
 }
 
 #[tokio::test]
+async fn a_backup_taken_while_processes_write_is_whole() {
+    // proves J9
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let mut large = Writer::new(session(99), Head::default(), 1);
+    let opened = Batch {
+        entries: vec![Entry::new(sample::opened("ada", "large"))],
+        blobs: vec![vec![7; 9 * 1024 * 1024].into()],
+        ..Batch::default()
+    };
+    store.append(large.seal(opened).unwrap()).await.unwrap();
+    let children: Vec<_> = (1..=4).map(|n| child(dir.path(), &n.to_string())).collect();
+    let mut counts = Vec::new();
+    for n in 0..3 {
+        let to = dir.path().join("backups").join(n.to_string());
+        let held = store.backup(&to).await.unwrap();
+        assert_eq!((held.broken.as_slice(), held.loss), (&[][..], None));
+        // It is a data folder like any other, and goes on by itself.
+        let copy = open(&to);
+        assert_eq!((copy.loss(), copy.sessions("ada").await.unwrap().len() as u64), (None, held.sessions));
+        let mut writer = Writer::new(session(99), copy.head(session(99)).await.unwrap(), 5);
+        let next = Batch { entries: vec![Entry::new(sample::lease(2))], ..Batch::default() };
+        copy.append(writer.seal(next).unwrap()).await.unwrap();
+        assert_eq!(verify(&copy, session(99)).await.unwrap().records, 2);
+        assert!(store.backup(&to).await.unwrap_err().to_string().contains("is not empty"));
+        counts.push(held.records);
+    }
+    assert!(counts.is_sorted(), "{counts:?}");
+    for child in children {
+        assert!(child.wait_with_output().unwrap().status.success());
+    }
+    let last = dir.path().join("last");
+    assert_eq!(store.backup(&last).await.unwrap().records, 1 + 4 * (BATCHES + 1));
+    assert_eq!(open(&last).waiting(session(0)).await.unwrap(), store.waiting(session(0)).await.unwrap());
+}
+
+#[tokio::test]
 async fn a_session_is_freed_by_the_death_of_its_owner() {
     // proves J5
     let dir = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    Batch, Blobs, Entry, Head, Inbox, Ownership, Put, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError,
-    Writer, hash_of, verify,
+    AppendError, Batch, Blobs, Branch, Entry, ExportError, Fork, ForkError, Head, Inbox, Ownership, Prefix, Put,
+    SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, export, hash_of, verify, whole_prefix,
 };
 use windlass_vocab::{At, Record, SessionId};
 
@@ -66,7 +66,7 @@ async fn two_handles_on_one_session_fence_each_other() {
     let _lease = new.claim(session()).await.unwrap();
     new.append(fresh.seal(batch(sample::lease(3))).unwrap()).await.unwrap();
     let late = stale.seal(batch(sample::accepted("m2", "late"))).unwrap();
-    assert_eq!(old.append(late).await, Err(StoreError::Conflict));
+    assert_eq!(old.append(late).await, Err(AppendError::Conflict));
     new.append(fresh.seal(batch(sample::accepted("m2", "in time"))).unwrap()).await.unwrap();
 }
 
@@ -97,10 +97,10 @@ async fn a_prompt_of_many_megabytes_lives_in_a_file_and_goes_with_its_session() 
     assert!(fs::metadata(&file).unwrap().len() > LARGE as u64);
 
     fs::rename(&file, file.with_extension("gone")).unwrap();
-    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Damaged { .. })));
+    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Broken { seq: 2, .. })));
     assert!(matches!(verify(&store, session()).await, Err(VerifyError::Break(broken)) if broken.seq == 2));
     fs::write(&file, "something else").unwrap();
-    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Damaged { .. })));
+    assert!(matches!(store.read(session(), 0).await, Err(StoreError::Broken { seq: 2, .. })));
     assert!(matches!(store.blob(sealed.blobs[0].0).await, Err(StoreError::Damaged { .. })));
     assert!(matches!(verify(&store, session()).await, Err(VerifyError::Break(broken)) if broken.seq == 2));
     fs::rename(file.with_extension("gone"), &file).unwrap();
@@ -126,6 +126,28 @@ async fn a_changed_journal_is_found_out() {
         let store = open(dir.path()).unwrap();
         let error = verify(&store, session()).await.unwrap_err();
         assert!(matches!(&error, VerifyError::Break(broken) if broken.seq == seq), "{sql}: {error}");
+        // Nobody goes on with it: not who reads it all, nor who reads its end, copies it or takes it elsewhere.
+        let broken = |error: &StoreError| matches!(error, StoreError::Broken { seq: found, .. } if *found == seq);
+        assert!(broken(&store.read(session(), 0).await.unwrap_err()), "{sql}");
+        let mut out = Vec::new();
+        let exported = export(&store, session(), &mut out).await;
+        assert!(matches!(exported, Err(ExportError::Store(error)) if broken(&error)) && out.is_empty(), "{sql}");
+        let branch = Branch {
+            session: SessionId(uuid::Uuid::nil()),
+            key: "fork".into(),
+            version: "1".into(),
+            at: At(0),
+            nonce: 1,
+        };
+        let forked = Fork::begin(&store, session(), None, branch.clone()).await;
+        assert!(matches!(forked, Err(ForkError::Store(error)) if broken(&error)), "{sql}");
+        // What is whole can be copied, and only that.
+        let Prefix { whole, broken } = whole_prefix(&store, session()).await.unwrap();
+        assert_eq!((whole.records < seq, broken.map(|at| at.seq)), (true, Some(seq)), "{sql}");
+        if whole.records > 0 {
+            let saved = Fork::begin(&store, session(), Some(whole.records), branch).await.unwrap();
+            assert_eq!(saved.records().count() as u64, whole.records);
+        }
     }
 }
 
@@ -135,7 +157,7 @@ async fn an_unreadable_record_is_an_error_that_names_it() {
     let dir = used_folder().await;
     tamper(dir.path(), "UPDATE batches SET bytes = x'ff0a' WHERE seq = 3");
     let error = open(dir.path()).unwrap().read(session(), 0).await.unwrap_err();
-    assert!(matches!(&error, StoreError::Damaged { what } if what.contains("record 3")), "{error}");
+    assert!(matches!(&error, StoreError::Broken { seq: 3, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -148,18 +170,24 @@ async fn a_database_of_a_newer_version_is_left_alone() {
 #[tokio::test]
 async fn a_record_of_a_newer_version_is_shown_as_far_as_its_form_is_ours() {
     // proves J7
-    let newer = |form: &str| {
-        let version = "replace(CAST(bytes AS TEXT), '\"v\":1', '\"v\":9')";
-        format!("UPDATE batches SET bytes = CAST({} AS BLOB) WHERE seq = 3", form.replace('?', version))
-    };
+    /// As a later version would have stored the batch at record 3, the last.
+    fn write_newer(dir: &Path, form: impl Fn(String) -> String) {
+        let connection = rusqlite::Connection::open(dir.join("windlass.db")).unwrap();
+        let sql = "SELECT CAST(bytes AS TEXT) FROM batches WHERE seq = 3";
+        let text: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        let newer = form(text.replace(r#""v":1"#, r#""v":9"#)).into_bytes();
+        connection.execute_batch("DELETE FROM batches WHERE seq > 3").unwrap();
+        let set = "UPDATE batches SET bytes = ?1, hash = ?2 WHERE seq = 3";
+        connection.execute(set, (&newer, hash_of(&newer).0)).unwrap();
+    }
     let dir = used_folder().await;
     let before = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
-    tamper(dir.path(), &newer("?"));
+    write_newer(dir.path(), |text| text);
     let after = open(dir.path()).unwrap().read(session(), 2).await.unwrap();
     assert!(matches!(after[0].record, Record::Unknown(_)), "{:?}", after[0]);
     assert_eq!(after[0].record.kind(), before[0].record.kind());
     let dir = used_folder().await;
-    tamper(dir.path(), &newer("replace(?, '\"kind\"', '\"sort\"')"));
+    write_newer(dir.path(), |text| text.replace(r#""kind""#, r#""sort""#));
     assert_eq!(open(dir.path()).unwrap().read(session(), 0).await, Err(StoreError::Newer { found: 9 }));
 }
 
@@ -170,10 +198,10 @@ fn a_file_of_somebody_else_is_left_alone() {
     let path = dir.path().join("windlass.db");
     tamper(dir.path(), "CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('pie')");
     let before = fs::read(&path).unwrap();
-    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { path: path.clone() });
+    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { place: path.display().to_string() });
     assert_eq!(fs::read(&path).unwrap(), before);
     fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
-    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { path });
+    assert_eq!(open(dir.path()).unwrap_err(), StoreError::Foreign { place: path.display().to_string() });
 }
 
 #[tokio::test]
@@ -193,7 +221,7 @@ async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
         match read {
             // The last page need not be needed.
             Ok(read) => assert!(read == records && cut > 4_096, "cut at {cut}"),
-            Err(StoreError::Damaged { .. } | StoreError::Foreign { .. }) => {}
+            Err(StoreError::Damaged { .. } | StoreError::Broken { .. } | StoreError::Foreign { .. }) => {}
             Err(other) => panic!("cut at {cut}: {other:?}"),
         }
     }
@@ -214,11 +242,15 @@ async fn a_database_with_garbage_inside_never_panics() {
         for result in [
             store.read(session(), 0).await.map(drop),
             store.sessions("ada").await.map(drop),
-            store.append(writer.seal(batch(sample::lease(9))).unwrap()).await,
+            store.append(writer.seal(batch(sample::lease(9))).unwrap()).await.map_err(StoreError::from),
         ] {
             let told = matches!(
                 result,
-                Ok(()) | Err(StoreError::Damaged { .. } | StoreError::Conflict | StoreError::Foreign { .. })
+                Ok(())
+                    | Err(StoreError::Damaged { .. }
+                        | StoreError::Broken { .. }
+                        | StoreError::Conflict
+                        | StoreError::Foreign { .. })
             );
             assert!(told, "page at {at}: {result:?}");
         }
@@ -231,7 +263,7 @@ fn a_data_folder_that_can_not_be_is_an_error_that_names_it() {
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
     let error = open(&file).unwrap_err();
-    assert!(matches!(&error, StoreError::Io { path, .. } if path == &file), "{error:?}");
+    assert!(matches!(&error, StoreError::Io { place, .. } if *place == file.display().to_string()), "{error:?}");
 }
 
 #[tokio::test]
@@ -264,9 +296,10 @@ async fn a_database_that_was_removed_takes_nothing_more() {
         store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
         how(&dir);
         let error = store.append(writer.seal(batch(sample::accepted("m1", "hi"))).unwrap()).await.unwrap_err();
-        assert_eq!(error, StoreError::Gone { path: dir.join("windlass.db") });
+        let gone = StoreError::Gone { place: dir.join("windlass.db").display().to_string() };
+        assert_eq!(error, AppendError::Refused(gone.clone()));
         assert!(error.to_string().contains("The journal is lost"), "{error}");
-        assert_eq!(store.claim(session()).await.err(), Some(StoreError::Gone { path: dir.join("windlass.db") }));
+        assert_eq!(store.claim(session()).await.err(), Some(gone));
         assert!(!dir.exists(), "nothing is made in its place");
     }
 }

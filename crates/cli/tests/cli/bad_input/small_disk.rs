@@ -74,17 +74,38 @@ fn a_data_folder_that_can_not_be_written_is_said_to_be_so() {
     let Some(mount) = small_disk(8, module_path!(), "a_data_folder_that_can_not_be_written_is_said_to_be_so") else {
         return;
     };
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("Aye.")]));
     let used = mount.join("used");
-    assert_eq!(run_on(&bench, &used, &["run", "go"]).code, 0);
+    assert_eq!(run_on(&bench, &used, &["run", "go", "--session", "s"]).code, 0);
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status().expect("mount");
     assert!(remounted.success());
-    for data in [used, mount.join("new")] {
-        for line in [["run", "go"], ["sessions", "list"]] {
-            let ran = run_on(&bench, &data, &line);
-            assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{line:?}: {}", ran.stderr);
-            assert!(ran.stderr.contains("--data-dir"), "{line:?}: {}", ran.stderr);
-        }
+    for (data, line) in [
+        (&used, &["run", "go"][..]),
+        (&used, &["resume"]),
+        (&used, &["sessions", "rm", "s"]),
+        (&mount.join("new"), &["run", "go"]),
+        (&mount.join("new"), &["sessions", "list"]),
+    ] {
+        let ran = run_on(&bench, data, line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{line:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("--data-dir"), "{line:?}: {}", ran.stderr);
     }
     assert_eq!(bench.server.count(), 1);
+    // What is there can be looked at, and taken elsewhere.
+    for (line, shown) in [
+        (&["sessions", "list"][..], "s  "),
+        (&["sessions", "show", "s"], "Aye."),
+        (&["sessions", "verify"], "s: whole"),
+        (&["sessions", "export", "s"], "\"key\":\"s\""),
+        (&["replay", "s"], "Aye."),
+        (&["replay", "s", "--check"], "the same"),
+        (&["audit"], ""),
+    ] {
+        let ran = run_on(&bench, &used, line);
+        assert!(ran.code == 0 && ran.stdout.contains(shown), "{line:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    let backup = bench.dir.path().join("backup");
+    let ran = run_on(&bench, &used, &["backup", backup.to_str().expect("a path")]);
+    assert!(ran.code == 0 && ran.stdout.contains("1 sessions"), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(run_on(&bench, &backup, &["run", "go", "--session", "s"]).code, 0);
 }

@@ -17,8 +17,8 @@ use windlass_runtime::{
     SessionClosed, Standing,
 };
 use windlass_store::{
-    Blobs, BoxFuture, Head, Inbox, Lease, MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError,
-    StoredBatch, Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow,
+    StoreError, StoredBatch, Waiting,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
@@ -46,6 +46,8 @@ pub(crate) enum Point {
     Restore(u64),
     /// Nothing ends: the commit that begins a journal is made, not heard of, and tried again.
     Unheard,
+    /// The outcome of this append is not known, once: it was not stored, or it was.
+    Unclear(Side, u64),
 }
 
 /// Counts what happens in one process, and ends it at its point. A process that has ended does nothing more:
@@ -102,11 +104,18 @@ pub(crate) struct Crashing {
 impl Crashing {
     /// A write, with the two places around it where the process may end. The memory store writes when it is
     /// called, not when it is awaited, so the call itself is part of what is awaited here.
-    async fn around(&self, write: impl Future<Output = Result<(), StoreError>>) -> Result<(), StoreError> {
+    async fn around(&self, write: impl Future<Output = Result<(), AppendError>>) -> Result<(), AppendError> {
         let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
         self.pass(Point::Append(Side::Before, number))?;
+        let unknown = || Err(AppendError::Unknown { why: "the connection died".into() });
+        if self.bomb.is(Point::Unclear(Side::Before, number)) {
+            return unknown();
+        }
         write.await?;
-        self.pass(Point::Append(Side::After, number))
+        if self.bomb.is(Point::Unclear(Side::After, number)) {
+            return unknown();
+        }
+        Ok(self.pass(Point::Append(Side::After, number))?)
     }
 
     /// Refuses if the process ends at this point, or has ended.
@@ -123,14 +132,14 @@ impl Crashing {
 }
 
 impl SessionLog for Crashing {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
         Box::pin(self.around(async move { self.inner.append(sealed).await }))
     }
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), StoreError>> {
-        if self.bomb.is(Point::Unheard) {
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+        if self.bomb.is(Point::Unheard) && self.bomb.appends.fetch_add(1, Ordering::SeqCst) == 0 {
             return Box::pin(async move {
-                self.inner.restore(batches.clone()).await?;
-                self.inner.restore(batches).await
+                self.inner.restore(batches).await?;
+                Err(AppendError::Unknown { why: "the connection died".into() })
             });
         }
         Box::pin(self.around(async move { self.inner.restore(batches).await }))

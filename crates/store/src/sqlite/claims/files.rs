@@ -46,11 +46,21 @@ impl Locks {
         }
     }
 
+    /// The same without a store of its own.
+    pub(super) fn look_at(folder: &Folder, session: SessionId) -> Result<(), Refused> {
+        Self { folder: folder.locks(), files: Mutex::default() }.look(session)
+    }
+
     pub(super) fn free(&self, session: SessionId) {
         // Unlocked by hand: a child process that was just forked may hold a copy of it.
         if let Some(file) = self.files().remove(&session) {
             let _ = file.unlock();
         }
+    }
+
+    /// Sessions that others may have locked meanwhile: none, because these files are never removed.
+    pub(super) fn take_lost(&self) -> Vec<SessionId> {
+        Vec::new()
     }
 
     fn files(&self) -> MutexGuard<'_, HashMap<SessionId, File>> {

@@ -7,7 +7,7 @@
 //! ```
 //! Ranges are too far apart to touch: the system would make one of two that do.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -43,8 +43,10 @@ pub(super) struct Locks {
 #[derive(Debug)]
 struct Held {
     file: File,
-    /// Where the ranges begin. An open file's locks do not keep itself out.
-    starts: HashSet<i64>,
+    /// Where the ranges begin, and their sessions. An open file's locks do not keep itself out.
+    starts: HashMap<i64, SessionId>,
+    /// Sessions that others had locked when the file was made again.
+    lost: Vec<SessionId>,
 }
 
 impl Locks {
@@ -53,14 +55,14 @@ impl Locks {
     }
 
     pub(super) fn open(folder: &Folder) -> io::Result<Self> {
-        let held = Held { file: private::lock_file(&folder.claims())?, starts: HashSet::new() };
+        let held = Held { file: private::lock_file(&folder.claims())?, starts: HashMap::new(), lost: Vec::new() };
         Ok(Self { folder: folder.clone(), held: Mutex::new(held) })
     }
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
         let mut held = self.held();
         held.look_for_file(&self.folder).and_then(|()| held.say_so()).map_err(Refused::Failed)?;
-        held.lock(start(session))
+        held.lock(session)
     }
 
     /// Says who has the session, taking nothing.
@@ -68,6 +70,17 @@ impl Locks {
         let mut held = self.held();
         held.look_for_file(&self.folder).map_err(Refused::Failed)?;
         held.is_free(start(session))
+    }
+
+    /// The same without a store of its own, in a file that need not be writable.
+    pub(super) fn look_at(folder: &Folder, session: SessionId) -> Result<(), Refused> {
+        let file = File::open(folder.claims()).map_err(Refused::Failed)?;
+        Held { file, starts: HashMap::new(), lost: Vec::new() }.is_free(start(session))
+    }
+
+    /// Sessions that others have locked since the file was removed; each once.
+    pub(super) fn take_lost(&self) -> Vec<SessionId> {
+        std::mem::take(&mut self.held().lost)
     }
 
     pub(super) fn free(&self, session: SessionId) {
@@ -87,8 +100,10 @@ impl Held {
             fs::metadata(folder.database())?;
             self.file = private::lock_file(&folder.claims())?;
             // Somebody else may have claimed what we had; whoever writes without a claim is fenced.
-            for start in &self.starts {
-                let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, *start, own_length())));
+            for (start, session) in &self.starts {
+                if fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, *start, own_length()))).is_err() {
+                    self.lost.push(*session);
+                }
             }
         }
         Ok(())
@@ -99,12 +114,16 @@ impl Held {
         if self.file.metadata()?.size() == 0 { self.file.write_all(SENTENCE.as_bytes()) } else { Ok(()) }
     }
 
-    fn lock(&mut self, start: i64) -> Result<(), Refused> {
+    fn lock(&mut self, session: SessionId) -> Result<(), Refused> {
+        self.lock_range(start(session), session)
+    }
+
+    fn lock_range(&mut self, start: i64, session: SessionId) -> Result<(), Refused> {
         for _ in 0..TRIES {
             self.is_free(start)?;
             match fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, start, own_length()))) {
                 Ok(_) => {
-                    self.starts.insert(start);
+                    self.starts.insert(start, session);
                     return Ok(());
                 }
                 Err(Errno::EAGAIN | Errno::EACCES) => {}
@@ -116,7 +135,7 @@ impl Held {
 
     /// Whether nobody, this store included, has locked the range; or who has.
     fn is_free(&self, start: i64) -> Result<(), Refused> {
-        if self.starts.contains(&start) {
+        if self.starts.contains_key(&start) {
             return Err(Refused::Held(Some(std::process::id())));
         }
         let mut found = range(F_WRLCK, start, own_length());
@@ -168,11 +187,11 @@ mod tests {
     #[test]
     fn ranges_beside_each_other_are_taken_and_freed_alone() {
         let (_dir, one, other) = two();
-        let last = (1 << SESSION_BITS) - 1;
+        let (last, any) = ((1 << SESSION_BITS) - 1, SessionId(uuid::Uuid::nil()));
         let ranges = [0, 1, 2, last - 1, last].map(|place| place << LENGTH_BITS);
-        assert!(ranges.iter().all(|start| one.held().lock(*start).is_ok()));
+        assert!(ranges.iter().all(|start| one.held().lock_range(*start, any).is_ok()));
         one.held().unlock(ranges[1]);
-        let free: Vec<bool> = ranges.iter().map(|start| other.held().lock(*start).is_ok()).collect();
+        let free: Vec<bool> = ranges.iter().map(|start| other.held().lock_range(*start, any).is_ok()).collect();
         assert_eq!(free, [false, true, false, false, false]);
     }
 

@@ -1,0 +1,43 @@
+//! `windlass backup`: a copy of the data folder at one moment, verified.
+
+use std::path::PathBuf;
+
+use windlass::store::BackupError;
+
+use super::streams::{print, tell};
+use super::{CommandError, Done, agent, block_on, job};
+use crate::args::BackupArgs;
+use crate::exit::Exit;
+use crate::output::harmless_line;
+use crate::settings::{Env, Flags};
+
+pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> Done {
+    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
+    block_on(async {
+        let store = agent::open_store_to_read(&place)?;
+        let held = store.backup(&args.folder).await?;
+        print(&format!(
+            "{}: {} sessions, {} records, {} bytes, verified\n",
+            args.folder.display(),
+            held.sessions,
+            held.records,
+            held.bytes
+        ))?;
+        if let Some(loss) = &held.loss {
+            tell(&format!("windlass: the backup lacks what the data folder lacks: {loss}"));
+        }
+        for (key, broken) in &held.broken {
+            tell(&harmless_line(&format!("windlass: session `{key}` does not verify, there as here: {broken}")));
+        }
+        Ok(if held.broken.is_empty() && held.loss.is_none() { Exit::Done } else { Exit::Store })
+    })
+}
+
+impl From<BackupError> for CommandError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::NotEmpty { .. } => Self::new(Exit::Usage, error.to_string()),
+            BackupError::Store(error) => error.into(),
+        }
+    }
+}

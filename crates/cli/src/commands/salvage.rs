@@ -1,0 +1,55 @@
+//! `windlass sessions salvage` and `accept-loss`: what can be done about a session that does not verify, and about a
+//! store that lost what was stored last.
+
+use windlass::runtime::{self, Clock, SalvageError, Salvaged, SystemClock};
+use windlass::store::{ForkError, SessionRow, Store, StoreError};
+
+use super::streams::{print, tell};
+use super::{CommandError, Done, session};
+use crate::exit::Exit;
+use crate::output::{harmless_line, quoted};
+
+pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> Done {
+    let origin = session::by_key(store, key).await?;
+    let Salvaged { session, records, broken } = match new_key {
+        Some(new_key) => runtime::salvage(store, origin.session, new_key, SystemClock.now()).await?,
+        None => under_a_free_key(store, &origin).await?,
+    };
+    let saved = store.row(session).await?.ok_or(StoreError::Missing)?;
+    print(&format!("{}\n", harmless_line(&saved.key)))?;
+    let (key, new) = (quoted(&origin.key), quoted(&saved.key));
+    tell(&harmless_line(&format!("saved {records} records of {key} as {new}; there, {broken}")));
+    Ok(Exit::Done)
+}
+
+/// Tries `KEY-salvaged`, `KEY-salvaged-2` and so on.
+async fn under_a_free_key(store: &dyn Store, origin: &SessionRow) -> Result<Salvaged, SalvageError> {
+    let mut number = 1;
+    loop {
+        let end = if number == 1 { String::new() } else { format!("-{number}") };
+        let key = format!("{}-salvaged{end}", origin.key);
+        match runtime::salvage(store, origin.session, &key, SystemClock.now()).await {
+            Err(SalvageError::Fork(ForkError::Store(StoreError::KeyTaken { .. }))) => number += 1,
+            salvaged => return salvaged,
+        }
+    }
+}
+
+pub(super) async fn accept_loss(store: &dyn Store) -> Done {
+    let text = match store.accept_loss().await? {
+        Some(loss) => format!("{loss}\nFrom now on sessions go on from what is there.\n"),
+        None => "nothing is missing\n".to_owned(),
+    };
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+impl From<SalvageError> for CommandError {
+    fn from(error: SalvageError) -> Self {
+        match error {
+            SalvageError::Fork(error) => error.into(),
+            SalvageError::Whole => Self::new(Exit::Usage, format!("{error}; `windlass fork` copies it")),
+            SalvageError::Nothing(_) => Self::new(Exit::Store, error.to_string()),
+        }
+    }
+}

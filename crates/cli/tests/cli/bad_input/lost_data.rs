@@ -1,0 +1,128 @@
+//! Stores that lost what was stored last, sessions that do not verify, and backups.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, Ran, ran};
+
+fn run_on(bench: &Bench, data: &Path, arguments: &[&str]) -> Ran {
+    ran(bench.command_on(data, arguments).spawn().expect("the binary starts"))
+}
+
+fn copied(from: &Path, to: PathBuf) -> PathBuf {
+    fs::create_dir(&to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten().filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+    }
+    to
+}
+
+// proves J9: a lost tail is told, not continued
+#[test]
+fn an_older_database_that_was_put_back_is_read_and_not_written() {
+    let bench = Bench::new(Script::of([Step::say("One."), Step::say("Two."), Step::say("Three.")]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    let old = fs::read(bench.data().join("windlass.db")).expect("read");
+    assert_eq!(bench.run(&["run", "go on", "--session", "s"]).code, 0);
+    let asked = bench.server.count();
+    fs::write(bench.data().join("windlass.db"), old).expect("put back");
+    for line in
+        [&["run", "more", "--session", "s"][..], &["run", "x"], &["resume", "s"], &["retry", "s"], &["fork", "s"]]
+    {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 5, "{line:?}: {}{}", ran.stdout, ran.stderr);
+        for said in ["commits are missing", "restore the data folder from a backup", "windlass sessions accept-loss"] {
+            assert!(ran.stderr.contains(said), "{line:?}: {said:?} is not in {}", ran.stderr);
+        }
+    }
+    assert_eq!(bench.server.count(), asked, "nothing is asked of a model");
+    let verified = bench.run(&["sessions", "verify"]);
+    assert!(verified.code == 5 && verified.stdout.contains("commits are missing"), "{}", verified.stdout);
+    for line in [&["sessions", "list"][..], &["sessions", "show", "s"], &["sessions", "export", "s"], &["replay", "s"]]
+    {
+        assert_eq!(bench.run(line).code, 0, "{line:?}");
+    }
+    let accepted = bench.run(&["sessions", "accept-loss"]);
+    assert!(accepted.code == 0 && accepted.stdout.contains("commits are missing"), "{}", accepted.stderr);
+    let again = bench.run(&["run", "more", "--session", "s"]);
+    assert_eq!((again.code, again.stdout.as_str()), (0, "Three.\n"), "{}", again.stderr);
+    assert_eq!(bench.run(&["sessions", "accept-loss"]).stdout, "nothing is missing\n");
+    bench.assert_whole("after the loss");
+}
+
+// proves J11, J8: a session that does not verify is refused everywhere, and what is whole of it can be saved
+#[test]
+fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
+    let bench = Bench::new(Script::of([
+        Step::call("write_file", json!({"path": "a", "content": "x"})),
+        Step::say("Done."),
+        Step::say("Other."),
+        Step::say("Saved."),
+    ]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    assert_eq!(bench.run(&["run", "go", "--session", "other"]).code, 0);
+    let asked = bench.server.count();
+    let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
+    // The last batch says something else, and so does the one before it: the calls of the run are not finished there.
+    let changed = "UPDATE batches SET bytes = CAST(replace(CAST(bytes AS TEXT), 'Done.', 'Gone.') AS BLOB)";
+    assert!(database.execute(changed, ()).expect("changed") > 0);
+    drop(database);
+    for line in [
+        &["run", "more", "--session", "s"][..],
+        &["sessions", "export", "s"],
+        &["fork", "s"],
+        &["replay", "s", "--check"],
+    ] {
+        let ran = bench.run(line);
+        assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{line:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("breaks at record") && ran.stderr.contains("salvage"), "{line:?}: {}", ran.stderr);
+    }
+    assert_eq!(bench.server.count(), asked);
+    let shown = bench.run(&["sessions", "show", "s"]);
+    assert!(shown.code == 5 && shown.stdout.contains("go") && !shown.stdout.contains("Gone."), "{}", shown.stdout);
+    assert!(bench.run(&["sessions", "show", "other"]).stdout.contains("Other."));
+    assert_eq!(bench.run(&["sessions", "salvage", "other"]).code, 2, "a whole one needs no saving");
+    let saved = bench.run(&["sessions", "salvage", "s"]);
+    assert_eq!((saved.code, saved.stdout.as_str()), (0, "s-salvaged\n"), "{}", saved.stderr);
+    assert!(saved.stderr.contains("saved ") && saved.stderr.contains("breaks at record"), "{}", saved.stderr);
+    assert!(bench.run(&["sessions", "verify", "s-salvaged"]).stdout.contains("whole"));
+    let again = bench.run(&["run", "more", "--session", "s-salvaged"]);
+    assert_eq!((again.code, again.stdout.as_str()), (0, "Saved.\n"), "{}", again.stderr);
+    assert_eq!(bench.run(&["sessions", "salvage", "s", "--as", "mine"]).stdout, "mine\n");
+    assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
+    bench.assert_whole("what is left");
+}
+
+// proves J9: a copy that was made while others wrote is whole, and is a data folder like any other
+#[test]
+fn a_backup_made_while_a_run_goes_on_is_whole_and_can_be_used() {
+    let wait = Step::call("run_command", json!({"command": "touch began; while [ ! -e go ]; do sleep 0.02; done"}));
+    let bench = Bench::new(Script::of([wait, Step::say("Done."), Step::say("Again.")]));
+    let mut child = bench.spawn(&["run", "go", "--session", "s", "--mode", "bypass"]);
+    bench.wait_for_file("began", &mut child);
+    let folder = bench.dir.path().join("backup");
+    let name = folder.to_str().expect("a path");
+    let made = bench.run(&["backup", name]);
+    assert!(
+        made.code == 0 && made.stdout.contains("1 sessions") && made.stdout.contains("verified"),
+        "{}",
+        made.stderr
+    );
+    let twice = bench.run(&["backup", name]);
+    assert!(twice.code == 2 && twice.stderr.contains("is not empty"), "{}", twice.stderr);
+    fs::write(bench.workspace().join("go"), "").expect("written");
+    assert_eq!(ran(child).code, 0);
+    // Used where it is.
+    assert!(run_on(&bench, &folder, &["sessions", "verify"]).stdout.starts_with("s: whole"));
+    assert!(run_on(&bench, &folder, &["sessions", "list"]).stdout.contains("cut short"));
+    // Copied back, in place of the folder.
+    let lost = bench.dir.path().join("lost");
+    fs::rename(bench.data(), lost).expect("moved away");
+    copied(&folder, bench.data());
+    let resumed = bench.run(&["resume", "s", "--mode", "bypass"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    bench.assert_whole("restored");
+}

@@ -1,0 +1,171 @@
+//! Writes whose outcome the caller does not learn.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use windlass_vocab::{Envelope, Hash, SessionId};
+
+use super::{Checked, append, batch, holds, open, same, sample, session};
+use crate::settle::at_once;
+use crate::{
+    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, Store,
+    StoreError, StoredBatch, TRIES, Waiting, Writer, append_again, restore_for_certain, verify,
+};
+
+/// Where the connection dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dies {
+    /// Before the store has heard of it.
+    Before,
+    /// After it was stored.
+    After,
+}
+
+/// A store whose connection dies with the next appends, so that their outcome is not known.
+pub struct Unclear {
+    inner: Arc<dyn Store>,
+    dies: Dies,
+    left: AtomicU32,
+}
+
+impl Unclear {
+    /// Over `inner`; the next `times` appends and restores answer `Unknown`.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Store>, dies: Dies, times: u32) -> Self {
+        Self { inner, dies, left: AtomicU32::new(times) }
+    }
+
+    async fn around(&self, write: impl Future<Output = Result<(), AppendError>> + Send) -> Result<(), AppendError> {
+        let dies = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+        match (dies, self.dies) {
+            (true, Dies::Before) => {}
+            (true, Dies::After) => write.await?,
+            (false, _) => return write.await,
+        }
+        Err(AppendError::Unknown { why: "the connection died".into() })
+    }
+}
+
+impl SessionLog for Unclear {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+        Box::pin(self.around(async move { self.inner.append(sealed).await }))
+    }
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+        Box::pin(self.around(async move { self.inner.restore(batches).await }))
+    }
+    fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read(session, after_seq)
+    }
+    fn read_before(
+        &self,
+        session: SessionId,
+        before_seq: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read_before(session, before_seq, most)
+    }
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
+        self.inner.head(session)
+    }
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
+        self.inner.find(owner, key)
+    }
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
+        self.inner.row(session)
+    }
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
+        self.inner.sessions(owner)
+    }
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
+        self.inner.batches(session)
+    }
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.remove(session)
+    }
+}
+
+impl Ownership for Unclear {
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
+        self.inner.claim(session)
+    }
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.inner.is_claimed(session)
+    }
+}
+
+impl Inbox for Unclear {
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+        self.inner.put(session, message)
+    }
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+        self.inner.waiting(session)
+    }
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
+        self.inner.drop_waiting(session)
+    }
+}
+
+impl Blobs for Unclear {
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
+        self.inner.blob(hash)
+    }
+}
+
+impl fmt::Debug for Unclear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unclear").field("dies", &self.dies).field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+// proves J1, J9: exactly once, whatever the caller heard
+pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(store: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(store, 1, "notes").await?;
+    for (dies, times) in [(Dies::Before, 1), (Dies::After, 1), (Dies::Before, 3), (Dies::After, 3)] {
+        let unclear = Unclear::new(Arc::clone(store), dies, times);
+        let sealed = writer.seal(batch([sample::accepted(&format!("{dies:?}{times}"), "hi")]))?;
+        holds!(matches!(unclear.append(sealed.clone()).await, Err(AppendError::Unknown { .. })));
+        append_again(&unclear, sealed, at_once).await?;
+        same!(store.head(session(1)).await?, writer.head);
+    }
+    same!(verify(&**store, session(1)).await?.records, 6);
+    Ok(())
+}
+
+// proves J5: it is not stored behind another writer's back
+pub(super) async fn an_append_of_unknown_outcome_can_have_lost_its_place(
+    one: &Arc<dyn Store>,
+    other: &Arc<dyn Store>,
+) -> Checked {
+    let mut old = open(one, 1, "notes").await?;
+    let unclear = Unclear::new(Arc::clone(one), Dies::Before, 1);
+    let sealed = old.seal(batch([sample::accepted("m", "too late")]))?;
+    holds!(unclear.append(sealed.clone()).await.is_err());
+    let mut new = Writer::new(session(1), other.head(session(1)).await?, 99);
+    append(other, &mut new, batch([sample::lease(2)])).await?;
+    same!(append_again(&unclear, sealed, at_once).await, Err(StoreError::Conflict));
+    same!(one.head(session(1)).await?, new.head);
+    Ok(())
+}
+
+pub(super) async fn a_store_that_stays_out_of_reach_is_said_to_be_so(store: &Arc<dyn Store>) -> Checked {
+    let mut writer = open(store, 1, "notes").await?;
+    let unclear = Unclear::new(Arc::clone(store), Dies::Before, 2 * TRIES);
+    let sealed = writer.seal(batch([sample::lease(1)]))?;
+    let given_up = append_again(&unclear, sealed, at_once).await;
+    holds!(matches!(given_up, Err(StoreError::Unavailable { .. })));
+    Ok(())
+}
+
+pub(super) async fn a_journal_of_unknown_outcome_is_restored_once(store: &Arc<dyn Store>) -> Checked {
+    for (n, dies) in [(1, Dies::Before), (2, Dies::After)] {
+        let unclear = Unclear::new(Arc::clone(store), dies, 1);
+        let mut writer = Writer::new(session(n), Head::default(), 1);
+        let sealed = writer.seal(batch([sample::opened("ada", &format!("s{n}"))]))?;
+        restore_for_certain(&unclear, vec![sealed.clone()], at_once).await?;
+        same!(store.head(session(n)).await?, writer.head);
+        let again = restore_for_certain(&unclear, vec![sealed], at_once).await;
+        same!(again, Err(StoreError::Exists { session: session(n) }));
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The right to write to a session.
+
+use std::any::Any;
+use std::fmt;
+
+use tokio::sync::watch;
+use windlass_vocab::SessionId;
+
+use crate::Head;
+
+/// The right to write to a session, given back when dropped or when the process dies.
+///
+/// Whoever has it appends a `LeaseTaken` with its epoch first: from then on every batch of an earlier holder
+/// conflicts (J5). So a lease that was lost, because its holder was silent for too long or its lock was taken away, does
+/// no harm; it says so as soon as the store knows.
+pub struct Lease {
+    session: SessionId,
+    head: Head,
+    lost: watch::Receiver<bool>,
+    _hold: Box<dyn Any + Send + Sync>,
+}
+
+/// The store's side of a lease.
+#[derive(Debug)]
+pub struct LeaseHolder(watch::Sender<bool>);
+
+impl LeaseHolder {
+    /// Says that somebody else may have the session now.
+    pub fn lose(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Lease {
+    /// A lease on `session`, whose journal ends in `head`, that lasts as long as `hold` lives; and how to say that it
+    /// is lost.
+    #[must_use]
+    pub fn new(session: SessionId, head: Head, hold: impl Any + Send + Sync) -> (Self, LeaseHolder) {
+        let (holder, lost) = watch::channel(false);
+        (Self { session, head, lost, _hold: Box::new(hold) }, LeaseHolder(holder))
+    }
+
+    /// The session held.
+    #[must_use]
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// The end of the journal when the lease was taken.
+    #[must_use]
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The epoch of this lease: above that of every lease before it.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.head.epoch + 1
+    }
+
+    /// Whether it is known to be lost.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        *self.lost.borrow()
+    }
+
+    /// Waits until it is lost.
+    pub fn lost(&self) -> impl Future<Output = ()> + use<> {
+        let mut lost = self.lost.clone();
+        async move {
+            if lost.wait_for(|lost| *lost).await.is_err() {
+                // The store is gone, and nobody will say so any more.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("session", &self.session).field("epoch", &self.epoch()).finish_non_exhaustive()
+    }
+}

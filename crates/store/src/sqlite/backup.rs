@@ -1,0 +1,189 @@
+//! A copy of a data folder that others go on writing: one moment of the database, the large contents it refers to, and
+//! the lines kept of sessions that were removed. The copy is verified; it is a data folder like any other.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use windlass_vocab::{Hash, SessionId};
+
+use super::blobs::BlobFiles;
+use super::counter::{Count, Counter};
+use super::fault::meaning;
+use super::readers::Reading;
+use super::{Folder, SqliteOptions, SqliteStore, private};
+use crate::error::place;
+use crate::{Break, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
+
+/// What a backup holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackedUp {
+    /// Its sessions.
+    pub sessions: u64,
+    /// Their records.
+    pub records: u64,
+    /// Bytes of the database and of all large contents.
+    pub bytes: u64,
+    /// Sessions that do not verify, there as here.
+    pub broken: Vec<(String, Break)>,
+    /// What the folder had lost before.
+    pub loss: Option<Loss>,
+}
+
+/// Why there is no backup. Nothing of it is left.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BackupError {
+    /// There is something already.
+    #[error("{place} is not empty; name a folder that is, or one that is not there yet")]
+    NotEmpty {
+        /// The folder, in words.
+        place: String,
+    },
+    /// It could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How often a copy is begun anew because a session was removed meanwhile, with a file that the copy refers to.
+const TRIES: usize = 3;
+
+/// What was copied of the database.
+pub(super) struct Copied {
+    count: Count,
+    files: Vec<Hash>,
+}
+
+impl SqliteStore {
+    /// Copies everything into the folder `dir`, which is made, or is empty. Whoever writes here goes on meanwhile.
+    pub async fn backup(&self, dir: &Path) -> Result<BackedUp, BackupError> {
+        let to = Folder(dir.to_owned());
+        private::make_folder(dir).map_err(|error| StoreError::of_io(dir, &error))?;
+        let is_empty = fs::read_dir(dir).map_err(|error| StoreError::of_io(dir, &error))?.next().is_none();
+        if !is_empty {
+            return Err(BackupError::NotEmpty { place: place(dir) });
+        }
+        let backed_up = self.back_up(&to).await;
+        if backed_up.is_err() {
+            empty(dir);
+        }
+        Ok(backed_up?)
+    }
+
+    async fn back_up(&self, to: &Folder) -> Result<BackedUp, StoreError> {
+        let mut tried = 1;
+        let copied = loop {
+            let (path, target) = (to.database(), to.clone());
+            let copied = self.readers.with(move |reading| copy(reading, &path)).await?;
+            let missing = copy_files(self.readers.files(), &target, &copied.files)?;
+            // A file that is missing each time was so before: the session that refers to it does not verify.
+            if missing == 0 || tried == TRIES {
+                break copied;
+            }
+            tried += 1;
+            empty(&to.0);
+        };
+        let loss = self.loss();
+        note(to, copied.count, loss.as_ref())?;
+        let from = audit_file(self.readers.files().data());
+        if from.exists() {
+            copy_file(&from, &audit_file(&to.0)).map_err(|error| StoreError::of_io(&to.0, &error))?;
+        }
+        sync(&to.0).map_err(|error| StoreError::of_io(&to.0, &error))?;
+        verified(to, loss).await
+    }
+}
+
+/// Copies one moment of the database to `path`.
+fn copy(reading: &Reading<'_>, path: &Path) -> Result<Copied, StoreError> {
+    let fault = |error: rusqlite::Error| meaning(path, &error);
+    private::file().create_new(true).open(path).map_err(|error| StoreError::of_io(path, &error))?;
+    let mut target = Connection::open(path).map_err(fault)?;
+    let done = {
+        let backup = Backup::new(reading.connection(), &mut target).map_err(fault)?;
+        backup.step(-1).map_err(fault)?
+    };
+    if done != StepResult::Done {
+        return Err(StoreError::Locked { place: place(path), holder: "another program".into() });
+    }
+    let count = Count::of(&target).map_err(fault)?;
+    let files = target
+        .prepare("SELECT hash FROM blobs WHERE bytes IS NULL")
+        .and_then(|mut statement| statement.query_map([], |row| Ok(Hash(row.get(0)?)))?.collect())
+        .map_err(fault)?;
+    target.close().map_err(|(_, error)| fault(error))?;
+    File::open(path).and_then(|file| file.sync_all()).map_err(|error| StoreError::of_io(path, &error))?;
+    Ok(Copied { count, files })
+}
+
+/// Copies large contents; gives how many are not there.
+fn copy_files(from: &BlobFiles, to: &Folder, hashes: &[Hash]) -> Result<usize, StoreError> {
+    let target = BlobFiles::new(to);
+    let mut missing = 0;
+    for hash in hashes {
+        match from.read(*hash)? {
+            Some(content) => target.keep(&[(*hash, content)])?,
+            None => missing += 1,
+        }
+    }
+    Ok(missing)
+}
+
+/// Notes how far the copy has come; of a folder that had lost commits, how far that had.
+fn note(to: &Folder, count: Count, loss: Option<&Loss>) -> Result<(), StoreError> {
+    let missing = loss.and_then(|loss| loss.missing).unwrap_or_default();
+    Counter::open(to, Count { commits: count.commits + missing, ..count }, None).map(drop)
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    private::make_own(to)?;
+    File::open(to)?.sync_all()
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()?;
+    folder.parent().map_or(Ok(()), |parent| match File::open(parent) {
+        Ok(parent) => parent.sync_all(),
+        // The folder's own name may be relative.
+        Err(_) => Ok(()),
+    })
+}
+
+/// Opens the copy and follows every journal in it.
+async fn verified(to: &Folder, loss: Option<Loss>) -> Result<BackedUp, StoreError> {
+    let store = SqliteStore::open(&to.0, SqliteOptions::default())?;
+    let mut holds = BackedUp { loss, bytes: size(&to.0).unwrap_or_default(), ..BackedUp::default() };
+    let sessions: Vec<(SessionId, String)> = store.readers.with(|reading| reading.all_sessions()).await?;
+    for (session, key) in sessions {
+        holds.sessions += 1;
+        match verify(&store, session).await {
+            Ok(verified) => holds.records += verified.records,
+            Err(VerifyError::Break(broken)) => holds.broken.push((key, broken)),
+            Err(VerifyError::Store(error)) => return Err(error),
+        }
+    }
+    Ok(holds)
+}
+
+/// Bytes of all files below a folder.
+fn size(folder: &Path) -> io::Result<u64> {
+    let mut total = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let found = entry.metadata()?;
+        total += if found.is_dir() { size(&entry.path())? } else { found.len() };
+    }
+    Ok(total)
+}
+
+/// Removes what was put into a folder that was empty.
+fn empty(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path: PathBuf = entry.path();
+        // Whoever is told that there is no backup looks no further.
+        let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+    }
+}

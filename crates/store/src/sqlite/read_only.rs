@@ -1,0 +1,118 @@
+//! A data folder that can't be written can be read: a read-only disk, a folder of somebody else's, a copy on a disc.
+//!
+//! SQLite reads a database in WAL mode only if its shared memory is there or can be made. Where it can't, and the log
+//! is empty, the database is read as a file that nobody changes; else it is copied, together with its log, into a
+//! folder of our own, which is removed afterwards. So is one of an older version, which is brought up to date there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::Connection;
+
+use super::counter::Count;
+use super::fault::meaning;
+use super::{Durability, Folder, legacy, private, schema};
+use crate::{Loss, StoreError};
+
+/// How connections read a database.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// Beside those who write it.
+    Live(PathBuf),
+    /// Where nothing can be made.
+    ReadOnly(PathBuf),
+    /// As a file that nobody changes.
+    Unchanging(PathBuf),
+    /// A copy of our own.
+    Copy(Copy),
+}
+
+impl Source {
+    /// The database that is read.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Self::Live(path) | Self::ReadOnly(path) | Self::Unchanging(path) => path.clone(),
+            Self::Copy(copy) => copy.0.database(),
+        }
+    }
+
+    pub(super) fn connect(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Live(path) => schema::connect(path),
+            Self::Copy(copy) => schema::connect(&copy.0.database()),
+            Self::ReadOnly(path) => schema::connect_read_only(path),
+            Self::Unchanging(path) => schema::connect_unchanging(path),
+        }
+    }
+}
+
+/// A folder that is removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Copy(Folder);
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // What stays is in the place for what may be lost.
+        let _ = fs::remove_dir_all(&self.0.0);
+    }
+}
+
+/// Opens a folder for reading; gives what it has lost, too. Copies go into the folder `scratch`.
+pub(super) fn open(folder: &Folder, scratch: &Path) -> Result<(Source, Option<Loss>), StoreError> {
+    let path = folder.database();
+    if let Err(error) = fs::metadata(&path) {
+        return Err(StoreError::of_io(&path, &error));
+    }
+    let noted = Count::noted(folder)?;
+    let source = source(folder, scratch)?;
+    let count = Count::of(&source.connect()?).map_err(|error| meaning(&source.path(), &error))?;
+    // A folder of an older version has no count, and one that is brought up to date another id.
+    let loss = noted.and_then(|noted| count.behind(noted));
+    Ok((source, loss))
+}
+
+fn source(folder: &Folder, scratch: &Path) -> Result<Source, StoreError> {
+    let path = folder.database();
+    let log_is_empty = !fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0);
+    let mut ways = vec![Source::ReadOnly(path.clone())];
+    ways.extend(log_is_empty.then_some(Source::Unchanging(path)));
+    for way in ways {
+        match way.connect().and_then(|connection| schema::version(&connection, &way.path())) {
+            Ok(schema::SCHEMA_VERSION) => return Ok(way),
+            // Of an older version, or without shared memory.
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Io { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Source::Copy(copied(folder, scratch)?))
+}
+
+fn copied(folder: &Folder, scratch: &Path) -> Result<Copy, StoreError> {
+    let copy = Copy(fresh_folder(scratch)?);
+    for name in ["windlass.db", "windlass.db-wal"].into_iter().chain(legacy::FILES) {
+        let (from, to) = (folder.0.join(name), copy.0.0.join(name));
+        match fs::copy(&from, &to) {
+            Ok(_) => private::make_own(&to).map_err(|error| StoreError::of_io(&to, &error))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::of_io(&to, &error)),
+        }
+    }
+    // Reads its log, and brings it to this version.
+    schema::open(&copy.0, Durability::Normal)?;
+    Ok(copy)
+}
+
+fn fresh_folder(scratch: &Path) -> Result<Folder, StoreError> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = scratch.join(format!("windlass-{}-{number}", std::process::id()));
+        match private::make_new_folder(&folder) {
+            Ok(()) => return Ok(Folder(folder)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(StoreError::of_io(&folder, &error)),
+        }
+    }
+}
