@@ -21,7 +21,7 @@ use rusqlite::Connection;
 
 use super::commit::Db;
 use super::presence::place;
-use super::{Folder, private, rows};
+use super::{Folder, blobs, claims, private, rows};
 use crate::line::hash_of;
 use crate::{Loss, StoreError};
 
@@ -98,7 +98,12 @@ pub(super) enum Counting {
 impl Counting {
     /// Compares the database with what was noted before.
     pub(super) fn begin(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
-        match noted.and_then(|noted| Some((count.behind(noted)?, noted))) {
+        let loss = match noted {
+            Some(noted) => count.behind(noted).map(|loss| (loss, noted)),
+            None if count.commits == 0 => younger(folder)?.map(|loss| (loss, count)),
+            None => None,
+        };
+        match loss {
             Some((loss, noted)) => Ok(Self::Lost(loss, noted)),
             None => Ok(Self::Here(Counter::open(folder, count, noted)?)),
         }
@@ -110,6 +115,16 @@ impl Counting {
             Self::Lost(loss, _) => Some(loss),
         }
     }
+}
+
+/// A database without a single commit, whose count is gone, beside what only sessions leave behind.
+fn younger(folder: &Folder) -> Result<Option<Loss>, StoreError> {
+    let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
+    if !claimed && !blobs::were_made(folder) {
+        return Ok(None);
+    }
+    let why = "the database is empty, and older than the claims or contents that sessions left beside it";
+    Ok(Some(Loss { missing: None, why: why.into() }))
 }
 
 /// The file, open for writing.

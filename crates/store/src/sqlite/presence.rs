@@ -13,7 +13,10 @@ use std::time::Duration;
 use crate::{StoreError, error};
 
 /// A change within so short a time of the last may not show: the system's clock for files is a coarse one.
-const COARSE: Duration = Duration::from_secs(1);
+const COARSE: Duration = Duration::from_secs(2);
+
+/// The same where the file system keeps fractions of seconds: a few ticks of the system's timer.
+const FINE: Duration = Duration::from_millis(50);
 
 /// Files in one folder that were opened.
 #[derive(Debug)]
@@ -70,7 +73,10 @@ impl Presence {
             return Ok(Seen::Same);
         }
         self.files.iter().try_for_each(Opened::check)?;
-        let old = |found: &Metadata| found.modified().ok()?.elapsed().ok().filter(|age| *age > COARSE);
+        let old = |found: &Metadata| {
+            let coarse = if found.mtime_nsec() == 0 { COARSE } else { FINE };
+            found.modified().ok()?.elapsed().ok().filter(|age| *age > coarse)
+        };
         self.seen = stamp.filter(|_| folder.as_ref().and_then(old).is_some());
         Ok(Seen::Changed)
     }

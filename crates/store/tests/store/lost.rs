@@ -214,6 +214,30 @@ async fn a_database_of_another_folder_is_not_taken_for_this_ones() {
 }
 
 #[tokio::test]
+async fn an_empty_database_beside_claims_or_contents_is_told() {
+    // proves J9
+    let empty = tempfile::tempdir().unwrap();
+    drop(open(empty.path()).unwrap());
+    let used = Written::new().await;
+    drop(used.store.claim(session(1)).await.unwrap());
+    for name in ["claims", "blobs/ab/cdef"] {
+        let dir = copy(empty.path(), &[DATABASE]);
+        fs::create_dir_all(dir.path().join("blobs/ab")).unwrap();
+        match name {
+            "claims" => fs::copy(used.dir.path().join(name), dir.path().join(name)).map(drop),
+            contents => fs::write(dir.path().join(contents), "large"),
+        }
+        .unwrap();
+        assert_eq!(said(dir.path(), Head::default()).await, Said::Missing(None), "{name}");
+        let store = open(dir.path()).unwrap();
+        assert!(store.loss().unwrap().to_string().contains("older than the claims or contents"));
+        store.accept_loss().await.unwrap();
+        drop(store);
+        assert_eq!(open(dir.path()).unwrap().loss(), None);
+    }
+}
+
+#[tokio::test]
 async fn removals_and_messages_are_counted_too() {
     // proves J9: a count that fell would hide a loss
     let mut written = Written::new().await;
