@@ -119,7 +119,9 @@ impl Undisturbed {
                     let number = usize::try_from(n).expect("few") - usize::from(side == Side::Before);
                     self.appends[..number].iter().map(Vec::len).sum()
                 }
-                Point::Model(_) | Point::Tool(..) | Point::Restore(_) | Point::Unheard => left.len(),
+                Point::Model(_) | Point::Tool(..) | Point::Restore(_) | Point::Unheard | Point::Unclear(..) => {
+                    left.len()
+                }
             };
             assert_eq!(kinds(&left), kinds(&whole[..expected]), "{context}: the journal");
         }
@@ -129,7 +131,7 @@ impl Undisturbed {
             Point::Model(_) => finished(&left),
             Point::Tool(Side::Before, n) => usize::try_from(n).expect("few") - 1,
             Point::Tool(Side::After, n) => usize::try_from(n).expect("few"),
-            Point::Restore(_) | Point::Unheard => panic!("not a way to die here"),
+            Point::Restore(_) | Point::Unheard | Point::Unclear(..) => panic!("not a way to die here"),
         };
         if world.policy.parallel == Parallel::Off || matches!(point, Point::Model(_)) {
             assert_eq!(executed, due, "{context}: effects at the death");
