@@ -206,7 +206,7 @@ impl Fate {
             (Reached::InFlight, Class::Verifiable) => Self::of(times, "ok", &["verify"]),
             // Run again, it finds nothing to do.
             (Reached::InFlight, Class::VerifiableBefore) => {
-                let outcomes = if once.outcomes == ["ok"] { vec!["tool_error".to_owned()] } else { once.outcomes };
+                let outcomes = if once.outcomes == ["ok"] { vec!["not_found".to_owned()] } else { once.outcomes };
                 let settled = [vec!["verify".to_owned()], once.settled].concat();
                 Self { times: Some(times), outcomes, settled }
             }
