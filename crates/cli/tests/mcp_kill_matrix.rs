@@ -329,7 +329,8 @@ fn waited_for_matrix() {
             served.bench.assert_whole(&context);
         }
     }
-    println!("kill matrix with an MCP server that is waited for: {} ways to die, all recovered", 2 * writes);
+    let matrix = "durable-chat, with an MCP server that is waited for";
+    count_ways_to_die(Killed::Binary, matrix, 2 * writes).expect("as stated");
 }
 
 /// Whether the result of the server's tool was written before the death.
