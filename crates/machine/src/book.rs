@@ -13,6 +13,8 @@ use windlass_vocab::{
     PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason,
 };
 
+use crate::judge::is_blank;
+
 /// What was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
@@ -196,8 +198,7 @@ impl Book {
             self.turn = OpenTurn::Calls { parts: replied.parts.clone(), calls: Vec::with_capacity(calls), results };
             return;
         }
-        let says_something =
-            replied.parts.iter().any(|part| matches!(part, Part::Text { text } if !text.trim().is_empty()));
+        let says_something = replied.parts.iter().any(|part| matches!(part, Part::Text { text } if !is_blank(text)));
         if says_something && !withheld {
             self.history.push(Message::Assistant { parts: replied.parts.clone(), calls: Vec::new() });
         }

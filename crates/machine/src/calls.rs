@@ -154,7 +154,7 @@ impl Draft<'_> {
         if self.is_attended() {
             self.ask_to_go_on(texts::CYCLE_QUESTION);
         } else {
-            self.wrap_up(NudgeCause::Halt, texts::HALT);
+            self.halt(0);
         }
     }
 }

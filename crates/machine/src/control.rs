@@ -406,7 +406,10 @@ impl Run {
                 }
             }
             QuestionKind::Cycle => {
-                self.watch().asked();
+                // The same question stands for replies without a call, which are no cycle.
+                if self.without_call == 0 {
+                    self.watch().asked();
+                }
                 self.parked = Some(Arc::new(asked.clone()));
             }
             QuestionKind::Stuck => self.parked = Some(Arc::new(asked.clone())),

@@ -32,8 +32,7 @@ impl Draft<'_> {
         if self.is_attended() {
             self.ask_to_go_on(texts::NO_CALLS_QUESTION);
         } else {
-            self.nudge(NudgeCause::Halt, "no tool call, again and again", texts::NO_CALLS);
-            self.start_turn(windlass_vocab::TurnMode::WrapUp);
+            self.halt(self.run().map_or(0, |run| run.without_call));
         }
     }
 
@@ -58,6 +57,12 @@ impl Draft<'_> {
         }
         let text = self.plain_nudge(texts::NO_TOOL_CALL);
         self.nudge_for_call("no tool call", &text);
+    }
+
+    /// The run is wrapped up. `without_call` says which of its troubles the model is told of.
+    pub(crate) fn halt(&mut self, without_call: u32) {
+        let text = if without_call == 0 { texts::HALT } else { texts::NO_CALLS };
+        self.wrap_up(NudgeCause::Halt, text);
     }
 
     /// `told` in plainer words: one call in exactly the form this run reads, and the tools that end it.

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, ContextPinned, EndReason, Failure,
-    FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, NudgeCause, OutcomeKind, Part,
-    PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
-    QuestionOption, Record, RunId, RunStarted, Settlement, StopReason, TurnMode, Usage,
+    FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, OutcomeKind, Part, PinnedContext,
+    PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record,
+    RunId, RunStarted, Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
 use crate::judge::is_blank;
-use crate::retry::{at_the_end, next_attempt};
+use crate::retry::{next_attempt, with_retry_time};
 use crate::state::{After, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
@@ -153,7 +153,7 @@ impl Draft<'_> {
             (None, None) => next_attempt(self.state.session, run, attempt, &failure, self.at),
         };
         let ends = next == NextAttempt::End;
-        let (model, ending) = (run.model(attempt.model), at_the_end(run, failure.clone(), self.at));
+        let (model, ending) = (run.model(attempt.model), with_retry_time(run, failure.clone(), self.at));
         self.push(AttemptFailed { attempt: key.attempt, model, failure, next, usage });
         if let Some(compacted) = shorter {
             self.push(compacted);
@@ -311,7 +311,7 @@ impl Draft<'_> {
             }
             (QuestionKind::Approval { .. } | QuestionKind::Elicitation { .. }, _) => self.go_on_with_calls(),
             (QuestionKind::Cycle, QuestionOption::Once) => self.go_on_after_pause(without_call),
-            (QuestionKind::Cycle, _) => self.wrap_up(NudgeCause::Halt, texts::HALT),
+            (QuestionKind::Cycle, _) => self.halt(without_call),
             (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
             (QuestionKind::Stuck, _) => {
                 let failure = Failure::new(FailureClass::Internal, "The run made no progress and was given up.");

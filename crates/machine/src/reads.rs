@@ -3,8 +3,8 @@
 //! stale, and no clock and no file system are needed here.
 //!
 //! What was read is kept by what was asked, in a form that is cheap to copy: every decision works on a copy of
-//! what the guards have seen, and a run may read thousands of times. The entries lie in layers that are never changed, only merged: each is at least twice as long as the
-//! next, so there are few, and a copy shares them.
+//! what the guards have seen, and a run may read thousands of times. The entries lie in layers that are never
+//! changed, only merged: each is at least twice as long as the next, so there are few, and a copy shares them.
 
 use std::sync::Arc;
 

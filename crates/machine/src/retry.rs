@@ -58,7 +58,7 @@ fn asks_too_much(run: &Run, failure: &Failure, at: At) -> bool {
 }
 
 /// The failure as the end of the run tells it: with the time the server asks to come back at.
-pub(crate) fn at_the_end(run: &Run, failure: Failure, at: At) -> Failure {
+pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: At) -> Failure {
     let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
     let limit = (wait > limit).then_some(limit);
     Failure { message: texts::come_back(&failure.message, wait, at.plus_ms(wait), limit), ..failure }

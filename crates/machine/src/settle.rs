@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, CallSettled, EffectClass, NudgeCause, OutcomeKind, Preview,
-    QuestionAnswered, QuestionAsked, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
+    Answer, AnsweredBy, At, Attendance, CallId, CallSettled, EffectClass, OutcomeKind, Preview, QuestionAnswered,
+    QuestionAsked, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -30,8 +30,9 @@ impl Draft<'_> {
         if let Some(asked) = run.parked.clone() {
             // Nobody is here to stop the circles, so they stop by themselves.
             if asked.kind == QuestionKind::Cycle && !self.is_attended() {
+                let without_call = run.without_call;
                 self.take_default(&asked);
-                self.wrap_up(NudgeCause::Halt, texts::HALT);
+                self.halt(without_call);
             }
             return;
         }

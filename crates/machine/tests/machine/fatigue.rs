@@ -94,6 +94,14 @@ fn where_a_person_is_there_they_are_asked_whether_it_should_go_on() {
         let goes_on = option == QuestionOption::Once;
         assert_eq!(ended.reason, if goes_on { EndReason::Completed } else { EndReason::Unfinished });
         assert_eq!(no_tool_call(&world).len(), if goes_on { 6 } else { 5 }, "told once more what is missing");
+        let halts: Vec<String> = world
+            .nudges()
+            .into_iter()
+            .filter(|nudged| nudged.why == NudgeCause::Halt)
+            .map(|nudged| nudged.text)
+            .collect();
+        assert_eq!(halts.len(), usize::from(!goes_on));
+        assert!(halts.iter().all(|text| text.contains("asked again and again to call a tool")), "{halts:?}");
     }
 }
 
