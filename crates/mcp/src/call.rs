@@ -17,7 +17,7 @@ use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
-use windlass_tools::{CallContext, OutputSchema, telling};
+use windlass_tools::{CallContext, OutputSchema, ServerStage, with_wait_notice};
 use windlass_vocab::{EffectClass, Outcome, OutcomeKind, ToolName, Wait, WaitFor};
 
 use crate::connect::challenge;
@@ -125,7 +125,7 @@ async fn starting(server: &Arc<Server>, context: &CallContext) -> Result<Arc<Con
         what: WaitFor::Servers(vec![server.name.to_string()]),
         limit_ms: milliseconds(server.config.startup_timeout),
     };
-    telling(server.connected(), || (context.waits)(wait)).await
+    with_wait_notice(server.connected(), || (context.waits)(wait)).await
 }
 
 fn milliseconds(limit: Duration) -> u64 {
@@ -133,7 +133,11 @@ fn milliseconds(limit: Duration) -> u64 {
 }
 
 fn unavailable(server: &Server, reason: &str) -> Outcome {
-    let text = format!("MCP server `{}` {reason}. It is not waited for again in this run.", server.name);
+    let again = match server.stage() {
+        Some(ServerStage::Missed { .. }) => " It is not waited for again in this run.",
+        Some(ServerStage::Awaited { .. } | ServerStage::Remembered { .. } | ServerStage::Listed) | None => "",
+    };
+    let text = format!("MCP server `{}` {reason}.{again}", server.name);
     Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
@@ -161,7 +165,7 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
     let pauses = watch::Sender::new(0);
     let _entry = connection.calls.enter(id, progress_token, context.clone(), pauses.clone());
     let limit = out_of_time(ask.server.config.call_timeout, pauses.subscribe());
-    let answer = telling(&mut rx, || {
+    let answer = with_wait_notice(&mut rx, || {
         if *pauses.borrow() == 0 {
             (context.waits)(ask.wait());
         }

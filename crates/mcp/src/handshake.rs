@@ -218,7 +218,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
             match self.transport.receive().await.ok_or(NoHandshake::Closed)? {
                 ServerJsonRpcMessage::Response(response) => return Ok((response.id, Ok(response.result))),
                 ServerJsonRpcMessage::Error(error) => {
-                    // Who could not read the question can't say whose it was: it was the last one.
+                    // A parse error carries no id; attribute it to the last request.
                     let id = error.id.unwrap_or(NumberOrString::Number(self.next_id - 1));
                     return Ok((id, Err(error.error)));
                 }

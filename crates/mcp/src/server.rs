@@ -38,8 +38,8 @@ pub(crate) struct Server {
     inner: Mutex<Inner>,
     /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
     remembering: Mutex<()>,
-    /// Rung at every change of `inner`.
-    bell: watch::Sender<()>,
+    /// Notifies of every change of `inner`.
+    changed: watch::Sender<()>,
     /// Rung by whoever waits for it.
     hurry: Notify,
     /// Cancelled at shutdown.
@@ -119,7 +119,7 @@ impl Server {
             tokens,
             inner: Mutex::new(inner),
             remembering: Mutex::default(),
-            bell: watch::Sender::new(()),
+            changed: watch::Sender::new(()),
             hurry: Notify::new(),
             stop,
         });
@@ -158,7 +158,7 @@ impl Server {
             Standing::Connecting | Standing::Connected(_) | Standing::Restarting | Standing::Closed => false,
         };
         if let (true, Use::Enabled, Ok(runtime)) = (asleep, self.config.usage, tokio::runtime::Handle::try_current()) {
-            // Whoever rang while it was up is long served.
+            // Drop a wake-up left over from the previous connection.
             self.hurry.notified().now_or_never();
             inner.standing = Standing::Connecting;
             runtime.spawn(Arc::clone(self).keep());
@@ -167,7 +167,7 @@ impl Server {
 
     /// The connection, once it is there; or why there is none.
     pub(crate) async fn connected(self: &Arc<Self>) -> Result<Arc<Connection>, String> {
-        let mut bell = self.bell.subscribe();
+        let mut changes = self.changed.subscribe();
         if matches!(self.standing(), Standing::Idle) {
             self.wake();
         }
@@ -185,7 +185,7 @@ impl Server {
                 Standing::Failed => return Err(self.lock().last_error.clone().unwrap_or_default()),
                 Standing::Closed => return Err("was shut down".into()),
             }
-            if bell.changed().await.is_err() {
+            if changes.changed().await.is_err() {
                 return Err("was shut down".into());
             }
         }
@@ -193,7 +193,7 @@ impl Server {
 
     /// Waits until it is there or given up.
     pub(crate) async fn settled(&self) {
-        let mut bell = self.bell.subscribe();
+        let mut changes = self.changed.subscribe();
         self.hurry.notify_one();
         loop {
             match self.standing() {
@@ -205,7 +205,7 @@ impl Server {
                 | Standing::Failed
                 | Standing::Closed => return,
             }
-            if bell.changed().await.is_err() {
+            if changes.changed().await.is_err() {
                 return;
             }
         }
@@ -213,7 +213,7 @@ impl Server {
 
     /// Waits until it has ended, after it was told to.
     pub(crate) async fn closed(&self) {
-        let mut bell = self.bell.subscribe();
+        let mut changes = self.changed.subscribe();
         loop {
             match self.standing() {
                 Standing::Connecting | Standing::Connected(_) | Standing::Restarting => {}
@@ -221,7 +221,7 @@ impl Server {
                     return self.set(Standing::Closed);
                 }
             }
-            if bell.changed().await.is_err() {
+            if changes.changed().await.is_err() {
                 return;
             }
         }
@@ -317,7 +317,7 @@ impl Server {
             inner.standing = standing;
         }
         drop(inner);
-        self.bell.send_replace(());
+        self.changed.send_replace(());
     }
 
     fn tell_scrubbed(&self, what: NoticeKind) {
@@ -343,7 +343,7 @@ impl Server {
         inner.tools = tools;
         inner.memory = memory;
         drop(inner);
-        self.bell.send_replace(());
+        self.changed.send_replace(());
     }
 
     fn made(self: &Arc<Self>, memory: &Memory) -> Vec<Arc<dyn Tool>> {

@@ -75,7 +75,7 @@ impl Driver {
 
     async fn send(&mut self, message_id: MessageId, text: String) -> Result<Sent, StoreError> {
         if self.errand.as_ref().is_some_and(|errand| *errand != message_id) {
-            // They stay for more.
+            // A second message arrived: don't leave after the first run.
             self.errand = None;
         }
         if let Some(run) = self.state.book.seen.get(&message_id) {

@@ -14,7 +14,7 @@ pub(crate) fn refuse_cut(reply: &Reply, calls: &mut [PreparedCall], limit: MaxTo
         Limit::NotKnown => cut_without_a_word(written, call),
     };
     let Some(cut) = cut else { return };
-    call.verdict = Verdict::Invalid { reason: cut.told().to_owned() };
+    call.verdict = Verdict::Invalid { reason: cut.message().to_owned() };
     call.preview = None;
     call.arguments = whole_members(&written.arguments);
     if !written.arguments.is_empty() {
@@ -45,12 +45,12 @@ enum Cut {
     BeforeArguments,
     InArguments,
     /// The same, though the server says that the model was done.
-    Unsaid,
+    NotReported,
 }
 
 impl Cut {
     /// What the model reads.
-    fn told(self) -> &'static str {
+    fn message(self) -> &'static str {
         match self {
             Self::BeforeArguments => {
                 "The call was cut off by the length limit before its arguments began, and was not run. \
@@ -60,7 +60,7 @@ impl Cut {
                 "The call was cut off by the length limit before it was whole, and was not run. \
                  Make it shorter, or do it in several steps."
             }
-            Self::Unsaid => {
+            Self::NotReported => {
                 "The call breaks off in the middle of its arguments, as at the length limit, and was not run. \
                  Make it shorter, or do it in several steps."
             }
@@ -82,7 +82,7 @@ fn cut_by_the_limit(call: &ReplyCall) -> Option<Cut> {
 fn cut_without_a_word(call: &ReplyCall, prepared: &PreparedCall) -> Option<Cut> {
     let ends_early = || serde_json::from_str::<&RawValue>(call.arguments.trim()).is_err_and(|error| error.is_eof());
     let refused = matches!(prepared.verdict, Verdict::Invalid { .. });
-    (refused && !call.arguments.trim().is_empty() && ends_early()).then_some(Cut::Unsaid)
+    (refused && !call.arguments.trim().is_empty() && ends_early()).then_some(Cut::NotReported)
 }
 
 /// The members of an object that came whole: those before the last comma between members.

@@ -13,7 +13,7 @@ use windlass_machine::{Effect, Fact, Phase, Run};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::Spoken;
-use windlass_tools::{Offer, Registry, Selection, ServerStage, ToolServers, is_of_server, telling, wait_for};
+use windlass_tools::{Offer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice};
 use windlass_vocab::{
     Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, ToolName, TurnId, TurnMode, Verdict, Wait, WaitFor,
 };
@@ -171,7 +171,7 @@ impl NamedServers {
         let named: Vec<String> = self.known.starting.iter().filter(is_named).cloned().collect();
         if !named.is_empty() {
             let wait = wait_for(named.clone(), &servers.stages());
-            telling(servers.settled(named), || publish_wait(&self.events, self.at, wait)).await;
+            with_wait_notice(servers.settled(named), || publish_wait(&self.events, self.at, wait)).await;
         }
     }
 }

@@ -72,7 +72,7 @@ pub use rule::{ParseRuleError, Rule};
 pub use ruling::Ruling;
 pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};
-pub use servers::{ServerStage, ToolServers, telling, wait_for};
+pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
 pub use subject::Subject;
 pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResults, Tool, Verification, nobody_to_ask};
 pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Recorded, Touch};

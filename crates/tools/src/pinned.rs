@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
-use crate::servers::{telling, wait_for};
+use crate::servers::{wait_for, with_wait_notice};
 use crate::{BoxFuture, CallContext, Tool, ToolServers};
 
 /// A tool that is not there now. Its server may be on its way.
@@ -79,7 +79,7 @@ impl Tool for Late {
 async fn arrived(name: &ToolName, servers: &dyn ToolServers, context: &CallContext) -> Option<Arc<dyn Tool>> {
     let server = vec![name.server().to_owned()];
     let wait = wait_for(server.clone(), &servers.stages());
-    telling(servers.settled(server), || (context.waits)(wait)).await;
+    with_wait_notice(servers.settled(server), || (context.waits)(wait)).await;
     servers.tools().into_iter().find(|tool| tool.spec().name == *name)
 }
 

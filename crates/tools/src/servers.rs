@@ -18,8 +18,8 @@ use crate::{BoxFuture, CallContext, Tool};
 /// The full name of [`WaitForServers`].
 pub(crate) const WAIT_FOR_SERVERS: &str = "local.wait_for_servers";
 
-/// How long something is waited for before that is said.
-const UNSAID: Duration = Duration::from_millis(1_500);
+/// How long a wait may take before a person is told of it.
+const NOTICE_AFTER: Duration = Duration::from_millis(1_500);
 
 /// Servers whose tools come and go: MCP servers.
 pub trait ToolServers: Send + Sync {
@@ -88,13 +88,13 @@ pub fn wait_for(servers: Vec<String>, stages: &BTreeMap<String, ServerStage>) ->
     Wait { what: WaitFor::Servers(servers), limit_ms }
 }
 
-/// Does `work`; has it told what is waited for once that takes longer than a moment.
-pub async fn telling<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
+/// Runs `work`; calls `tell` once if it takes longer than `NOTICE_AFTER`.
+pub async fn with_wait_notice<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
     let mut work = pin!(work);
     tokio::select! {
         biased;
         done = &mut work => return done,
-        () = tokio::time::sleep(UNSAID) => tell(),
+        () = tokio::time::sleep(NOTICE_AFTER) => tell(),
     }
     work.await
 }
@@ -135,7 +135,7 @@ impl Tool for WaitForServers {
         let settled = servers.settled(awaited.clone());
         Box::pin(async move {
             let wait = wait_for(awaited.clone(), &servers.stages());
-            telling(settled, || (context.waits)(wait)).await;
+            with_wait_notice(settled, || (context.waits)(wait)).await;
             let (tools, stages) = (servers.tools(), servers.stages());
             let lines = awaited.iter().map(|server| {
                 let count = tools.iter().filter(|tool| tool.spec().name.server() == server).count();
