@@ -46,7 +46,7 @@ const fn harmless(c: char) -> char {
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => '\u{fffd}',
         // Marks that change the direction of what follows can make a command look like another.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => '\u{fffd}',
-        // So can what takes no room, or is a blank that is none, and line breaks that only some know.
+        // Zero-width characters and blank-looking letters too, and line breaks that only some terminals know.
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200d}' => {
             '\u{fffd}'
         }

@@ -176,7 +176,7 @@ const fn nudge_cause(cause: NudgeCause) -> &'static str {
         NudgeCause::Summarise => "empty replies in a row",
         NudgeCause::Halt => "asked to wrap up",
         NudgeCause::Misfit => "the answer did not fit its schema",
-        NudgeCause::Withheld => "told which tools are left",
+        NudgeCause::Withheld => "a tool was withheld",
     }
 }
 
