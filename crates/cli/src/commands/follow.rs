@@ -275,7 +275,7 @@ impl From<StoreError> for CommandError {
             StoreError::Lost(_) => (Exit::Store, " (`windlass sessions accept-loss`)"),
             StoreError::Broken { .. } => (
                 Exit::Store,
-                "; `windlass sessions salvage` copies what is whole up to there into a session of its own",
+                "; `windlass sessions salvage KEY` copies what is whole up to there into a session of its own",
             ),
             StoreError::Conflict
             | StoreError::Unavailable { .. }

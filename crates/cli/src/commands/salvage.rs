@@ -18,7 +18,7 @@ pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>)
     let saved = store.row(session).await?.ok_or(StoreError::Missing)?;
     print(&format!("{}\n", harmless_line(&saved.key)))?;
     let (key, new) = (quoted(&origin.key), quoted(&saved.key));
-    tell(&harmless_line(&format!("saved {records} records of {key} as {new}; there, {broken}")));
+    tell(&harmless_line(&format!("saved {records} records of {key} as {new}; in {key} {broken}")));
     Ok(Exit::Done)
 }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Delta, DeltaBody, Envelope, Event, ModelReplied, Part, Record,
+    CallFinished, CallId, CallRequested, ContextPinned, Delta, DeltaBody, Envelope, Event, ModelReplied, NextAttempt,
+    Part, Record,
 };
 
 use super::live::{Lines, Weight};
-use super::told_retry::{ToldRetry, is_retry};
+use super::told_retry::ToldRetry;
 use super::wording::{self, TEXT, show_call, took};
 use super::{Stream, harmless_line, short_line};
 
@@ -75,14 +76,16 @@ impl<W: Write> Progress<W> {
             }
             Record::TurnStarted(_) => self.await_it("waiting for the model"),
             Record::CallFinished(call) => self.finished(call),
+            Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::AttemptFailed(attempt) => {
-                let line = wording::attempt_failed(attempt, envelope).unwrap_or_default();
-                match self.lines.stream() {
-                    Stream::Terminal if is_retry(&attempt.next) => self.await_it(&line),
-                    // Nobody sees how long it takes, so once is enough.
-                    Stream::Piped if repeats => {}
-                    Stream::Terminal | Stream::Piped if line.is_empty() => {}
-                    Stream::Terminal | Stream::Piped => self.print(Weight::Plain, &line),
+                let line = wording::attempt_failed(attempt, envelope);
+                match (self.lines.stream(), &attempt.next, line) {
+                    (Stream::Terminal, NextAttempt::Retry { at }, _) => {
+                        self.await_it(&short_line(&wording::retrying(attempt, *at, envelope), LIVE));
+                    }
+                    (Stream::Terminal | Stream::Piped, _, Some(line)) if !repeats => self.print(Weight::Plain, &line),
+                    // In a pipe nobody sees how long it takes: a retry for the same reason is told once.
+                    (Stream::Terminal | Stream::Piped, _, _) => {}
                 }
             }
             Record::ModelReplied(reply) => self.replied(reply),
@@ -101,7 +104,6 @@ impl<W: Write> Progress<W> {
             | Record::LeaseTaken(_)
             | Record::MessageAccepted(_)
             | Record::RunStarted(_)
-            | Record::ContextPinned(_)
             | Record::CallPaused(_)
             | Record::CallSettled(_)
             | Record::QuestionAnswered(_)
@@ -129,6 +131,16 @@ impl<W: Write> Progress<W> {
         if let Some((_, again @ 1..)) = self.nudged.take() {
             let times = if again == 1 { "once more".to_owned() } else { format!("{again} times more") };
             self.print(Weight::Dim, &format!("nudged the model: the same {times}"));
+        }
+    }
+
+    /// A server that was waited for and has not come is missed from here on.
+    fn pinned(&mut self, pinned: &ContextPinned) {
+        let awaited = pinned.context.iter().flat_map(|context| &context.awaited);
+        let names: Vec<&str> = awaited.map(String::as_str).collect();
+        if !names.is_empty() {
+            let line = format!("going on without the tools of {}: not started yet", names.join(", "));
+            self.print(Weight::Plain, &short_line(&line, TEXT));
         }
     }
 

@@ -1,9 +1,9 @@
 use std::io::{self, Write};
 
 use windlass_vocab::{
-    At, CallId, CallStarted, CommandExit, Delta, DeltaBody, EndReason, Event, Failure, FailureClass, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, Part, Record, RunEnded, RunId, TurnId, TurnMode, TurnStarted, Wait,
-    WaitFor,
+    At, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event, Failure, FailureClass,
+    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext, Record, RunEnded, RunId, TurnId,
+    TurnMode, TurnStarted, Wait, WaitFor,
 };
 
 use super::{Progress, Stream, View};
@@ -104,7 +104,31 @@ fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a
          Nothing listens there; trying again in 3 s\n"
     );
     let live = shown(Stream::Terminal, &retries);
-    assert!(!live.contains('\n') && live.contains("Nothing listens there; trying again in 2 s"), "{live:?}");
+    assert!(!live.contains('\n') && live.contains("trying again in 2 s: Nothing listens there"), "{live:?}");
+    let long = failed(Some(500), &"The server is out of memory. ".repeat(9), NextAttempt::Retry { at: At(2_000) });
+    let live = shown(Stream::Terminal, &[long]);
+    let text = live.rsplit("[2m").next().and_then(|text| text.split('\u{1b}').next()).unwrap_or_default();
+    assert!(text.starts_with("trying again in 2 s: ") && text.chars().count() < 80, "a row of a terminal: {text:?}");
+}
+
+// proves M3: whoever looks only now learns how often it was tried
+#[test]
+fn the_end_of_several_tries_says_how_many_there_were() {
+    let end = |attempt| {
+        let mut failed = sample::failed(None, "Nothing listens there.", NextAttempt::End);
+        failed.attempt = attempt;
+        shown(Stream::Piped, &[event(failed)])
+    };
+    assert_eq!((end(1).as_str(), end(6).as_str()), ("", "gave up after 6 tries\n"));
+}
+
+// proves P2: a server that has not come in time is named
+#[test]
+fn a_run_that_goes_on_without_a_server_says_so() {
+    let awaited = ["git".to_owned(), "time".to_owned()].into();
+    let context = PinnedContext { awaited, ..PinnedContext::default() };
+    let pinned = ContextPinned { context: Some(context), joined: <_>::default() };
+    assert_eq!(shown(Stream::Piped, &[event(pinned)]), "going on without the tools of git, time: not started yet\n");
 }
 
 #[test]

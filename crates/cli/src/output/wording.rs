@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use windlass_vocab::{
-    AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
+    At, AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
     Envelope, Json, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
     Wait, WaitFor,
 };
@@ -142,7 +142,7 @@ pub(crate) fn attempt_problem(attempt: &AttemptFailed) -> String {
     short_line(what.trim_end_matches('.'), TEXT)
 }
 
-/// Why an attempt failed and what follows. Nothing where the end of the run says it.
+/// Why an attempt failed and what follows. Nothing where the end of the run says it all.
 pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Option<String> {
     let next = match &attempt.next {
         NextAttempt::Retry { at } => format!("trying again in {}", took(at.ms_since(envelope.at))),
@@ -150,9 +150,14 @@ pub(crate) fn attempt_failed(attempt: &AttemptFailed, envelope: &Envelope) -> Op
         NextAttempt::Whole => "asking for the whole reply at once".into(),
         NextAttempt::Dialect { .. } => "going on with calls written as text".into(),
         NextAttempt::Shorter => "trying again with a shorter history".into(),
-        NextAttempt::End => return None,
+        NextAttempt::End => return (attempt.attempt > 1).then(|| format!("gave up after {} tries", attempt.attempt)),
     };
     Some(format!("{}; {next}", attempt_problem(attempt)))
+}
+
+/// The same of a retry, with the wait first: a live line is cut at its end.
+pub(crate) fn retrying(attempt: &AttemptFailed, at: At, envelope: &Envelope) -> String {
+    format!("trying again in {}: {}", took(at.ms_since(envelope.at)), attempt_problem(attempt))
 }
 
 pub(crate) fn nudged(nudge: &Nudged) -> String {
@@ -214,7 +219,7 @@ pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
     match ended.reason {
         EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
         EndReason::Unfinished if ended.cut_off => Some("the answer was cut off by the length limit"),
-        EndReason::Unfinished => Some("the work is not finished; the answer says what is missing"),
+        EndReason::Unfinished => Some("the work is not finished"),
         EndReason::Cancelled => Some("stopped"),
         EndReason::TurnCap => Some("the run reached its turn cap (--max-turns raises it)"),
         EndReason::BudgetSpent => Some("the budget is spent"),

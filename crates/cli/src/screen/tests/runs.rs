@@ -217,10 +217,7 @@ fn every_end_says_what_it_is() {
     for (end, expected) in [
         (ended(EndReason::Completed, "Done by a *tool*.", None), "Done by a *tool*."),
         (ended(EndReason::Asked, "Which one?", None), "Which one?"),
-        (
-            ended(EndReason::Unfinished, "Half.", None),
-            "Half.\n\nthe work is not finished; the answer says what is missing",
-        ),
+        (ended(EndReason::Unfinished, "Half.", None), "Half.\n\nthe work is not finished"),
         (ended(EndReason::Cancelled, "", None), "stopped"),
         (
             ended(EndReason::TurnCap, "Max tool iterations reached", None),
