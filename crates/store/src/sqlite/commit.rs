@@ -173,6 +173,7 @@ impl Committer {
             [job] if job.is_one_statement(&self.db) => {
                 #[cfg(debug_assertions)]
                 self.announce(AppendPoint::Before, 1);
+                job.prepare(&self.files);
                 job.write(&self.db).map_err(of_commit)
             }
             _ => self.transact_together(group),

@@ -44,6 +44,7 @@ pub(super) trait Work: Send + 'static {
 
 /// Work and the caller who waits for it, with the kind of work forgotten.
 pub(super) trait Job: Send {
+    /// Before each transaction that it is part of: what became of it in one that failed counts no more.
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Db) -> Result<(), StoreError>;
     fn is_stored(&mut self, db: &Db) -> Result<bool, StoreError>;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 use windlass_vocab::{At, SessionId};
 
-use super::append::Append;
+use super::append::{Append, head};
 use super::commit::Committer;
 use super::job::{Job, Pending};
 use super::queue::Patience;
@@ -73,6 +73,24 @@ fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room()
     assert!(matches!(bench.commit([opening(2, 1_000_000)])[..], [Err(AppendError::Refused(StoreError::Full { .. }))]));
     bench.room(1_000);
     assert_eq!(bench.commit([opening(2, 1_000_000), opening(4, 0)]), [Ok(()), Ok(())]);
+}
+
+#[test]
+fn a_batch_behind_another_is_stored_when_their_group_fails() {
+    // proves J9: every record that was answered with Ok is there
+    let mut bench = Bench::new();
+    bench.room(20);
+    let mut writer = Writer::new(session(1), Head::default(), 1);
+    let first = Batch { entries: vec![Entry::new(sample::opened("ada", "1"))], ..Batch::default() };
+    let next = || Batch { entries: vec![Entry::new(sample::lease(1))], ..Batch::default() };
+    let group = [first, next(), next()].map(|batch| writer.seal(batch).unwrap());
+    let results = bench.commit(group.into_iter().chain([opening(2, 1_000_000)]));
+    assert!(
+        matches!(results[..], [Ok(()), Ok(()), Ok(()), Err(AppendError::Refused(StoreError::Full { .. }))]),
+        "{results:?}"
+    );
+    let stored = head(bench.committer.connection(), session(1)).unwrap();
+    assert_eq!(stored, writer.head);
 }
 
 #[test]
