@@ -14,6 +14,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
 use rusqlite::{Connection, params};
 use uuid::Uuid;
@@ -42,6 +43,11 @@ const WRITE_LOCK: &str = "write.lock";
 /// What a folder of version 2 has beside its database.
 pub(super) const FILES: [&str; 2] = [SPOOL, WRITE_LOCK];
 
+/// The file of batches of a folder of version 2.
+pub(super) fn spool(folder: &Folder) -> PathBuf {
+    folder.0.join(SPOOL)
+}
+
 /// Brings the database of a folder of version 2 to this version, together with its spool.
 pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
     let lock = folder.0.join(WRITE_LOCK);
@@ -59,7 +65,7 @@ pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), 
     Ok(())
 }
 
-/// Removes the files of version 2 from a folder that is of this version.
+/// Removes the files of version 2 from a folder whose database is of this version: what was in them is in it.
 pub(super) fn remove_files(folder: &Folder) {
     for name in FILES {
         // A file that stays means nothing any more.
@@ -120,7 +126,7 @@ struct Stored {
 
 /// What the spool has behind what is stored: entries, and then anything.
 fn read(folder: &Folder, stored: &Stored) -> Result<Vec<u8>, StoreError> {
-    let path = folder.0.join(SPOOL);
+    let path = spool(folder);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -156,7 +162,7 @@ fn damaged(folder: &Folder, at: u64) -> StoreError {
         what: format!(
             "{} is damaged at byte {at}, and more was stored behind it (an empty file in its place lets you go on \
              without all that is in it)",
-            folder.0.join(SPOOL).display()
+            spool(folder).display()
         ),
     }
 }

@@ -133,7 +133,8 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         return Err(StoreError::ReadOnly { place: place(&path) });
     }
     match inspect(&connection, &path)? {
-        Found::Ours => {}
+        // Of one that was killed after it had taken a folder of version 2 over.
+        Found::Ours => legacy::remove_files(folder),
         Found::Version1 => {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {BEYOND_VERSION_2} COMMIT;")).map_err(fault)?;
         }
@@ -144,7 +145,6 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
             connection = connect(&path)?;
         }
     }
-    legacy::remove_files(folder);
     set_up(&connection, durability).map_err(fault)?;
     let counting = Counting::begin(folder, Count::of(&connection).map_err(fault)?, noted)?;
     if counting.loss().is_some() {
@@ -267,7 +267,7 @@ fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
         return Err(StoreError::Damaged { what });
     }
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
-    if claimed || is_there(folder.commits()) || blobs::were_made(folder) {
+    if claimed || [folder.commits(), legacy::spool(folder)].into_iter().any(is_there) || blobs::were_made(folder) {
         return Err(StoreError::Damaged { what: format!("{} has lost its contents", path.display()) });
     }
     create(&path)

@@ -78,6 +78,38 @@ async fn a_version_2_folder_that_lost_its_file_of_batches_says_so() {
     assert_eq!(store.head(SESSIONS[0].1.parse().unwrap()).await.unwrap().seq, 3);
 }
 
+#[test]
+fn a_file_of_batches_without_its_database_is_not_taken_for_a_new_folder() {
+    // proves J9: it is refused, and left as it is
+    let spool = fs::read(fixture().join("spool")).unwrap();
+    for names in [&["spool"][..], &["spool", "write.lock"]] {
+        let dir = tempfile::tempdir().unwrap();
+        for name in names {
+            fs::copy(fixture().join(name), dir.path().join(name)).unwrap();
+        }
+        let missing = open(dir.path()).unwrap_err();
+        assert!(
+            matches!(&missing, StoreError::Damaged { what } if what.contains("has lost its contents")),
+            "{missing}"
+        );
+        // An empty file in its place is no database either.
+        fs::write(dir.path().join("windlass.db"), "").unwrap();
+        assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
+        assert_eq!(fs::read(dir.path().join("spool")).unwrap(), spool);
+    }
+}
+
+#[test]
+fn what_a_process_left_that_was_killed_after_taking_a_folder_over_is_removed() {
+    let dir = copy();
+    drop(open(dir.path()).unwrap());
+    for name in ["spool", "write.lock"] {
+        fs::copy(fixture().join(name), dir.path().join(name)).unwrap();
+    }
+    drop(open(dir.path()).unwrap());
+    assert!(!dir.path().join("spool").exists() && !dir.path().join("write.lock").exists());
+}
+
 #[tokio::test]
 async fn a_bit_that_changed_in_the_file_of_batches_is_told() {
     // proves J9: nothing behind it is dropped without a word
