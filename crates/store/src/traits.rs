@@ -52,14 +52,10 @@ pub trait SessionLog {
 
     /// What was stored and is not there any more, as far as the store can tell. While there is such a loss nothing is
     /// written: appends, claims and messages answer [`StoreError::Lost`].
-    fn loss(&self) -> Option<Loss> {
-        None
-    }
+    fn loss(&self) -> Option<Loss>;
 
     /// Goes on from what is there. Says what was lost; nothing where nothing was.
-    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
+    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>>;
 
     /// Removes a session, its waiting messages and the contents nobody else refers to. `Busy` while
     /// anybody, the caller included, holds its lease.

@@ -9,7 +9,7 @@ use windlass_vocab::{Envelope, Hash, SessionId};
 use super::{Checked, append, batch, holds, open, same, sample, session};
 use crate::settle::at_once;
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Ownership, Put, Sealed, SessionLog, SessionRow, Store,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow, Store,
     StoreError, StoredBatch, TRIES, Waiting, Writer, append_again, restore_for_certain, verify,
 };
 
@@ -79,6 +79,12 @@ impl SessionLog for Unclear {
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
+    }
+    fn loss(&self) -> Option<Loss> {
+        self.inner.loss()
+    }
+    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
+        self.inner.accept_loss()
     }
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
         self.inner.remove(session)
