@@ -86,9 +86,9 @@ impl SqliteStore {
         };
         let loss = self.loss();
         note(to, copied.count, loss.as_ref())?;
-        let from = audit_file(self.readers.files().data());
-        if from.exists() {
-            copy_file(&from, &audit_file(&to.0)).map_err(|error| StoreError::of_io(&to.0, &error))?;
+        let audit = audit_file(&to.0);
+        if let Some(copy) = private::copy(&audit_file(self.readers.files().data()), &audit)? {
+            copy.sync_all().map_err(|error| StoreError::of_io(&audit, &error))?;
         }
         sync(&to.0).map_err(|error| StoreError::of_io(&to.0, &error))?;
         verified(to, loss).await
@@ -134,12 +134,6 @@ fn copy_files(from: &BlobFiles, to: &Folder, hashes: &[Hash]) -> Result<usize, S
 fn note(to: &Folder, count: Count, loss: Option<&Loss>) -> Result<(), StoreError> {
     let missing = loss.and_then(|loss| loss.missing).unwrap_or_default();
     Counter::open(to, Count { commits: count.commits + missing, ..count }, None).map(drop)
-}
-
-fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    private::make_own(to)?;
-    File::open(to)?.sync_all()
 }
 
 fn sync(folder: &Path) -> io::Result<()> {

@@ -92,12 +92,7 @@ fn source(folder: &Folder, scratch: &Path) -> Result<Source, StoreError> {
 fn copied(folder: &Folder, scratch: &Path) -> Result<Copy, StoreError> {
     let copy = Copy(fresh_folder(scratch)?);
     for name in ["windlass.db", "windlass.db-wal"].into_iter().chain(legacy::FILES) {
-        let (from, to) = (folder.0.join(name), copy.0.0.join(name));
-        match fs::copy(&from, &to) {
-            Ok(_) => private::make_own(&to).map_err(|error| StoreError::of_io(&to, &error))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(StoreError::of_io(&to, &error)),
-        }
+        private::copy(&folder.0.join(name), &copy.0.0.join(name))?;
     }
     // Reads its log, and brings it to this version.
     schema::open(&copy.0, Durability::Normal)?;
