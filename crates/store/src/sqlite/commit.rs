@@ -146,8 +146,8 @@ impl Committer {
         let seen = self.presence.check()?;
         match (&mut self.counting, seen) {
             (Counting::Lost(loss, _), _) => Err(StoreError::Lost(loss.clone())),
-            (Counting::Here(counter), Seen::Changed) => counter.find_again(),
-            (Counting::Here(_), Seen::Same) => Ok(()),
+            (Counting::Counted(counter), Seen::Changed) => counter.find_again(),
+            (Counting::Counted(_), Seen::Same) => Ok(()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Committer {
             self.db.tails.forget();
         }
         result?;
-        if let (Some(commits), Counting::Here(counter)) = (self.db.commits.get(), &self.counting) {
+        if let (Some(commits), Counting::Counted(counter)) = (self.db.commits.get(), &self.counting) {
             counter.note(commits);
         }
         self.backlog += group.iter().map(|job| job.bytes()).sum::<usize>();
@@ -218,7 +218,7 @@ impl Committer {
         });
         let counter = raised.map_err(StoreError::from).and_then(|count| Counter::open(folder, count, None));
         self.queue.leave();
-        self.counting = Counting::Here(counter?);
+        self.counting = Counting::Counted(counter?);
         Ok(Some(loss))
     }
 

@@ -76,8 +76,8 @@ impl Count {
             return Some(Loss { missing: None, why: why.into() });
         }
         let missing = noted.commits.checked_sub(self.commits).filter(|missing| *missing > 0)?;
-        let why = "the database is older than the last commit: its log (`windlass.db-wal`) was removed, shortened or \
-                   damaged, an older copy was put back, or power was lost before a commit reached the disk";
+        let why = "the database is older than the last commit: its write-ahead log was removed, shortened or damaged, \
+                   an older copy was put back, or power was lost before a commit reached the disk";
         Some(Loss { missing: Some(missing), why: why.into() })
     }
 }
@@ -90,7 +90,7 @@ fn check_of(counted: &[u8]) -> [u8; LENGTH - COUNTED] {
 /// Whether commits are counted, or some are missing.
 #[derive(Debug)]
 pub(super) enum Counting {
-    Here(Counter),
+    Counted(Counter),
     /// The database is behind what was noted: nothing is written.
     Lost(Loss, Count),
 }
@@ -100,25 +100,25 @@ impl Counting {
     pub(super) fn begin(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
         let loss = match noted {
             Some(noted) => count.behind(noted).map(|loss| (loss, noted)),
-            None if count.commits == 0 => younger(folder)?.map(|loss| (loss, count)),
+            None if count.commits == 0 => empty_beside_used_files(folder)?.map(|loss| (loss, count)),
             None => None,
         };
         match loss {
             Some((loss, noted)) => Ok(Self::Lost(loss, noted)),
-            None => Ok(Self::Here(Counter::open(folder, count, noted)?)),
+            None => Ok(Self::Counted(Counter::open(folder, count, noted)?)),
         }
     }
 
     pub(super) fn loss(&self) -> Option<&Loss> {
         match self {
-            Self::Here(_) => None,
+            Self::Counted(_) => None,
             Self::Lost(loss, _) => Some(loss),
         }
     }
 }
 
 /// A database without a single commit, whose count is gone, beside what only sessions leave behind.
-fn younger(folder: &Folder) -> Result<Option<Loss>, StoreError> {
+fn empty_beside_used_files(folder: &Folder) -> Result<Option<Loss>, StoreError> {
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
     if !claimed && !blobs::were_made(folder) {
         return Ok(None);

@@ -61,7 +61,7 @@ impl Locks {
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
         let mut held = self.held();
-        held.look_for_file(&self.folder).and_then(|()| held.say_so()).map_err(Refused::Failed)?;
+        held.look_for_file(&self.folder).and_then(|()| held.mark_used()).map_err(Refused::Failed)?;
         held.lock(session)
     }
 
@@ -110,7 +110,7 @@ impl Held {
     }
 
     /// Has the file tell that a session was claimed.
-    fn say_so(&mut self) -> io::Result<()> {
+    fn mark_used(&mut self) -> io::Result<()> {
         if self.file.metadata()?.size() == 0 { self.file.write_all(SENTENCE.as_bytes()) } else { Ok(()) }
     }
 
