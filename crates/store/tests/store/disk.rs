@@ -68,7 +68,7 @@ async fn fill_disk(mount: &Path, durability: Durability) {
     store.append(writer.seal(filled(100)).unwrap()).await.unwrap();
     drop(store);
     let store = open(&dir, durability).unwrap();
-    assert_eq!(store.head(session(1)).await.unwrap(), writer.head);
+    assert_eq!((store.head(session(1)).await, store.loss()), (Ok(writer.head), None));
     verify(&store, session(1)).await.unwrap();
     drop(store);
     std::fs::remove_dir_all(&dir).unwrap();
