@@ -16,8 +16,13 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
     block_on(async {
         let store = agent::open_store_to_read(&place)?;
         let held = store.backup(&args.folder).await?;
+        let verified = match held.broken.len() {
+            0 => "verified".to_owned(),
+            1 => "1 session does not verify".to_owned(),
+            broken => format!("{broken} sessions do not verify"),
+        };
         print(&format!(
-            "{}: {} sessions, {} records, {} bytes, verified\n",
+            "{}: {} sessions, {} records, {} bytes, {verified}\n",
             args.folder.display(),
             held.sessions,
             held.records,

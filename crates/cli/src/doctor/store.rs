@@ -6,7 +6,8 @@ use std::path::Path;
 use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::{
-    Batch, Entry, Head, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, verify,
+    Batch, Entry, Head, Loss, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer,
+    verify,
 };
 use windlass::vocab::{SessionId, SessionOpened};
 
@@ -23,15 +24,32 @@ pub(crate) async fn check(place: &Place) -> Check {
             let said = format!("{}: written, read back, verified, locked; sessions: {sessions}", folder.display());
             Check::ok("store", said)
         }
-        Err(why) => Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR"),
+        Err(Fault::Lost(loss)) => Check::fail("store", StoreError::Lost(loss).to_string())
+            .advise("restore a backup, or go on from what is there with `windlass sessions accept-loss`"),
+        Err(Fault::Other(why)) => {
+            Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR")
+        }
     }
 }
 
-async fn try_it(folder: &Path) -> Result<usize, String> {
+/// Why journals can't be kept.
+enum Fault {
+    /// Commits are missing.
+    Lost(Loss),
+    Other(String),
+}
+
+impl From<String> for Fault {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
+}
+
+async fn try_it(folder: &Path) -> Result<usize, Fault> {
     create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
     let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
     if let Some(loss) = store.loss() {
-        return Err(StoreError::Lost(loss).to_string());
+        return Err(Fault::Lost(loss));
     }
     let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
     // Beside the journals, so that the same disk is tried and no journal is touched.

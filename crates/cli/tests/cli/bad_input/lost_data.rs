@@ -45,6 +45,9 @@ fn an_older_database_that_was_put_back_is_read_and_not_written() {
     {
         assert_eq!(bench.run(line).code, 0, "{line:?}");
     }
+    let doctor = bench.run(&["doctor"]);
+    let advice = "restore a backup, or go on from what is there with `windlass sessions accept-loss`";
+    assert!(doctor.stdout.contains(advice) && !doctor.stdout.contains("give another data folder"), "{}", doctor.stdout);
     let accepted = bench.run(&["sessions", "accept-loss"]);
     assert!(accepted.code == 0 && accepted.stdout.contains("commits are missing"), "{}", accepted.stderr);
     let again = bench.run(&["run", "more", "--session", "s"]);
@@ -82,6 +85,9 @@ fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     assert_eq!(bench.server.count(), asked);
     let shown = bench.run(&["sessions", "show", "s"]);
     assert!(shown.code == 5 && shown.stdout.contains("go") && !shown.stdout.contains("Gone."), "{}", shown.stdout);
+    let folder = bench.dir.path().join("backup");
+    let backup = bench.run(&["backup", folder.to_str().expect("a path")]);
+    assert!(backup.code == 5 && backup.stdout.ends_with("bytes, 1 session does not verify\n"), "{}", backup.stdout);
     assert!(bench.run(&["sessions", "show", "other"]).stdout.contains("Done."));
     assert_eq!(bench.run(&["sessions", "salvage", "other"]).code, 2, "a whole one needs no saving");
     let saved = bench.run(&["sessions", "salvage", "s"]);
