@@ -50,18 +50,14 @@ impl Emulator {
         self.logical().iter().map(|cells| cells.iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Takes in what was written; a line feed is a new line, as a terminal's line discipline makes it.
+    /// Takes in what was written.
     pub(crate) fn feed(&mut self, text: &str) {
         for c in text.chars() {
             match (self.sequence.take(), c) {
                 (Some(sequence), c) => self.escaped(sequence, c),
                 (None, '\u{1b}') => self.sequence = Some(String::new()),
                 (None, '\r') => (self.column, self.full) = (0, false),
-                (None, '\n') => {
-                    self.column = 0;
-                    self.line_feed();
-                }
-                (None, '\u{b}') => self.line_feed(),
+                (None, '\n' | '\u{b}') => self.line_feed(),
                 (None, c) => self.put(c),
             }
         }

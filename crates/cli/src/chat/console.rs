@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use super::typed::Typed;
 use crate::commands::CommandError;
 use crate::exit::Exit;
-use crate::screen::{Colour, Fold, Glyphs, Look, Screen};
+use crate::screen::{Colour, Fold, Glyphs, Look, NEXT_LINE, Screen};
 
 /// Where the typed line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +81,15 @@ impl Console {
     /// What is to be written for that.
     fn frame(&mut self, paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let mut frame = Vec::new();
-        self.take_row_away(&mut frame);
         paint(&mut self.screen)?;
         let painted = std::mem::take(self.screen.out());
+        if painted.is_empty() && self.row != Row::Away && self.typing == Typing::Shown {
+            // The typed line alone is written over, where it stands.
+            frame.extend(b"\r\x1b[J");
+            self.write_typed(&mut frame);
+            return Ok(frame);
+        }
+        self.take_row_away(&mut frame);
         if !painted.is_empty() {
             self.tail = painted[painted.len().saturating_sub(8)..].to_vec();
         }
@@ -99,9 +105,13 @@ impl Console {
 
     /// Lines of ours, as they are.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), TerminalError> {
-        self.show(|screen| {
+        write(&self.printed(text)?)
+    }
+
+    fn printed(&mut self, text: &str) -> io::Result<Vec<u8>> {
+        self.frame(|screen| {
             screen.pause()?;
-            screen.out().write_all(text.as_bytes())
+            screen.out().write_all(text.replace('\n', NEXT_LINE).as_bytes())
         })
     }
 
@@ -169,6 +179,10 @@ impl Console {
             // A vertical tab goes one line down, and makes the line if need be.
             frame.extend(b"\x0b");
         }
+        self.write_typed(frame);
+    }
+
+    fn write_typed(&self, frame: &mut Vec<u8>) {
         let width = self.look.width.saturating_sub(self.prompt.chars().count() + 1).max(2);
         let newline = if self.look.glyphs == Glyphs::Unicode { '⏎' } else { '|' };
         let (text, cursor) = self.typed.window(width, newline);
@@ -212,7 +226,7 @@ pub(crate) fn dimmed(text: &str, colour: Colour) -> String {
 
 /// Whether what was written leaves the cursor at the start of an empty line.
 fn begins_a_line(tail: &[u8]) -> bool {
-    [&b"\n"[..], b"\r\x1b[K", b"\r\x1b[J", b"\r\x1b[0J"].iter().any(|end| tail.ends_with(end))
+    [NEXT_LINE.as_bytes(), b"\n", b"\r\x1b[K", b"\r\x1b[J", b"\r\x1b[0J"].iter().any(|end| tail.ends_with(end))
 }
 
 fn write(frame: &[u8]) -> Result<(), TerminalError> {

@@ -2,7 +2,6 @@
 //! terminal wraps what it shows, and however late the chat hears of it.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use proptest::prelude::*;
 use windlass_vocab::{Delta, DeltaBody, Event, OutcomeKind, Part, RunId, TurnId};
@@ -69,7 +68,13 @@ impl Stage {
 
     fn paint(&mut self, paint: impl FnOnce(&mut Screen<Vec<u8>>) -> std::io::Result<()>) {
         let frame = self.console.frame(paint).expect("a vector takes everything");
-        self.unread.push_str(&String::from_utf8(frame).expect("text"));
+        self.write(frame);
+    }
+
+    /// Sends it to the terminal. The line discipline between them makes a carriage return and a line feed of each
+    /// line feed.
+    fn write(&mut self, frame: Vec<u8>) {
+        self.unread.push_str(&String::from_utf8(frame).expect("text").replace('\n', "\r\n"));
     }
 
     fn text(&mut self, text: &str) {
@@ -100,7 +105,7 @@ impl Stage {
     fn hear(&mut self) {
         let (width, height) = self.size;
         let frame = self.console.resized(width, height).expect("a vector takes everything");
-        self.unread.push_str(&String::from_utf8(frame).expect("text"));
+        self.write(frame);
     }
 
     fn step(&mut self, step: &Step) {
@@ -124,10 +129,8 @@ impl Stage {
             }
             Step::Print => {
                 let line = format!("line-{}-", self.lines.len());
-                self.paint(|screen| {
-                    screen.pause()?;
-                    writeln!(screen.out(), "{line}")
-                });
+                let frame = self.console.printed(&format!("{line}\n")).expect("a vector takes everything");
+                self.write(frame);
                 self.lines.push(line);
             }
             Step::Type(c) => {
@@ -189,7 +192,7 @@ fn are_in_order(words: &[String], text: &str) -> Result<(), String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_change_of_size_loses_or_doubles_what_was_finished(kind in kinds(), size in (20..120usize, 5..40usize), steps in steps()) {
@@ -256,6 +259,55 @@ fn a_full_screen_keeps_earlier_answers_through_80x24_50x20_100x30() {
         let text = stage.end().join("\n");
         for line in &stage.lines {
             assert_eq!(text.matches(line.as_str()).count(), 1, "{kind:?}: {line} in\n{text}");
+        }
+    }
+}
+
+/// The terminal becomes narrower when it has taken in the end of a line and not yet the way to the next one.
+#[test]
+fn a_size_that_changes_within_a_frame_loses_no_word() {
+    use Step::{Call, Ends, Hear, Read, Resize, Words};
+    let mut stage = Stage::new(Kind::Reflows, (20, 5));
+    for count in [5, 16, 28, 24, 6, 21] {
+        stage.step(&Words(count));
+    }
+    for step in [Ends("\n\n1. "), Words(1), Resize(26, 5), Hear, Words(3), Read(usize::MAX), Call, Read(44)] {
+        stage.step(&step);
+    }
+    stage.step(&Resize(20, 5));
+    stage.step(&Words(1));
+    let text = stage.end().join("\n");
+    assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{text}");
+}
+
+/// The same at every place in the frames that finish a paragraph, leave a line and type a character.
+#[test]
+fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
+    for kind in [Kind::Reflows, Kind::ReflowsAndPads, Kind::Cuts] {
+        for (width, place) in [20, 23, 26].into_iter().flat_map(|width| (0..260).map(move |place| (width, place))) {
+            let mut stage = Stage::new(kind, (45, 12));
+            for _ in 0..12 {
+                stage.step(&Step::Print);
+            }
+            stage.step(&Step::Words(40));
+            stage.step(&Step::Tick(40));
+            stage.read(usize::MAX);
+            stage.step(&Step::Type('a'));
+            stage.step(&Step::Print);
+            stage.step(&Step::Words(20));
+            stage.step(&Step::Tick(40));
+            stage.step(&Step::Call);
+            stage.read(place);
+            stage.step(&Step::Resize(width, 12));
+            stage.read(1);
+            stage.step(&Step::Resize(45, 12));
+            let text = stage.end().join("\n");
+            for line in &stage.lines {
+                assert_eq!(text.matches(line.as_str()).count(), 1, "{kind:?}, {width}, {place}: {line} in\n{text}");
+            }
+            if kind != Kind::Cuts {
+                assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{kind:?}, {width}, {place}:\n{text}");
+            }
         }
     }
 }

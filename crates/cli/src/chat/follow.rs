@@ -18,7 +18,7 @@ use super::slash::{self, Meaning, Slash, When};
 use super::typed::Pressed;
 use crate::commands::{CommandError, recall};
 use crate::output::{harmless_line, short_line};
-use crate::screen::Screen;
+use crate::screen::{NEXT_LINE, Screen};
 
 /// How often what moves is painted anew.
 const FRAME: Duration = Duration::from_millis(50);
@@ -142,7 +142,7 @@ fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &Known<'_
             // What is taken up at once was typed right above; what waited is said again over its answer.
             if known.queued.contains(&message.message_id) {
                 screen.pause()?;
-                writeln!(screen.out(), "{}{}", known.prompt, short_line(&message.text, ECHO))?;
+                write!(screen.out(), "{}{}{NEXT_LINE}", known.prompt, short_line(&message.text, ECHO))?;
             }
             Ok(())
         }

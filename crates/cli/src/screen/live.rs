@@ -9,6 +9,9 @@
 //! however a terminal wraps it, it takes at least one row. To go up by one row less than were written
 //! never leaves the region; what stands above it is never erased. If a narrower terminal has wrapped
 //! some rows, the first of them stay behind: too much text is better than too little.
+//!
+//! The size may also change between any two bytes of one write. So a line is left from its end, never from
+//! its beginning: see [`NEXT_LINE`].
 
 use std::io::{self, Write};
 
@@ -19,6 +22,11 @@ use super::wrap::fold_at;
 /// Rows never wrap: one that the terminal finds wider than we do would shift all others.
 const NO_WRAP: &str = "\u{1b}[?7l";
 const WRAP: &str = "\u{1b}[?7h";
+/// Goes to the beginning of the next line, and makes it if need be: down first, by a vertical tab. A carriage
+/// return first (and a line feed alone is made one with it on its way) would let the cursor stand at the beginning
+/// of a written line; a terminal that just then becomes narrower and wraps that line has the end of it below the
+/// cursor, where a line feed leads and the next line is written over it.
+pub(crate) const NEXT_LINE: &str = "\u{b}\r";
 const ERASE_BELOW: &str = "\r\u{1b}[J";
 
 /// A row of the live region as it stands on the screen.
@@ -89,12 +97,12 @@ impl<W: Write> Live<W> {
         bytes.push_str(ERASE_BELOW);
         for row in &done {
             bytes.push_str(&row.painted);
-            bytes.push_str("\r\n");
+            bytes.push_str(NEXT_LINE);
         }
         if live.len() > same {
             let rows: Vec<&str> = live.iter().skip(same).map(|row| row.painted.as_str()).collect();
             bytes.push_str(NO_WRAP);
-            bytes.push_str(&rows.join("\r\n"));
+            bytes.push_str(&rows.join(NEXT_LINE));
             bytes.push_str(WRAP);
         }
         (self.rows, self.intact) = (live, Intact::Yes);

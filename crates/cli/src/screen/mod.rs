@@ -48,6 +48,7 @@ use self::wrap::wrap;
 use crate::output::{harmless_lines, wording};
 
 pub(crate) use self::diff::painted;
+pub(crate) use self::live::NEXT_LINE;
 pub use self::look::{Colour, Fold, Glyphs, Look};
 
 /// Between two repaints at least this long passes, however fast text comes.

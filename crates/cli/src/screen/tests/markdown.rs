@@ -82,7 +82,7 @@ done";
     let mut stage = Stage::new(LOOK);
     stage.text(source).replied().process();
     let written = String::from_utf8(stage.written.clone()).expect("text");
-    assert!(written.contains("cargo   test --workspace --all-features -- --nocapture --test-threads=1\r\n"));
+    assert!(written.contains("cargo   test --workspace --all-features -- --nocapture --test-threads=1\u{b}\r"));
 }
 
 #[test]
