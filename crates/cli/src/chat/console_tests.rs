@@ -311,3 +311,29 @@ fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
         }
     }
 }
+
+/// The typed line never becomes one line with the row above it, which would then be counted twice.
+#[test]
+fn typing_while_the_size_changes_erases_nothing_above() {
+    for kind in [Kind::Reflows, Kind::ReflowsAndPads] {
+        for (place, more) in (0..24).flat_map(|place| (0..24).map(move |more| (place, more))) {
+            let mut stage = Stage::new(kind, (45, 12));
+            for _ in 0..12 {
+                stage.step(&Step::Print);
+            }
+            stage.step(&Step::Words(2));
+            stage.step(&Step::Tick(40));
+            stage.read(usize::MAX);
+            stage.step(&Step::Type('a'));
+            stage.read(place);
+            // Narrower than the row that tells what is awaited.
+            stage.step(&Step::Resize(8, 12));
+            stage.read(more);
+            stage.step(&Step::Resize(45, 12));
+            let text = stage.end().join("\n");
+            for line in &stage.lines {
+                assert_eq!(text.matches(line.as_str()).count(), 1, "{kind:?}, {place}, {more}: {line} in\n{text}");
+            }
+        }
+    }
+}
