@@ -83,7 +83,7 @@ const ROWS: [Row; 6] = [
         guards: &[Guard::RepeatedRead, Guard::FailedTool, Guard::ErrorTurns, Guard::Cycle],
         result_cap: (6_000, Spill::Drop),
         unfinished_call: UnfinishedCall::Interrupt,
-        nudges: &[Nudge::Incomplete, Nudge::Deflection, Nudge::Empty],
+        nudges: &[Nudge::Incomplete, Nudge::Deflection, Nudge::Empty, Nudge::CutOff],
         planning: Planning::Optional,
         history: HistoryKeeping::Summarised,
     },

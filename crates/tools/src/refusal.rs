@@ -14,6 +14,11 @@ impl Refusal {
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::NotFound, text: text.into() }
     }
+
+    /// The arguments name what this tool can't take, and the model can name another.
+    pub(crate) fn wrong_argument(text: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::InvalidArguments, text: text.into() }
+    }
 }
 
 impl From<String> for Refusal {

@@ -245,7 +245,7 @@ impl Workspace {
     /// on the way are made.
     pub(crate) fn place_for_content(&self, path: &str) -> Result<Place, Refusal> {
         if path.ends_with('/') {
-            return Err(format!("`{path}` names a directory; give the path of a file.").into());
+            return Err(Refusal::wrong_argument(format!("`{path}` names a directory; give the path of a file.")));
         }
         let relative = self.relative(path)?;
         let explain = |error: io::Error| match error.kind() {
@@ -283,7 +283,8 @@ impl Workspace {
 
     fn place_at(&self, path: &str, relative: &Path) -> Result<Place, Refusal> {
         let Some(Component::Normal(name)) = relative.components().next_back() else {
-            return Err(format!("`{path}` names no file: give a path with a file name at its end.").into());
+            let text = format!("`{path}` names no file: give a path with a file name at its end.");
+            return Err(Refusal::wrong_argument(text));
         };
         let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = self.dir.open_dir(parent).map_err(|error| self.explain(path, &error))?;
@@ -296,21 +297,19 @@ impl Workspace {
             // The capability's own refusal has no number of the operating system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
             io::ErrorKind::NotFound => Refusal::not_found(format!("There is no `{path}` in the workspace.")),
-            io::ErrorKind::NotADirectory => format!(
+            io::ErrorKind::NotADirectory => Refusal::wrong_argument(format!(
                 "`{path}` leads through something that is not a directory of the workspace: a file, or a link that \
                  leads out of it."
-            )
-            .into(),
+            )),
             _ => format!("`{path}`: {error}.").into(),
         }
     }
 
     fn outside(&self, path: &str) -> Refusal {
         let root = self.root.display();
-        format!(
+        Refusal::wrong_argument(format!(
             "`{path}` is outside the workspace {root}: only paths inside it can be used, and no links that lead out of it."
-        )
-        .into()
+        ))
     }
 
     /// The paths a call touches, as rules see them: as written and, where a link leads elsewhere,
@@ -347,9 +346,10 @@ fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     if metadata.is_file() {
         Ok(())
     } else if metadata.is_dir() {
-        Err(format!("`{path}` is a directory; list_directory shows what is in it.").into())
+        Err(Refusal::wrong_argument(format!("`{path}` is a directory; list_directory shows what is in it.")))
     } else {
-        Err(format!("`{path}` is no regular file but a pipe, socket or device, and is left alone.").into())
+        let text = format!("`{path}` is no regular file but a pipe, socket or device, and is left alone.");
+        Err(Refusal::wrong_argument(text))
     }
 }
 

@@ -114,7 +114,7 @@ fn local_model() -> Policy {
         guards: BTreeSet::from([Guard::RepeatedRead, Guard::FailedTool, Guard::ErrorTurns, Guard::Cycle]),
         result_cap: ResultCap { chars: 6_000, rest: Spill::Drop },
         unfinished_call: UnfinishedCall::Interrupt,
-        nudges: BTreeSet::from([Nudge::Incomplete, Nudge::Deflection, Nudge::Empty]),
+        nudges: BTreeSet::from([Nudge::Incomplete, Nudge::Deflection, Nudge::Empty, Nudge::CutOff]),
         planning: Planning::Optional,
         history: HistoryKeeping::Summarised,
         approval_wait_ms,

@@ -106,7 +106,8 @@ impl Move {
         workspace.make_parents(to, &workspace.relative(to)?)?;
         let target = workspace.place(to)?;
         if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(format!("`{to}` is a directory: give the path with the new name at its end.").into());
+            let text = format!("`{to}` is a directory: give the path with the new name at its end.");
+            return Err(Refusal::wrong_argument(text));
         }
         let moved = if *overwrite {
             source.parent.rename(&source.name, &target.parent, &target.name)

@@ -116,15 +116,16 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(arguments: &'a Arguments) -> Result<Self, String> {
+    fn new(arguments: &'a Arguments) -> Result<Self, Refusal> {
         let pattern = if arguments.literal { regex::escape(&arguments.pattern) } else { arguments.pattern.clone() };
         let regex =
             RegexBuilder::new(&pattern).case_insensitive(arguments.ignore_case).size_limit(4 << 20).build().map_err(
                 |error| {
-                    format!("The pattern is no regular expression ({error}). Set literal to search for it as it is.")
+                    let why = format!("The pattern is no regular expression ({error}).");
+                    Refusal::wrong_argument(why + " Set literal to search for it as it is.")
                 },
             )?;
-        let glob = arguments.glob.as_deref().map(compile_glob).transpose()?;
+        let glob = arguments.glob.as_deref().map(compile_glob).transpose().map_err(Refusal::wrong_argument)?;
         Ok(Self { arguments, regex, glob, lines: Vec::new(), matches: 0, files: 0, binary: 0, large: 0 })
     }
 

@@ -42,15 +42,15 @@ fn no_path_leads_out_of_the_workspace() {
             ("list_directory", json!({"path": format!("{path}/..")})),
         ] {
             let outcome = room.call(tool, &arguments);
-            assert_eq!(outcome.kind, OutcomeKind::ToolError, "{tool} {path}: {}", outcome.text);
+            assert_eq!(outcome.kind, OutcomeKind::InvalidArguments, "{tool} {path}: {}", outcome.text);
             assert!(!outcome.text.contains("passwd:") && !outcome.text.contains("secret.txt  "), "{}", outcome.text);
         }
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "outside", "{path}");
         assert_eq!(room.text("in.txt"), "inside", "{path}");
     }
-    let text = room.refused("read_file", &json!({"path": "/etc/passwd"}));
+    let text = room.wrong("read_file", &json!({"path": "/etc/passwd"}));
     assert!(text.contains("outside the workspace") && text.contains(&*room.root().to_string_lossy()), "{text}");
-    assert!(room.refused("read_file", &json!({"path": "folder_link/secret.txt"})).contains("outside the workspace"));
+    assert!(room.wrong("read_file", &json!({"path": "folder_link/secret.txt"})).contains("outside the workspace"));
     assert!(!room.ok("search_files", &json!({"pattern": "outside"})).contains("secret"));
 }
 
@@ -114,9 +114,9 @@ fn pipes_devices_and_folders_are_refused_at_once() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(room.root().join("socket")).unwrap();
     for path in ["pipe", "socket", "dir"] {
-        room.refused("read_file", &json!({"path": path}));
-        room.refused("write_file", &json!({"path": path, "content": "x"}));
-        room.refused("edit_file", &json!({"path": path, "old_text": "a", "new_text": "b"}));
+        room.wrong("read_file", &json!({"path": path}));
+        room.wrong("write_file", &json!({"path": path, "content": "x"}));
+        room.wrong("edit_file", &json!({"path": path, "old_text": "a", "new_text": "b"}));
     }
     assert!(room.ok("search_files", &json!({"pattern": "x"})).contains("no match in 1 files"));
     let listed = room.ok("list_directory", &json!({}));

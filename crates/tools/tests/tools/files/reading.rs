@@ -121,7 +121,7 @@ fn a_search_finds_lines_and_names_and_leaves_out_what_git_does() {
     assert_eq!(find(json!({"pattern": "rs$", "in": "names"})), "src/lib.rs\nsrc/main.rs");
     assert_eq!(find(json!({"pattern": "", "in": "names", "glob": "*.log"})), "keep.log");
     assert!(find(json!({"pattern": "fn", "limit": 1})).contains("stopped at 1 matches"));
-    assert!(room.refused("search_files", &json!({"pattern": "("})).contains("Set literal"));
+    assert!(room.wrong("search_files", &json!({"pattern": "("})).contains("Set literal"));
     assert!(room.missing("search_files", &json!({"pattern": "x", "path": "none"})).contains("There is no `none`"));
 }
 
@@ -129,5 +129,5 @@ fn a_search_finds_lines_and_names_and_leaves_out_what_git_does() {
 fn a_pattern_made_to_take_for_ever_takes_none() {
     let room = Room::with(&[("f", &"a".repeat(100_000))]);
     assert!(room.ok("search_files", &json!({"pattern": "(a+)+(a|aa)*b$"})).contains("no match"));
-    room.refused("search_files", &json!({"pattern": "((a{1000}){1000}){1000}"}));
+    room.wrong("search_files", &json!({"pattern": "((a{1000}){1000}){1000}"}));
 }

@@ -74,6 +74,13 @@ impl Room {
         outcome.text
     }
 
+    /// The arguments name what the tool can't take.
+    pub(crate) fn wrong(&self, tool: &str, arguments: &Value) -> String {
+        let outcome = self.call(tool, arguments);
+        assert_eq!(outcome.kind, OutcomeKind::InvalidArguments, "{}", outcome.text);
+        outcome.text
+    }
+
     /// What the arguments name is not there.
     pub(crate) fn missing(&self, tool: &str, arguments: &Value) -> String {
         let outcome = self.call(tool, arguments);

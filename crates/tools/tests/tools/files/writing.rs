@@ -22,10 +22,10 @@ fn a_file_is_written_whole_with_its_folders_and_keeps_its_mode() {
     assert_eq!(room.text("a/b/c.txt"), "");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o440)).unwrap();
     assert!(room.refused("write_file", &json!({"path": "script", "content": "x"})).contains("read-only"));
-    let text = room.refused("write_file", &json!({"path": "script/x", "content": "x"}));
+    let text = room.wrong("write_file", &json!({"path": "script/x", "content": "x"}));
     assert!(text.contains("not a directory"), "{text}");
     for path in ["", ".", "..", "new/", "a/.."] {
-        room.refused("write_file", &json!({"path": path, "content": "x"}));
+        room.wrong("write_file", &json!({"path": path, "content": "x"}));
     }
     assert_eq!(leftovers(&room.root()), Vec::<String>::new());
 }
@@ -96,6 +96,6 @@ fn a_move_is_made_once_replaces_nothing_unasked_and_can_be_asked_about() {
     assert_eq!(room.verify("move_file", &away), Verification::Unknown);
     room.ok("move_file", &json!({"from": "dir", "to": "folder"}));
     assert_eq!(room.text("folder/x"), "X");
-    assert!(room.refused("move_file", &json!({"from": "b", "to": "folder"})).contains("is a directory"));
+    assert!(room.wrong("move_file", &json!({"from": "b", "to": "folder"})).contains("is a directory"));
     assert!(room.missing("move_file", &json!({"from": "none", "to": "x"})).contains("There is no `none`"));
 }
