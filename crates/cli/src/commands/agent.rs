@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use windlass::provider::Secret;
-use windlass::store::{SqliteOptions, SqliteStore, Store, StoreError};
+use windlass::store::{SessionLog as _, SqliteOptions, SqliteStore, Store, StoreError};
 use windlass::tools::{Mode, Permissions, Rule};
 use windlass::vocab::ModelName;
 use windlass::{Agent, BuildError};
 
+use super::streams::tell;
 use super::{CommandError, Job};
 use crate::args;
 use crate::crash;
@@ -35,6 +36,15 @@ pub(super) fn open_store_to_read(place: &Place) -> Result<Arc<SqliteStore>, Comm
         opened => opened,
     };
     Ok(Arc::new(opened?))
+}
+
+/// The same for whoever shows what is there: where commits are missing they are told that it is not all.
+pub(super) fn open_store_to_show(place: &Place) -> Result<Arc<SqliteStore>, CommandError> {
+    let store = open_store_to_read(place)?;
+    if let Some(loss) = store.loss() {
+        tell(&format!("windlass: {loss}"));
+    }
+    Ok(store)
 }
 
 fn sqlite_options(place: &Place) -> SqliteOptions {

@@ -25,7 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     block_on(async {
-        let store = agent::open_store_to_read(&place)?;
+        let store = agent::open_store_to_show(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         if args.check {
             return check(store.as_ref(), &row).await;

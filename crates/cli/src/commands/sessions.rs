@@ -26,10 +26,10 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store: Arc<dyn Store> = match command {
-            SessionsCommand::List
-            | SessionsCommand::Show { .. }
-            | SessionsCommand::Export { .. }
-            | SessionsCommand::Verify { .. } => agent::open_store_to_read(&place)?,
+            SessionsCommand::List | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
+                agent::open_store_to_show(&place)?
+            }
+            SessionsCommand::Verify { .. } => agent::open_store_to_read(&place)?,
             SessionsCommand::Import { .. }
             | SessionsCommand::Salvage { .. }
             | SessionsCommand::AcceptLoss
