@@ -73,4 +73,4 @@ pub use shard::shard;
 pub use sqlite::{AppendPoint, OnAppend};
 pub use sqlite::{BackedUp, BackupError, Durability, SqliteOptions, SqliteStore};
 pub use traits::{Blobs, BoxFuture, Inbox, Ownership, Put, SessionLog, Store};
-pub use verify::{Break, Prefix, Verified, VerifyError, verify, whole_prefix};
+pub use verify::{Break, Inconsistency, Prefix, Verified, VerifyError, verify, whole_prefix};

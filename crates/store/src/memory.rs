@@ -10,8 +10,8 @@ use crate::line::{self, BlobMap};
 use crate::projections::{SessionFold, project};
 use crate::verify::{Chain, Noted};
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, LeaseHolder, Loss, Ownership, Put, Sealed, SessionLog,
-    SessionRow, StoreError, StoredBatch, Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, Put, Sealed,
+    SessionLog, SessionRow, StoreError, StoredBatch, Waiting,
 };
 
 /// Journals in memory. Clones share them.
@@ -248,6 +248,10 @@ impl SessionLog for MemoryStore {
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         ready(Ok(self.shelf().batches(session).to_vec()))
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
+        ready(Ok(Vec::new()))
     }
 
     /// What is in memory is lost with its process, and nobody is left to be told.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
-use crate::{AppendError, Head, Lease, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{AppendError, Head, Inconsistency, Lease, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// A boxed future, so that the traits can be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -49,6 +49,10 @@ pub trait SessionLog {
 
     /// The batches as stored, in order; for `verify` and `export`.
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
+
+    /// What does not agree within the store, without trust in its indexes: batches that reading would not find, sessions
+    /// that are not in the list. Reads everything there is; `verify` then follows the journal of one session.
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>>;
 
     /// What was stored and is not there any more, as far as the store can tell. While there is such a loss nothing is
     /// written: appends, claims and messages answer [`StoreError::Lost`].

@@ -1,6 +1,8 @@
 //! Following the hash chain (J11): every batch carries the hash of the one before, numbers are
 //! dense, every line decodes, every content has the hash it is known by. The first break is named.
 
+use std::fmt;
+
 use windlass_vocab::{BatchPosition, Envelope, SessionId};
 
 use crate::line::{self, BlobMap, LineFault, hash_of};
@@ -23,6 +25,25 @@ pub struct Break {
     pub seq: u64,
     /// What is wrong with it.
     pub what: String,
+}
+
+/// Something within a store that does not agree with the rest of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inconsistency {
+    /// The session, where it is about one.
+    pub session: Option<SessionId>,
+    /// What does not agree.
+    pub what: String,
+}
+
+impl fmt::Display for Inconsistency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, what } = self;
+        if let Some(session) = session {
+            write!(f, "session {session}: ")?;
+        }
+        write!(f, "{what}; restore a backup, or export or salvage what can still be read")
+    }
 }
 
 /// Why a journal could not be verified.

@@ -17,6 +17,7 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
         let store = agent::open_store_to_read(&place)?;
         let held = store.backup(&args.folder).await?;
         let verified = match held.broken.len() {
+            0 if !held.inconsistent.is_empty() => "the database does not agree with itself".to_owned(),
             0 => "verified".to_owned(),
             1 => "1 session does not verify".to_owned(),
             broken => format!("{broken} sessions do not verify"),
@@ -31,10 +32,14 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
         if let Some(loss) = &held.loss {
             tell(&format!("windlass: the backup lacks what the data folder lacks: {loss}"));
         }
+        for inconsistency in &held.inconsistent {
+            tell(&harmless_line(&format!("windlass: there as here: {inconsistency}")));
+        }
         for (key, broken) in &held.broken {
             tell(&harmless_line(&format!("windlass: session `{key}` does not verify, there as here: {broken}")));
         }
-        Ok(if held.broken.is_empty() && held.loss.is_none() { Exit::Done } else { Exit::Store })
+        let is_whole = held.broken.is_empty() && held.inconsistent.is_empty() && held.loss.is_none();
+        Ok(if is_whole { Exit::Done } else { Exit::Store })
     })
 }
 

@@ -163,15 +163,20 @@ async fn import_from(store: &dyn Store, file: &Path, key: Option<&str>) -> Done 
 }
 
 async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
-    let rows = match key {
-        Some(key) => vec![session::by_key(store, key).await?],
-        None => store.sessions(session::OWNER).await?,
-    };
     let mut exit = Exit::Done;
     if let Some(loss) = store.loss() {
         exit = Exit::Store;
         print(&format!("{loss}\n"))?;
     }
+    // Before any session is looked up: that trusts the indexes.
+    for inconsistency in store.check().await? {
+        exit = Exit::Store;
+        print(&format!("BROKEN: {}\n", harmless_line(&inconsistency.to_string())))?;
+    }
+    let rows = match key {
+        Some(key) => vec![session::by_key(store, key).await?],
+        None => store.sessions(session::OWNER).await?,
+    };
     for row in rows {
         let key = harmless_line(&row.key);
         match verify(store, row.session).await {

@@ -6,8 +6,8 @@ use std::path::Path;
 use uuid::Uuid;
 use windlass::runtime::{Clock, SystemClock};
 use windlass::store::{
-    Batch, Entry, Head, Loss, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer,
-    verify,
+    Batch, Entry, Head, Inconsistency, Loss, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError,
+    VerifyError, Writer, verify,
 };
 use windlass::vocab::{SessionId, SessionOpened};
 
@@ -26,6 +26,8 @@ pub(crate) async fn check(place: &Place) -> Check {
         }
         Err(Fault::Lost(loss)) => Check::fail("store", StoreError::Lost(loss).to_string())
             .advise("restore a backup, or go on from what is there with `windlass sessions accept-loss`"),
+        Err(Fault::Inconsistent(found)) => Check::fail("store", format!("{}: {found}", folder.display()))
+            .advise("restore a backup; `windlass sessions verify` tells all that is wrong"),
         Err(Fault::Other(why)) => {
             Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR")
         }
@@ -36,6 +38,8 @@ pub(crate) async fn check(place: &Place) -> Check {
 enum Fault {
     /// Commits are missing.
     Lost(Loss),
+    /// The database does not agree with itself.
+    Inconsistent(Inconsistency),
     Other(String),
 }
 
@@ -50,6 +54,9 @@ async fn try_it(folder: &Path) -> Result<usize, Fault> {
     let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
     if let Some(loss) = store.loss() {
         return Err(Fault::Lost(loss));
+    }
+    if let Some(first) = store.check().await.map_err(|error| error.to_string())?.into_iter().next() {
+        return Err(Fault::Inconsistent(first));
     }
     let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
     // Beside the journals, so that the same disk is tried and no journal is touched.

@@ -9,8 +9,8 @@ use windlass_vocab::{Envelope, Hash, SessionId};
 use super::{Checked, append, batch, holds, open, same, sample, session};
 use crate::settle::at_once;
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow, Store,
-    StoreError, StoredBatch, TRIES, Waiting, Writer, append_again, restore_for_certain, verify,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, Ownership, Put, Sealed, SessionLog,
+    SessionRow, Store, StoreError, StoredBatch, TRIES, Waiting, Writer, append_again, restore_for_certain, verify,
 };
 
 /// Where the connection dies.
@@ -79,6 +79,9 @@ impl SessionLog for Unclear {
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
+    }
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
+        self.inner.check()
     }
     fn loss(&self) -> Option<Loss> {
         self.inner.loss()

@@ -15,7 +15,7 @@ use super::fault::meaning;
 use super::readers::Reading;
 use super::{Folder, SqliteOptions, SqliteStore, private};
 use crate::error::place;
-use crate::{Break, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
+use crate::{Break, Inconsistency, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
 
 /// What a backup holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct BackedUp {
     pub bytes: u64,
     /// Sessions that do not verify, there as here.
     pub broken: Vec<(String, Break)>,
+    /// What does not agree within the database, there as here.
+    pub inconsistent: Vec<Inconsistency>,
     /// What the folder had lost before.
     pub loss: Option<Loss>,
 }
@@ -149,6 +151,7 @@ fn sync(folder: &Path) -> io::Result<()> {
 async fn verified(to: &Folder, loss: Option<Loss>) -> Result<BackedUp, StoreError> {
     let store = SqliteStore::open(&to.0, SqliteOptions::default())?;
     let mut holds = BackedUp { loss, bytes: size(&to.0).unwrap_or_default(), ..BackedUp::default() };
+    holds.inconsistent = store.check().await?;
     let sessions: Vec<(SessionId, String)> = store.readers.with(|reading| reading.all_sessions()).await?;
     for (session, key) in sessions {
         holds.sessions += 1;

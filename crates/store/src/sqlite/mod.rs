@@ -15,6 +15,7 @@
 mod append;
 mod backup;
 mod blobs;
+mod check;
 mod claims;
 mod commit;
 mod counter;
@@ -50,8 +51,8 @@ use self::read_only::Source;
 use self::readers::Log;
 use crate::error::place;
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Loss, Ownership, Put, Sealed, SessionLog, SessionRow,
-    StoreError, StoredBatch, Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, Ownership, Put, Sealed, SessionLog,
+    SessionRow, StoreError, StoredBatch, Waiting,
 };
 
 /// When a commit counts as done.
@@ -255,6 +256,10 @@ impl SessionLog for SqliteStore {
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.readers.with(move |reading| reading.batches(session))
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
+        self.readers.with(|reading| reading.inconsistencies())
     }
 
     fn loss(&self) -> Option<Loss> {

@@ -11,11 +11,11 @@ use super::claims::Owned;
 use super::crew::Crew;
 use super::fault::meaning;
 use super::read_only::Source;
-use super::{Folder, append, rows, schema};
+use super::{Folder, append, check, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::{Chain, Noted};
-use crate::{BoxFuture, Head, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{BoxFuture, Head, Inconsistency, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// What becomes of the write-ahead log when the last connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,14 @@ impl Reading<'_> {
     /// All sessions and their keys, whoever owns them.
     pub(super) fn all_sessions(&self) -> Result<Vec<(SessionId, String)>, StoreError> {
         rows::all(self.connection).map_err(self.fault())
+    }
+
+    /// What does not agree within the database. One that can't be read to its end is such a thing, too.
+    pub(super) fn inconsistencies(&self) -> Result<Vec<Inconsistency>, StoreError> {
+        match check::inconsistencies(self.connection).map_err(self.fault()) {
+            Err(StoreError::Damaged { what }) => Ok(vec![Inconsistency { session: None, what }]),
+            found => found,
+        }
     }
 
     fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {

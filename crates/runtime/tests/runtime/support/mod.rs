@@ -17,8 +17,8 @@ use windlass_runtime::{
     SessionClosed, Standing,
 };
 use windlass_store::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Lease, Loss, MemoryStore, Ownership, Put, Sealed, SessionLog,
-    SessionRow, StoreError, StoredBatch, Waiting,
+    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, Put, Sealed,
+    SessionLog, SessionRow, StoreError, StoredBatch, Waiting,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
@@ -169,6 +169,9 @@ impl SessionLog for Crashing {
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
+    }
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
+        self.inner.check()
     }
     fn loss(&self) -> Option<Loss> {
         self.inner.loss()
