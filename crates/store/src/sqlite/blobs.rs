@@ -44,7 +44,8 @@ impl BlobFiles {
     pub(super) fn keep(&self, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
         for (hash, content) in blobs.iter().filter(|(_, content)| content.len() > FILE_LIMIT) {
             let path = self.path(*hash);
-            if !path.exists() {
+            // One that was damaged since is made anew.
+            if !fs::read(&path).is_ok_and(|there| there == content[..]) {
                 self.write(&path, content).map_err(|error| StoreError::of_io(&path, &error))?;
             }
         }
@@ -108,7 +109,9 @@ pub(super) fn were_made(folder: &Folder) -> bool {
 pub(super) fn insert(db: &Db, session: SessionId, seq: i64, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
     for (place, (hash, content)) in (0i64..).zip(blobs) {
         let inline = (content.len() <= FILE_LIMIT).then_some(&content[..]);
-        db.execute("INSERT OR IGNORE INTO blobs (hash, bytes) VALUES (?1, ?2)", params![hash.0, inline])?;
+        let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
+                   ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE blobs.bytes IS NOT excluded.bytes";
+        db.execute(sql, params![hash.0, inline])?;
         db.execute(
             "INSERT INTO blob_refs (session, seq, place, hash) VALUES (?1, ?2, ?3, ?4)",
             params![session.0.as_bytes(), seq, place, hash.0],

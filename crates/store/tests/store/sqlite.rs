@@ -282,6 +282,33 @@ async fn the_same_large_content_is_kept_once() {
     assert_eq!(fs::read_dir(shelf).unwrap().count(), 1);
 }
 
+// proves J9: what an append that answers Ok refers to can be read again
+#[tokio::test]
+async fn a_damaged_content_is_made_anew_when_the_same_content_is_stored_again() {
+    for size in [100_000, LARGE] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path()).unwrap();
+        let content: Arc<[u8]> = vec![3; size].into();
+        let hash = hash_of(&content);
+        let opened = |n: u128| {
+            let opened = Batch { blobs: vec![Arc::clone(&content)], ..batch(sample::opened("ada", &n.to_string())) };
+            Writer::new(SessionId(uuid::Uuid::from_u128(n)), Head::default(), 1).seal(opened).unwrap()
+        };
+        store.append(opened(1)).await.unwrap();
+        let digits = hash.to_string();
+        let file = dir.path().join("blobs").join(&digits[..2]).join(&digits[2..]);
+        if file.exists() {
+            fs::write(&file, vec![4; size]).unwrap();
+        } else {
+            let database = rusqlite::Connection::open(dir.path().join("windlass.db")).unwrap();
+            database.execute("UPDATE blobs SET bytes = zeroblob(length(bytes))", []).unwrap();
+        }
+        assert!(matches!(store.blob(hash).await, Err(StoreError::Damaged { .. })), "{size}");
+        store.append(opened(2)).await.unwrap();
+        assert_eq!(store.blob(hash).await.unwrap().as_deref(), Some(&content[..]), "{size}");
+    }
+}
+
 // proves J9: an append that answers Ok can be found again
 #[tokio::test]
 async fn a_database_that_was_removed_takes_nothing_more() {
