@@ -11,7 +11,7 @@ use windlass_vocab::{At, Envelope, Hash, Newer, Origin, Record, SessionChanged, 
 
 use crate::line::{self, BlobMap};
 use crate::settle::{at_once, restore_for_certain};
-use crate::verify::{Chain, Noted};
+use crate::verify::{Chain, Noted, is_gone};
 use crate::{Batch, Entry, Head, Sealed, Store, StoreError, StoredBatch, Writer};
 
 /// Why there is no fork. Nothing was stored.
@@ -69,6 +69,21 @@ impl Fork {
     /// Takes the records of `origin` over up to the end of the batch that holds the record `through`, or
     /// all of them.
     pub async fn begin(
+        store: &dyn Store,
+        origin: SessionId,
+        through: Option<u64>,
+        branch: Branch,
+    ) -> Result<Self, ForkError> {
+        match Self::copied(store, origin, through, branch).await {
+            // Batches and contents are read at different moments: it may have been removed in between.
+            Err(ForkError::Store(StoreError::Broken { .. })) if is_gone(store, origin).await? => {
+                Err(StoreError::Missing.into())
+            }
+            begun => begun,
+        }
+    }
+
+    async fn copied(
         store: &dyn Store,
         origin: SessionId,
         through: Option<u64>,

@@ -99,10 +99,19 @@ pub async fn whole_prefix(store: &dyn Store, session: SessionId) -> Result<Prefi
             Err(broken) => Err(broken),
         };
         if let Err(broken) = passed {
+            // Batches and contents are read at different moments: it may have been removed in between.
+            if is_gone(store, session).await? {
+                return Err(StoreError::Missing);
+            }
             return Ok(Prefix { whole: chain.verified(), broken: Some(broken) });
         }
     }
     Ok(Prefix { whole: chain.verified(), broken: None })
+}
+
+/// Whether nothing is left of a session.
+pub(crate) async fn is_gone(store: &dyn Store, session: SessionId) -> Result<bool, StoreError> {
+    Ok(store.head(session).await? == Head::default() && store.row(session).await?.is_none())
 }
 
 /// All that a batch refers to and is there.

@@ -187,6 +187,12 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
                 exit = Exit::Store;
                 print(&format!("{key}: BROKEN: {broken}\n"))?;
             }
+            // Removed since the list was read.
+            Err(VerifyError::Store(StoreError::Missing)) if store.row(row.session).await?.is_none() => {}
+            Err(VerifyError::Store(error @ (StoreError::Missing | StoreError::Damaged { .. }))) => {
+                exit = Exit::Store;
+                print(&format!("{key}: BROKEN: {error}\n"))?;
+            }
             Err(VerifyError::Store(error)) => return Err(error.into()),
         }
     }

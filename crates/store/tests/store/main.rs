@@ -11,4 +11,5 @@ mod garbage;
 mod legacy;
 mod lost;
 mod processes;
+mod removed;
 mod sqlite;

@@ -1,0 +1,118 @@
+//! A session that is removed while somebody reads it is missing, not broken.
+
+use std::sync::Arc;
+
+use windlass_store::conformance::sample;
+use windlass_store::{
+    AppendError, Batch, Blobs, BoxFuture, Branch, Entry, Fork, ForkError, Head, Inbox, Inconsistency, Lease, Loss,
+    MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch, VerifyError, Waiting, Writer,
+    verify,
+};
+use windlass_vocab::{At, Envelope, Hash, SessionId};
+
+fn session() -> SessionId {
+    SessionId(uuid::Uuid::from_u128(1))
+}
+
+/// Removes the session when the first content is asked for: after its batches were read.
+struct Removing(MemoryStore);
+
+impl Blobs for Removing {
+    fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
+        Box::pin(async move {
+            self.0.remove(session()).await?;
+            self.0.blob(hash).await
+        })
+    }
+}
+
+impl SessionLog for Removing {
+    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+        self.0.append(sealed)
+    }
+    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+        self.0.restore(batches)
+    }
+    fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.0.read(session, after)
+    }
+    fn read_before(
+        &self,
+        session: SessionId,
+        before: u64,
+        most: u32,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.0.read_before(session, before, most)
+    }
+    fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
+        self.0.head(session)
+    }
+    fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
+        self.0.find(owner, key)
+    }
+    fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
+        self.0.row(session)
+    }
+    fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
+        self.0.sessions(owner)
+    }
+    fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
+        self.0.batches(session)
+    }
+    fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
+        self.0.check()
+    }
+    fn loss(&self) -> Option<Loss> {
+        self.0.loss()
+    }
+    fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>> {
+        self.0.accept_loss()
+    }
+    fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.remove(session)
+    }
+}
+
+impl Ownership for Removing {
+    fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
+        self.0.claim(session)
+    }
+    fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        self.0.is_claimed(session)
+    }
+}
+
+impl Inbox for Removing {
+    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+        self.0.put(session, message)
+    }
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+        self.0.waiting(session)
+    }
+    fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
+        self.0.drop_waiting(session)
+    }
+}
+
+async fn store() -> Removing {
+    let store = MemoryStore::new();
+    let entries = vec![Entry::new(sample::opened("ada", "notes"))];
+    let batch = Batch { entries, blobs: vec![b"beside"[..].into()], ..Batch::default() };
+    store.append(Writer::new(session(), Head::default(), 1).seal(batch).unwrap()).await.unwrap();
+    Removing(store)
+}
+
+#[tokio::test]
+async fn a_session_that_is_removed_while_it_is_verified_or_forked_is_missing_and_not_broken() {
+    // proves J11
+    assert_eq!(verify(&store().await, session()).await, Err(VerifyError::Store(StoreError::Missing)));
+    let branch = Branch {
+        session: SessionId(uuid::Uuid::from_u128(2)),
+        key: "copy".into(),
+        version: "0".into(),
+        at: At(0),
+        nonce: 1,
+    };
+    let forked = Fork::begin(&store().await, session(), None, branch).await;
+    assert!(matches!(forked, Err(ForkError::Store(StoreError::Missing))), "{forked:?}");
+}
