@@ -26,7 +26,7 @@ pub(super) fn open_store(place: &Place) -> Result<Arc<dyn Store>, CommandError> 
 pub(super) fn open_store_to_read(place: &Place) -> Result<Arc<SqliteStore>, CommandError> {
     let folder = &place.data_dir.value;
     let opened = match SqliteStore::open(folder, crash::with_failpoints(sqlite_options(place))) {
-        Err(unwritable @ StoreError::ReadOnly { .. }) => {
+        Err(unwritable @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) => {
             match SqliteStore::open_read_only(folder, &std::env::temp_dir()) {
                 // There is nothing to read.
                 Err(StoreError::Io { .. }) => Err(unwritable),

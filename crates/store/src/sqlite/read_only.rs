@@ -1,4 +1,5 @@
-//! A data folder that can't be written can be read: a read-only disk, a folder of somebody else's, a copy on a disc.
+//! A data folder that can't be written can be read: a read-only disk, a folder of somebody else's, a copy on a disc,
+//! a disk that is full.
 //!
 //! SQLite reads a database in WAL mode only if its shared memory is there or can be made. Where it can't, and the log
 //! is empty, the database is read as a file that nobody changes; else it is copied, together with its log, into a
@@ -82,7 +83,7 @@ fn source(folder: &Folder, scratch: &Path) -> Result<Source, StoreError> {
         match way.connect().and_then(|connection| schema::version(&connection, &way.path())) {
             Ok(schema::SCHEMA_VERSION) => return Ok(way),
             // Of an older version, or without shared memory.
-            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Io { .. }) => {}
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. }) => {}
             Err(error) => return Err(error),
         }
     }

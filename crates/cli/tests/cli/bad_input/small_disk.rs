@@ -68,6 +68,29 @@ fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
     assert_eq!(bench.server.refused(), Vec::<String>::new());
 }
 
+// proves J9: what is there can be looked at, and taken elsewhere, though nothing more fits
+#[test]
+fn what_is_on_a_full_disk_can_be_read() {
+    let Some(mount) = small_disk(8, module_path!(), "what_is_on_a_full_disk_can_be_read") else {
+        return;
+    };
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let data = mount.join("data");
+    assert_eq!(run_on(&bench, &data, &["run", "go", "--session", "s"]).code, 0);
+    fill(&mount.join("ballast"), 0);
+    for (line, shown) in [
+        (&["sessions", "list"][..], "s  "),
+        (&["sessions", "show", "s"], "Aye."),
+        (&["sessions", "verify"], "s: whole"),
+        (&["sessions", "export", "s"], "\"key\":\"s\""),
+    ] {
+        let ran = run_on(&bench, &data, line);
+        assert!(ran.code == 0 && ran.stdout.contains(shown), "{line:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    let full = run_on(&bench, &data, &["run", "go", "--session", "s"]);
+    assert!(full.code == 5 && full.stderr.contains("the disk is full"), "{}", full.stderr);
+}
+
 // proves J9
 #[test]
 fn a_data_folder_that_can_not_be_written_is_said_to_be_so() {
