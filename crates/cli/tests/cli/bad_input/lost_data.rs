@@ -102,6 +102,26 @@ fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     bench.assert_whole("what is left");
 }
 
+// proves J11: a session that the list lost is named by whoever checks the whole store
+#[test]
+fn a_session_that_is_stored_and_not_in_the_list_is_told() {
+    let bench = Bench::new(Script::of([Step::say("One."), Step::say("Two.")]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    assert_eq!(bench.run(&["run", "go", "--session", "other"]).code, 0);
+    let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
+    assert_eq!(database.execute("DELETE FROM sessions WHERE key = 's'", ()).expect("changed"), 1);
+    drop(database);
+    let verified = bench.run(&["sessions", "verify"]);
+    assert!(verified.code == 5 && verified.stdout.contains("it is not in the list"), "{}", verified.stdout);
+    assert!(verified.stdout.contains("other: whole"), "{}", verified.stdout);
+    let folder = bench.dir.path().join("backup");
+    let backup = bench.run(&["backup", folder.to_str().expect("a path")]);
+    assert!(backup.code == 5 && !backup.stdout.contains("verified"), "{}", backup.stdout);
+    assert!(backup.stderr.contains("it is not in the list"), "{}", backup.stderr);
+    let doctor = bench.run(&["doctor"]);
+    assert!(doctor.stdout.contains("it is not in the list"), "{}", doctor.stdout);
+}
+
 // proves J9: a copy that was made while others wrote is whole, and is a data folder like any other
 #[test]
 fn a_backup_made_while_a_run_goes_on_is_whole_and_can_be_used() {
