@@ -66,7 +66,7 @@ fn a_call_that_makes_no_sense_is_explained_to_the_model() {
         ("read_file", json!({"path": "notes.txt", "colour": "red"}), "invalid_arguments", &["colour"]),
         ("run_command", json!({"command": ""}), "invalid_arguments", &["command"]),
         ("read_file", json!({"path": "no/such/file"}), "not_found", &["no/such/file"]),
-        ("read_file", json!({"path": "."}), "tool_error", &["directory"]),
+        ("read_file", json!({"path": "."}), "invalid_arguments", &["directory"]),
     ] {
         check(Case { tool, arguments, outcome, told });
     }
@@ -100,22 +100,22 @@ fn no_path_leads_out_of_the_workspace() {
         ["../outside/secret.txt", "/etc/passwd", "way-out/secret.txt", "file-out", "way-out/../../outside/secret.txt"]
     {
         let outside = &["workspace"][..];
-        check(Case { tool: "read_file", arguments: json!({"path": path}), outcome: "tool_error", told: outside });
+        check(Case { tool: "read_file", arguments: json!({"path": path}), outcome: "invalid_arguments", told: outside });
         let write = json!({"path": path, "content": "pwned"});
-        check(Case { tool: "write_file", arguments: write, outcome: "tool_error", told: outside });
+        check(Case { tool: "write_file", arguments: write, outcome: "invalid_arguments", told: outside });
     }
     for path in ["..", "/", "way-out"] {
         check(Case {
             tool: "list_directory",
             arguments: json!({"path": path}),
-            outcome: "tool_error",
+            outcome: "invalid_arguments",
             told: &["workspace"],
         });
     }
     let steal = json!({"from": "way-out/secret.txt", "to": "mine"});
-    check(Case { tool: "move_file", arguments: steal, outcome: "tool_error", told: &["workspace"] });
+    check(Case { tool: "move_file", arguments: steal, outcome: "invalid_arguments", told: &["workspace"] });
     let smuggle = json!({"from": "notes.txt", "to": "way-out/notes.txt"});
-    check(Case { tool: "move_file", arguments: smuggle, outcome: "tool_error", told: &["workspace"] });
+    check(Case { tool: "move_file", arguments: smuggle, outcome: "invalid_arguments", told: &["workspace"] });
     check(Case { tool: "search_files", arguments: json!({"pattern": "tr[e]asure"}), outcome: "ok", told: &[] });
 }
 
