@@ -100,7 +100,12 @@ fn no_path_leads_out_of_the_workspace() {
         ["../outside/secret.txt", "/etc/passwd", "way-out/secret.txt", "file-out", "way-out/../../outside/secret.txt"]
     {
         let outside = &["workspace"][..];
-        check(Case { tool: "read_file", arguments: json!({"path": path}), outcome: "invalid_arguments", told: outside });
+        check(Case {
+            tool: "read_file",
+            arguments: json!({"path": path}),
+            outcome: "invalid_arguments",
+            told: outside,
+        });
         let write = json!({"path": path, "content": "pwned"});
         check(Case { tool: "write_file", arguments: write, outcome: "invalid_arguments", told: outside });
     }
