@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use windlass_vocab::{BatchPosition, Envelope, SessionId};
+use windlass_vocab::{BatchPosition, Envelope, Hash, SessionId};
 
 use crate::line::{self, BlobMap, LineFault, hash_of};
 use crate::{Head, Store, StoreError, StoredBatch};
@@ -57,12 +57,19 @@ pub enum VerifyError {
     Store(#[from] StoreError),
 }
 
+impl Break {
+    /// The error of a store that was to read the journal of `session`.
+    pub(crate) fn of(self, session: SessionId) -> StoreError {
+        StoreError::Broken { session, seq: self.seq, what: self.what }
+    }
+}
+
 impl VerifyError {
     /// The error of a store that was to read the journal of `session`.
     #[must_use]
     pub fn of(self, session: SessionId) -> StoreError {
         match self {
-            Self::Break(Break { seq, what }) => StoreError::Broken { session, seq, what },
+            Self::Break(found) => found.of(session),
             Self::Store(error) => error,
         }
     }
@@ -125,6 +132,11 @@ async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<Result<BlobM
         }
     }
     Ok(Ok(blobs))
+}
+
+/// The break where a batch that begins with the record `seq` has lost a content that was stored with it.
+pub(crate) fn blob_is_gone(seq: u64, hash: Hash) -> Break {
+    Break { seq, what: format!("blob {hash}, stored with it, is missing or changed") }
 }
 
 /// A walk along one session's batches.
@@ -191,8 +203,7 @@ impl Chain {
         let StoredBatch { seq, head, bytes, blobs: beside } = batch;
         let missing = beside.iter().find(|hash| blobs.get(hash).is_none_or(|blob| hash_of(blob) != **hash));
         if let Some(hash) = missing {
-            let what = format!("blob {hash}, stored with it, is missing or changed");
-            return Err(Break { seq: self.head.seq + 1, what });
+            return Err(blob_is_gone(self.head.seq + 1, *hash));
         }
         self.read(Noted { seq: *seq, head: *head }, bytes, blobs, &mut Vec::new()).map_err(|(seq, fault)| match fault {
             Fault::Line(fault) => Break { seq, what: fault.to_string() },

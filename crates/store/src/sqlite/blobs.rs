@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, SessionId};
 
 use super::commit::Db;
-use super::{Folder, private};
+use super::{Folder, private, rows};
 use crate::StoreError;
 
 /// The largest content, in bytes, that is kept in the database.
@@ -70,6 +70,11 @@ impl BlobFiles {
         [folder, &self.blobs, &self.data].into_iter().try_for_each(|folder| File::open(folder)?.sync_all())
     }
 
+    /// Whether a large content is there. A smaller file is none.
+    fn has(&self, hash: Hash) -> bool {
+        fs::metadata(self.path(hash)).is_ok_and(|found| found.len() > FILE_LIMIT as u64)
+    }
+
     /// Reads a large content.
     pub(super) fn read(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
         let path = self.path(hash);
@@ -118,6 +123,28 @@ pub(super) fn insert(db: &Db, session: SessionId, seq: i64, blobs: &[(Hash, Arc<
         )?;
     }
     Ok(())
+}
+
+/// The first content that is not in its place among those stored with the session's batches behind `after_seq`, with
+/// the first record of its batch.
+pub(super) fn missing(
+    connection: &Connection,
+    files: &BlobFiles,
+    session: SessionId,
+    after_seq: u64,
+) -> rusqlite::Result<Option<(u64, Hash)>> {
+    let sql = "SELECT blob_refs.seq, blob_refs.hash, blobs.hash IS NULL FROM blob_refs
+               LEFT JOIN blobs ON blobs.hash = blob_refs.hash
+               WHERE session = ?1 AND seq > ?2 AND blobs.bytes IS NULL ORDER BY seq, place";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut beside = statement.query(params![session.0.as_bytes(), rows::integer(after_seq)])?;
+    while let Some(row) = beside.next()? {
+        let (hash, is_unknown) = (Hash(row.get(1)?), row.get::<_, bool>(2)?);
+        if is_unknown || !files.has(hash) {
+            return Ok(Some((rows::natural(row, 0)?, hash)));
+        }
+    }
+    Ok(None)
 }
 
 /// Where a content is kept.

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
 use super::counter::{self, Count, Counter, Counting};
+use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::job::Job;
 use super::presence::{Presence, Seen};
@@ -35,6 +36,8 @@ pub(super) struct Db {
     /// The count of commits after what is being written (`counter`).
     pub(super) commits: Cell<Option<u64>>,
     path: PathBuf,
+    /// Goes after the connection.
+    _file: DatabaseFile,
 }
 
 impl Db {
@@ -103,15 +106,22 @@ pub(super) struct Opened {
     pub(super) connection: Connection,
     pub(super) queue: Queue,
     pub(super) counting: Counting,
+    pub(super) file: DatabaseFile,
 }
 
 impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables, clippy::needless_pass_by_value))]
     pub(super) fn new(folder: &Folder, opened: Opened, options: SqliteOptions) -> Result<Self, StoreError> {
-        let Opened { connection, queue, counting } = opened;
+        let Opened { connection, queue, counting, file } = opened;
         Ok(Self {
             presence: Presence::of(&folder.0, [folder.database(), folder.log(), folder.shared_memory()])?,
-            db: Db { connection, tails: Tails::default(), commits: Cell::default(), path: folder.database() },
+            db: Db {
+                connection,
+                tails: Tails::default(),
+                commits: Cell::default(),
+                path: folder.database(),
+                _file: file,
+            },
             queue,
             counting,
             files: BlobFiles::new(folder),

@@ -3,13 +3,13 @@
 //! The protocol: there is one writer at a time (`writer`). It takes all that waits, enters the queue of processes
 //! (`queue`), and commits once (`commit`). SQLite's own lock keeps processes from writing at once; the queue before
 //! it is a fair one. Readers (`readers`) have connections of their own and never hold up a write. A session is owned
-//! through an OS lock (`claims`), which dies with its process.
+//! through an OS lock (`claims`), which dies with its process and has no name that could be removed.
 //!
 //! ```text
 //! windlass.db   batches, session rows, inbox, contents up to 8 MiB; its -wal and -shm are SQLite's
 //! commits       how many commits the database has, to tell when it lost some
-//! claims        a range of it for each session, locked by its owner (elsewhere than on Linux: files in locks/)
 //! blobs/        contents above 8 MiB
+//! locks/        a file for each session, locked by its owner (on Linux: a range of windlass.db)
 //! ```
 
 mod append;
@@ -20,6 +20,7 @@ mod claims;
 mod commit;
 mod counter;
 mod crew;
+mod database_file;
 mod fault;
 mod inbox;
 mod job;
@@ -128,6 +129,7 @@ impl Folder {
         self.0.join("commits")
     }
 
+    /// Where earlier versions locked ranges for sessions.
     fn claims(&self) -> PathBuf {
         self.0.join("claims")
     }

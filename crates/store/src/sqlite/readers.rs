@@ -9,12 +9,13 @@ use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
 use super::blobs::{self, BlobFiles, Place};
 use super::claims::Owned;
 use super::crew::Crew;
+use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::read_only::Source;
 use super::{Folder, append, check, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
-use crate::verify::{Chain, Noted};
+use crate::verify::{Chain, Noted, blob_is_gone};
 use crate::{BoxFuture, Head, Inconsistency, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// What becomes of the write-ahead log when the last connection is closed.
@@ -41,12 +42,15 @@ struct Shared {
     files: BlobFiles,
     log: Log,
     idle: Mutex<Vec<Connection>>,
+    /// Goes after the connections. None where the database is gone, which whoever connects is told.
+    _file: Option<DatabaseFile>,
 }
 
 impl Readers {
     pub(super) fn new(folder: &Folder, source: Source, log: Log, owned: Owned) -> Self {
         let (path, files) = (source.path(), BlobFiles::new(folder));
-        let shared = Shared { source, path, files, log, idle: Mutex::default() };
+        let file = DatabaseFile::open(&path).ok();
+        let shared = Shared { source, path, files, log, idle: Mutex::default(), _file: file };
         Self { shared: Arc::new(shared), crew: Arc::default(), owned }
     }
 
@@ -155,6 +159,7 @@ impl Reading<'_> {
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
         let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
         let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
+        self.look_for_contents(session, after_seq)?;
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
@@ -192,6 +197,13 @@ impl Reading<'_> {
             chain.read_stored(noted, bytes, &bodies, &mut records)?;
         }
         Ok(records)
+    }
+
+    /// Whether all contents are there that batches behind `after_seq` were stored with. What they hold is looked at by
+    /// whoever reads one.
+    fn look_for_contents(&self, session: SessionId, after_seq: u64) -> Result<(), StoreError> {
+        let missing = blobs::missing(self.connection, self.files, session, after_seq).map_err(self.fault())?;
+        missing.map_or(Ok(()), |(seq, hash)| Err(blob_is_gone(seq, hash).of(session)))
     }
 
     /// Stands behind the last batch before the one that begins with the record `seq`.

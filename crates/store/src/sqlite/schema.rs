@@ -2,8 +2,9 @@
 //! none.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::commit::Opened;
 use super::counter::{Count, Counting};
+use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::queue::{LONGEST, Patience, Queue};
 use super::{Durability, Folder, blobs, claims, legacy, private};
@@ -101,8 +103,8 @@ pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, St
     queue.enter(Patience::Wait)?;
     let opened = open_first(folder, durability);
     queue.leave();
-    let (connection, counting) = opened.map_err(|error| unwritable(folder).unwrap_or(error))?;
-    Ok(Opened { connection, queue, counting })
+    let (connection, counting, file) = opened.map_err(|error| unwritable(folder).unwrap_or(error))?;
+    Ok(Opened { connection, queue, counting, file })
 }
 
 /// Whether an error comes from a folder in which nothing can be made: SQLite does not tell that from other faults.
@@ -115,7 +117,7 @@ fn unwritable(folder: &Folder) -> Option<StoreError> {
 }
 
 /// At the head of the queue.
-fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Counting), StoreError> {
+fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Counting, DatabaseFile), StoreError> {
     let path = folder.database();
     let noted = Count::noted(folder)?;
     let fault = |error: rusqlite::Error| meaning(&path, &error);
@@ -128,6 +130,8 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         Err(error) if error.kind() == io::ErrorKind::NotFound => create_unless_lost(folder)?,
         Ok(_) | Err(_) => {}
     }
+    let open_file = || DatabaseFile::open(&path).map_err(|error| StoreError::of_io(&path, &error));
+    let mut file = open_file()?;
     let mut connection = connect(&path)?;
     if connection.is_readonly("main").map_err(fault)? {
         return Err(StoreError::ReadOnly { place: place(&path) });
@@ -142,6 +146,7 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         Found::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
+            file = open_file()?;
             connection = connect(&path)?;
         }
     }
@@ -150,7 +155,7 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
     if counting.loss().is_some() {
         keep_log(&connection).map_err(fault)?;
     }
-    Ok((connection, counting))
+    Ok((connection, counting, file))
 }
 
 /// Leaves the write-ahead log as it is when the connection is closed: somebody may want to repair it.
@@ -165,11 +170,12 @@ fn ends_within_a_page(folder: &Folder) -> io::Result<bool> {
         return Ok(false);
     }
     let mut header = [0; 18];
-    let mut file = match File::open(folder.database()) {
+    let file = match DatabaseFile::open(&folder.database()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         opened => opened?,
     };
-    match file.read_exact(&mut header) {
+    let file = &file.handle()?.file;
+    match file.read_exact_at(&mut header, 0) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
         read => read?,
     }

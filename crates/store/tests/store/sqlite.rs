@@ -1,7 +1,8 @@
 //! A data folder on a disk where things go wrong.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_store::conformance::sample;
@@ -9,7 +10,7 @@ use windlass_store::{
     AppendError, Batch, Blobs, Branch, Entry, ExportError, Fork, ForkError, Head, Inbox, Ownership, Prefix, Put,
     SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, export, hash_of, verify, whole_prefix,
 };
-use windlass_vocab::{At, Record, SessionId};
+use windlass_vocab::{At, Hash, Record, SessionId};
 
 const LARGE: usize = 9 * 1024 * 1024;
 
@@ -35,6 +36,12 @@ async fn used_folder() -> tempfile::TempDir {
         store.append(writer.seal(batch).unwrap()).await.unwrap();
     }
     dir
+}
+
+/// The file of a large content.
+fn large_content(dir: &Path, hash: Hash) -> PathBuf {
+    let digits = hash.to_string();
+    dir.join("blobs").join(&digits[..2]).join(&digits[2..])
 }
 
 /// Changes the database behind the store's back.
@@ -92,8 +99,7 @@ async fn a_prompt_of_many_megabytes_lives_in_a_file_and_goes_with_its_session() 
     let sealed = writer.seal(batch(sample::accepted("m1", &"y".repeat(LARGE)))).unwrap();
     store.append(sealed.clone()).await.unwrap();
     assert!(store.read(session(), 1).await.unwrap()[0] == *sealed.envelopes[0]);
-    let digits = sealed.blobs[0].0.to_string();
-    let file = dir.path().join("blobs").join(&digits[..2]).join(&digits[2..]);
+    let file = large_content(dir.path(), sealed.blobs[0].0);
     assert!(fs::metadata(&file).unwrap().len() > LARGE as u64);
 
     fs::rename(&file, file.with_extension("gone")).unwrap();
@@ -205,6 +211,37 @@ fn a_file_of_somebody_else_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_session_whose_contents_are_gone_is_not_read() {
+    // proves J9, J11
+    for (content, damage) in [
+        (vec![3; LARGE], "DELETE FROM blobs"),
+        (vec![3; 40_000], "DELETE FROM blobs"),
+        (vec![3; LARGE], "remove the file"),
+        (vec![3; LARGE], "cut the file"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path()).unwrap();
+        let mut writer = Writer::new(session(), Head::default(), 1);
+        store.append(writer.seal(batch(sample::opened("ada", "notes"))).unwrap()).await.unwrap();
+        let hash = hash_of(&content);
+        let beside = Batch { blobs: vec![content.into()], ..batch(sample::lease(1)) };
+        store.append(writer.seal(beside).unwrap()).await.unwrap();
+        assert_eq!(store.read(session(), 0).await.unwrap().len(), 2);
+        let file = large_content(dir.path(), hash);
+        match damage {
+            "remove the file" => fs::remove_file(file).unwrap(),
+            "cut the file" => fs::write(file, "short").unwrap(),
+            sql => tamper(dir.path(), sql),
+        }
+        let error = store.read(session(), 0).await.unwrap_err();
+        assert!(matches!(error, StoreError::Broken { seq: 2, .. }), "{damage}: {error}");
+        assert!(error.to_string().contains("is missing or changed"), "{error}");
+        assert_eq!(whole_prefix(&store, session()).await.unwrap().whole.records, 1, "what is before it holds");
+        store.remove(session()).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
     // proves J9
     let whole = used_folder().await;
@@ -212,7 +249,7 @@ async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
     let records = open(whole.path()).unwrap().read(session(), 0).await.unwrap();
     for cut in (0..bytes.len()).step_by(1_500).chain([1, 50, 99, 100, 4_095, 4_096, bytes.len() - 1]) {
         let dir = tempfile::tempdir().unwrap();
-        fs::copy(whole.path().join("claims"), dir.path().join("claims")).unwrap();
+        fs::copy(whole.path().join("commits"), dir.path().join("commits")).unwrap();
         fs::write(dir.path().join("windlass.db"), &bytes[..cut]).unwrap();
         let read = match open(dir.path()) {
             Ok(store) => store.read(session(), 0).await,
@@ -339,15 +376,54 @@ async fn a_file_that_is_missing_from_a_used_folder_is_told() {
     let error = open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("windlass.db has lost its contents"), "{error}");
     assert!(!dir.path().join("windlass.db").exists());
-    // Claims are made again.
-    let dir = used_folder().await;
-    fs::remove_file(dir.path().join("claims")).unwrap();
-    assert!(open(dir.path()).is_ok());
     // A folder of before has a file for each session.
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("locks")).unwrap();
     fs::write(dir.path().join("locks").join(session().to_string()), "").unwrap();
     assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
+}
+
+// proves J5: no file can be removed to take a session from the process that has it
+#[tokio::test]
+async fn a_session_stays_its_owners_whatever_is_removed_beside_the_database() {
+    let dir = used_folder().await;
+    let store = open(dir.path()).unwrap();
+    let lease = store.claim(session()).await.unwrap();
+    for entry in fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        match (name.starts_with("windlass.db"), entry.file_type().unwrap().is_dir()) {
+            (true, _) => {}
+            (false, true) => fs::remove_dir_all(entry.path()).unwrap(),
+            (false, false) => fs::remove_file(entry.path()).unwrap(),
+        }
+    }
+    for other in [open(dir.path()).unwrap(), open(dir.path()).unwrap()] {
+        assert!(matches!(other.claim(session()).await, Err(StoreError::Busy { .. })));
+    }
+    assert!(!lease.is_lost());
+    drop(lease);
+    assert!(open(dir.path()).unwrap().claim(session()).await.is_ok());
+}
+
+// proves J9: SQLite's locks are this process's, and closing a file it has open would drop them
+#[tokio::test]
+async fn another_store_of_the_same_process_takes_no_locks_away() {
+    let dir = used_folder().await;
+    let first = open(dir.path()).unwrap();
+    let held = || {
+        let place = fs::metadata(dir.path().join("windlass.db")).unwrap().ino();
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        locks.lines().filter(|line| line.contains("POSIX") && line.contains(&format!(":{place} "))).count()
+    };
+    let before = held();
+    assert!(before > 0 || cfg!(not(target_os = "linux")));
+    for _ in 0..2 {
+        let other = open(dir.path()).unwrap();
+        drop(other.claim(session()).await.unwrap());
+        drop(other);
+        assert_eq!(held(), before);
+    }
+    drop(first);
 }
 
 // proves X1: conversations are nobody else's business, whatever folder they are kept in
@@ -371,7 +447,7 @@ async fn what_the_store_makes_is_its_owners_alone() {
             if is_folder { folders.push(entry.path()) } else { files.push(entry.file_name()) }
         }
     }
-    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "claims"] {
+    for name in ["windlass.db", "windlass.db-wal", "windlass.db-shm", "commits"] {
         assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
     }
     assert!(files.len() > 4, "a blob as well: {files:?}");

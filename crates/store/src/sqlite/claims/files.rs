@@ -58,11 +58,6 @@ impl Locks {
         }
     }
 
-    /// Sessions that others may have locked meanwhile: none, because these files are never removed.
-    pub(super) fn take_lost(&self) -> Vec<SessionId> {
-        Vec::new()
-    }
-
     fn files(&self) -> MutexGuard<'_, HashMap<SessionId, File>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }

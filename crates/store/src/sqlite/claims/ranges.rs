@@ -1,16 +1,16 @@
-//! Sessions as ranges of the file `claims`, locked for this open file. No session leaves a file behind, and a
+//! Sessions as ranges of the database's file, far behind its end, locked for this process's handle on it. The lock is
+//! on what it guards: there is no name of its own that could be removed. No session leaves a file behind, and a
 //! thousand can be taken without making one.
 //!
 //! A range begins where its session says and is as long as its holder's process id, which is how others learn it.
 //! ```text
-//! 0 | 41 bits of a hash of the session's id | 22 bits for the length |
+//! 0 | 1 | 40 bits of a hash of the session's id | 22 bits for the length |
 //! ```
-//! Ranges are too far apart to touch: the system would make one of two that do.
+//! Ranges are too far apart to touch: the system would make one of two that do. SQLite's own locks are on bytes at 1 GiB.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,110 +20,78 @@ use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, c_int, flock};
 use windlass_vocab::SessionId;
 
 use super::Refused;
-use crate::sqlite::presence::place;
-use crate::sqlite::{Folder, private};
+use crate::sqlite::Folder;
+use crate::sqlite::database_file::{DatabaseFile, Handle};
 
 /// No process id of Linux needs more.
 const LENGTH_BITS: u32 = 22;
-const SESSION_BITS: u32 = 41;
+const SESSION_BITS: u32 = 40;
+
+/// Where the first range begins: no database is as long.
+const FIRST: i64 = 1 << (SESSION_BITS + LENGTH_BITS);
 
 /// How often a range is tried that is said to be locked while nobody has it.
 const TRIES: usize = 100;
 
-/// What the file holds once a session was claimed.
-const SENTENCE: &str = "Sessions are claimed by locks on ranges of this file.\n";
-
-/// The file and the ranges this store has locked.
+/// The ranges this store has locked.
 #[derive(Debug)]
 pub(super) struct Locks {
-    folder: Folder,
-    held: Mutex<Held>,
-}
-
-#[derive(Debug)]
-struct Held {
-    file: File,
-    /// Where the ranges begin, and their sessions. An open file's locks do not keep itself out.
-    starts: HashMap<i64, SessionId>,
-    /// Sessions that others had locked when the file was made again.
-    lost: Vec<SessionId>,
+    path: PathBuf,
+    database: DatabaseFile,
+    own: Mutex<HashSet<i64>>,
 }
 
 impl Locks {
     pub(super) fn path(folder: &Folder) -> PathBuf {
-        folder.claims()
+        folder.database()
     }
 
     pub(super) fn open(folder: &Folder) -> io::Result<Self> {
-        let held = Held { file: private::lock_file(&folder.claims())?, starts: HashMap::new(), lost: Vec::new() };
-        Ok(Self { folder: folder.clone(), held: Mutex::new(held) })
+        let path = Self::path(folder);
+        Ok(Self { database: DatabaseFile::open(&path)?, path, own: Mutex::default() })
     }
 
     pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
-        let mut held = self.held();
-        held.look_for_file(&self.folder).and_then(|()| held.mark_used()).map_err(Refused::Failed)?;
-        held.lock(session)
+        self.lock(self.database()?, start(session))
     }
 
     /// Says who has the session, taking nothing.
     pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
-        let mut held = self.held();
-        held.look_for_file(&self.folder).map_err(Refused::Failed)?;
-        held.is_free(start(session))
+        let database = self.database()?;
+        is_free(database, &database.locked(), start(session))
     }
 
     /// The same without a store of its own, in a file that need not be writable.
     pub(super) fn look_at(folder: &Folder, session: SessionId) -> Result<(), Refused> {
-        let file = File::open(folder.claims()).map_err(Refused::Failed)?;
-        Held { file, starts: HashMap::new(), lost: Vec::new() }.is_free(start(session))
-    }
-
-    /// Sessions that others have locked since the file was removed; each once.
-    pub(super) fn take_lost(&self) -> Vec<SessionId> {
-        std::mem::take(&mut self.held().lost)
+        Self::open(folder).map_err(Refused::Failed)?.look(session)
     }
 
     pub(super) fn free(&self, session: SessionId) {
-        self.held().unlock(start(session));
+        self.unlock(start(session));
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn own(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Held {
-    /// A file that was removed keeps nobody out: it is made again where everybody will come to it, beside the database.
-    fn look_for_file(&mut self, folder: &Folder) -> io::Result<()> {
-        let (own, found) = (self.file.metadata()?, fs::metadata(folder.claims()));
-        if !found.is_ok_and(|found| place(&found) == place(&own)) {
-            fs::metadata(folder.database())?;
-            self.file = private::lock_file(&folder.claims())?;
-            // Somebody else may have claimed what we had; whoever writes without a claim is fenced.
-            for (start, session) in &self.starts {
-                if fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, *start, own_length()))).is_err() {
-                    self.lost.push(*session);
-                }
-            }
+    /// The file to lock: whoever comes now must find the same one.
+    fn database(&self) -> Result<&Handle, Refused> {
+        let database = self.database.handle().map_err(Refused::Failed)?;
+        if database.is_at(&self.path) {
+            return Ok(database);
         }
-        Ok(())
+        let gone = fs::metadata(&self.path).err();
+        Err(Refused::Failed(gone.unwrap_or_else(|| io::Error::other("another file has taken its place"))))
     }
 
-    /// Has the file tell that a session was claimed.
-    fn mark_used(&mut self) -> io::Result<()> {
-        if self.file.metadata()?.size() == 0 { self.file.write_all(SENTENCE.as_bytes()) } else { Ok(()) }
-    }
-
-    fn lock(&mut self, session: SessionId) -> Result<(), Refused> {
-        self.lock_range(start(session), session)
-    }
-
-    fn lock_range(&mut self, start: i64, session: SessionId) -> Result<(), Refused> {
+    fn lock(&self, database: &Handle, start: i64) -> Result<(), Refused> {
+        let mut locked = database.locked();
         for _ in 0..TRIES {
-            self.is_free(start)?;
-            match fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, start, own_length()))) {
+            is_free(database, &locked, start)?;
+            match fcntl(&database.file, FcntlArg::F_OFD_SETLK(&range(F_WRLCK, start))) {
                 Ok(_) => {
-                    self.starts.insert(start, session);
+                    locked.insert(start);
+                    self.own().insert(start);
                     return Ok(());
                 }
                 Err(Errno::EAGAIN | Errno::EACCES) => {}
@@ -133,40 +101,54 @@ impl Held {
         Err(Refused::Held(None))
     }
 
-    /// Whether nobody, this store included, has locked the range; or who has.
-    fn is_free(&self, start: i64) -> Result<(), Refused> {
-        if self.starts.contains_key(&start) {
-            return Err(Refused::Held(Some(std::process::id())));
+    fn unlock(&self, start: i64) {
+        if let Ok(database) = self.database.handle() {
+            let mut locked = database.locked();
+            // It is freed with the process at the latest.
+            let _ = fcntl(&database.file, FcntlArg::F_OFD_SETLK(&range(F_UNLCK, start)));
+            locked.remove(&start);
         }
-        let mut found = range(F_WRLCK, start, own_length());
-        fcntl(&self.file, FcntlArg::F_OFD_GETLK(&mut found)).map_err(|error| Refused::Failed(error.into()))?;
-        if c_int::from(found.l_type) == F_UNLCK {
-            return Ok(());
-        }
-        // Without a length it is no claim of ours but a lock on the whole file.
-        Err(Refused::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
-    }
-
-    fn unlock(&mut self, start: i64) {
-        // It is freed with the file at the latest.
-        let _ = fcntl(&self.file, FcntlArg::F_OFD_SETLK(&range(F_UNLCK, start, own_length())));
-        self.starts.remove(&start);
+        self.own().remove(&start);
     }
 }
 
-/// Where the range of `session` begins. Two sessions in use share a beginning once in two million million times; the
+impl Drop for Locks {
+    fn drop(&mut self) {
+        let own = std::mem::take(&mut *self.own());
+        own.into_iter().for_each(|start| self.unlock(start));
+    }
+}
+
+/// Whether nobody, this process included, has locked the range; or who has.
+fn is_free(database: &Handle, locked: &HashSet<i64>, start: i64) -> Result<(), Refused> {
+    if locked.contains(&start) {
+        return Err(Refused::Held(Some(std::process::id())));
+    }
+    let mut found = range(F_WRLCK, start);
+    fcntl(&database.file, FcntlArg::F_OFD_GETLK(&mut found)).map_err(|error| Refused::Failed(error.into()))?;
+    if c_int::from(found.l_type) == F_UNLCK {
+        return Ok(());
+    }
+    // Without a length it is no claim of ours but a lock on the whole file.
+    Err(Refused::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
+}
+
+/// Where the range of `session` begins. Two sessions in use share a beginning once in a million million times; the
 /// second is then called busy.
 fn start(session: SessionId) -> i64 {
     let digest = blake3::hash(session.0.as_bytes());
     let (head, _) = digest.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
-    (i64::from_le_bytes(*head) & ((1 << SESSION_BITS) - 1)) << LENGTH_BITS
+    nth(i64::from_le_bytes(*head) & ((1 << SESSION_BITS) - 1))
 }
 
-fn own_length() -> i64 {
-    i64::from(std::process::id())
+/// Where the range of this number begins.
+const fn nth(number: i64) -> i64 {
+    FIRST | (number << LENGTH_BITS)
 }
 
-fn range(kind: c_int, start: i64, length: i64) -> flock {
+/// A range as long as the id of this process.
+fn range(kind: c_int, start: i64) -> flock {
+    let length = i64::from(std::process::id());
     flock { l_type: kind as i16, l_whence: SEEK_SET as i16, l_start: start, l_len: length, l_pid: 0 }
 }
 
@@ -187,24 +169,24 @@ mod tests {
     #[test]
     fn ranges_beside_each_other_are_taken_and_freed_alone() {
         let (_dir, one, other) = two();
-        let (last, any) = ((1 << SESSION_BITS) - 1, SessionId(uuid::Uuid::nil()));
-        let ranges = [0, 1, 2, last - 1, last].map(|place| place << LENGTH_BITS);
-        assert!(ranges.iter().all(|start| one.held().lock_range(*start, any).is_ok()));
-        one.held().unlock(ranges[1]);
-        let free: Vec<bool> = ranges.iter().map(|start| other.held().lock_range(*start, any).is_ok()).collect();
+        let last = (1 << SESSION_BITS) - 1;
+        let ranges = [0, 1, 2, last - 1, last].map(nth);
+        let lock = |locks: &Locks, start| locks.lock(locks.database.handle().unwrap(), start).is_ok();
+        assert!(ranges.iter().all(|start| lock(&one, *start)));
+        one.unlock(ranges[1]);
+        let free: Vec<bool> = ranges.iter().map(|start| lock(&other, *start)).collect();
         assert_eq!(free, [false, true, false, false, false]);
     }
 
     #[test]
-    fn a_file_that_was_removed_is_made_again_with_all_claims() {
-        let (dir, one, other) = two();
+    fn a_session_is_not_claimed_in_a_database_that_nobody_else_finds() {
+        // proves J5
+        let (dir, one, _) = two();
         let session = |number| SessionId(uuid::Uuid::from_u128(number));
         assert!(one.take(session(1)).is_ok());
-        fs::remove_file(dir.path().join("claims")).unwrap();
-        assert!(one.take(session(2)).is_ok());
-        assert!(matches!(other.take(session(1)), Err(Refused::Held(Some(_)))));
-        assert!(matches!(other.take(session(2)), Err(Refused::Held(Some(_)))));
-        one.free(session(1));
-        assert!(other.take(session(1)).is_ok());
+        fs::remove_file(dir.path().join("windlass.db")).unwrap();
+        assert!(matches!(one.take(session(2)), Err(Refused::Failed(_))));
+        fs::write(dir.path().join("windlass.db"), "").unwrap();
+        assert!(matches!(one.take(session(2)), Err(Refused::Failed(_))));
     }
 }

@@ -1,0 +1,105 @@
+//! The file of the database, opened beside SQLite: ranges of it are locked, and its header is looked at.
+//!
+//! SQLite's own locks on the file belong to the process, and the system drops all of them when the process closes *any*
+//! handle on that file. So a process has one handle here, shared by all its stores, and whatever holds a connection of
+//! SQLite's holds a [`DatabaseFile`] too, from before the connection is opened until after it is closed.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::presence::place;
+
+/// The files this process has open. They are opened and closed only while this is locked: so nobody opens a connection
+/// between the moment when the last user of a file goes and the one when it is closed.
+static OPEN: Mutex<Vec<Arc<Handle>>> = Mutex::new(Vec::new());
+
+fn open_files() -> MutexGuard<'static, Vec<Arc<Handle>>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The handle of this process on one file.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) file: File,
+    place: (u64, u64),
+    /// Where the ranges begin that stores of this process have locked: a handle's locks do not keep itself out.
+    locked: Mutex<HashSet<i64>>,
+}
+
+impl Handle {
+    /// Where the locked ranges of this process begin.
+    pub(super) fn locked(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `path` still leads to it.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|found| place(&found) == self.place)
+    }
+}
+
+/// One user of a database's file; the last to go closes it.
+#[derive(Debug)]
+pub(super) struct DatabaseFile(Option<Arc<Handle>>);
+
+impl DatabaseFile {
+    /// The file at `path`, which must be there.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut open = open_files();
+        let wanted = place(&fs::metadata(path)?);
+        if let Some(known) = open.iter().find(|known| known.place == wanted) {
+            return Ok(Self(Some(Arc::clone(known))));
+        }
+        let file = match File::options().read(true).write(true).open(path) {
+            Err(error) if is_unwritable(&error) => File::open(path)?,
+            opened => opened?,
+        };
+        let handle = Arc::new(Handle { place: place(&file.metadata()?), file, locked: Mutex::default() });
+        open.push(Arc::clone(&handle));
+        Ok(Self(Some(handle)))
+    }
+
+    /// The handle. It is there until this is dropped.
+    pub(super) fn handle(&self) -> io::Result<&Handle> {
+        self.0.as_deref().ok_or_else(|| io::Error::other("it is closed"))
+    }
+}
+
+fn is_unwritable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+impl Drop for DatabaseFile {
+    fn drop(&mut self) {
+        let mut open = open_files();
+        drop(self.0.take());
+        // What only the list has left is closed here, under its lock.
+        open.retain(|handle| Arc::strong_count(handle) > 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_one_handle_on_a_file_and_the_last_user_closes_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("database");
+        fs::write(&path, "").unwrap();
+        let wanted = place(&fs::metadata(&path).unwrap());
+        let open = || open_files().iter().filter(|handle| handle.place == wanted).count();
+        let (one, other) = (DatabaseFile::open(&path).unwrap(), DatabaseFile::open(&path).unwrap());
+        assert_eq!(open(), 1);
+        drop(one);
+        assert_eq!(open(), 1);
+        assert!(other.handle().unwrap().is_at(&path));
+        fs::rename(&path, dir.path().join("elsewhere")).unwrap();
+        assert!(!other.handle().unwrap().is_at(&path));
+        drop(other);
+        assert_eq!(open(), 0);
+    }
+}
