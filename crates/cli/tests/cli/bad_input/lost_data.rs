@@ -102,6 +102,34 @@ fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     bench.assert_whole("what is left");
 }
 
+// proves J11: what was stored beside a session's records is part of it
+#[test]
+fn a_session_that_lost_what_undo_would_put_back_is_refused() {
+    let write = Step::call("write_file", json!({"path": "a", "content": "after"}));
+    let bench = Bench::new(Script::of([write, Step::say("Done.")]));
+    fs::write(bench.workspace().join("a"), "before").expect("written");
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    let asked = bench.server.count();
+    let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
+    assert_eq!(database.execute("DELETE FROM blobs WHERE bytes = CAST('before' AS BLOB)", ()).expect("changed"), 1);
+    drop(database);
+    for line in [
+        &["run", "more", "--session", "s"][..],
+        &["resume", "s"],
+        &["undo", "s"],
+        &["fork", "s"],
+        &["sessions", "export", "s"],
+        &["sessions", "verify", "s"],
+    ] {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 5, "{line:?}: {}{}", ran.stdout, ran.stderr);
+        let told = ran.stdout + &ran.stderr;
+        assert!(told.contains("breaks at record") && told.contains("stored with it, is missing"), "{line:?}: {told}");
+    }
+    assert_eq!(bench.server.count(), asked, "nothing is asked of a model");
+    assert_eq!(bench.run(&["sessions", "salvage", "s"]).code, 0);
+}
+
 // proves J11: a session that the list lost is named by whoever checks the whole store
 #[test]
 fn a_session_that_is_stored_and_not_in_the_list_is_told() {
