@@ -9,7 +9,7 @@
 
 use url::{Host, Url};
 
-use crate::rule::Pattern;
+use crate::text_pattern::Pattern;
 use crate::tool::shorten;
 
 /// Whether a pattern is of a rule that allows or of one that forbids or asks: in doubt the first does

@@ -47,10 +47,6 @@ pub const TOOL_NAMES: &[&str] = &[
     "write_file",
 ];
 
-/// Those of them whose calls are judged by the paths they touch.
-pub(crate) const FILE_TOOLS: &[&str] =
-    &["edit_file", "list_directory", "move_file", "read_file", "search_files", "write_file"];
-
 /// How long a file that is being written is waited for after a stop, rather than left to finish
 /// unseen.
 const WRITE_GRACE: Duration = Duration::from_secs(2);

@@ -26,6 +26,7 @@
 
 #![deny(missing_docs)]
 
+mod access;
 mod address;
 mod alias;
 mod arguments;
@@ -54,11 +55,13 @@ mod selection;
 mod servers;
 mod subject;
 mod suspects;
+mod text_pattern;
 mod tool;
 mod undo;
 mod whole_file;
 mod workspace;
 
+pub use access::Access;
 pub use address::{HostPattern, ParseHostError};
 pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use cut::{CutInfo, cut};
@@ -68,7 +71,7 @@ pub use output::OutputSchema;
 pub use path_pattern::PathFault;
 pub use permission::{Mode, Permissions};
 pub use registry::{Registry, RegistryError};
-pub use rule::{ParseRuleError, Rule};
+pub use rule::{Network, ParseRuleError, Rule};
 pub use ruling::Ruling;
 pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::path_pattern;
-use crate::rule::escape;
 use crate::suspects::{RUNNERS, suspects};
+use crate::text_pattern::escape;
 
 /// Whether the parts are all there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

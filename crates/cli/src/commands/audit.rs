@@ -87,8 +87,9 @@ fn check_session(key: &str, known: &[&str]) -> Result<(), CommandError> {
 fn of_tool(entries: Vec<AuditEntry>, tool: &str) -> Result<Vec<AuditEntry>, CommandError> {
     let usage = |problem: String| CommandError::new(Exit::Usage, problem);
     let rule: Rule = tool.parse().map_err(|error: ParseRuleError| usage(error.to_string()))?;
-    if rule.tool() != rule.to_string() {
-        let problem = format!("arguments are kept as digests only, so name the tool alone: --tool {}", rule.tool());
+    let name = rule.tool().ok_or_else(|| usage(format!("`{tool}` is not the name of a tool")))?;
+    if name != tool.trim() {
+        let problem = format!("arguments are kept as digests only, so name the tool alone: --tool {name}");
         return Err(usage(problem));
     }
     let names: BTreeSet<String> = entries.iter().map(|entry| people_say(&entry.tool).to_owned()).collect();

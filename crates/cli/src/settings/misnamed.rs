@@ -9,7 +9,7 @@
 //! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
 //! there it must be a slip of a letter or two.
 
-use windlass::tools::{Rule, TOOL_NAMES};
+use windlass::tools::{Network, Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
 
 use super::nearest::{near, nearest};
@@ -47,15 +47,20 @@ fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
     let is_long = |tool: &str| tool.chars().count() >= 2 * SLIP;
     let is_near = |tool: &str| TOOL_NAMES.iter().any(|name| strsim::damerau_levenshtein(tool, name) <= SLIP);
     let is_slip = |tool: &str| is_long(tool) && is_near(tool);
-    match rule.value.tool().split_once('.') {
+    let Some(tool) = rule.value.tool() else { return false };
+    match tool.split_once('.') {
         Some((server, _)) => server == ToolName::LOCAL,
-        None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(rule.value.tool())),
+        None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(tool)),
     }
 }
 
 fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
-    let tool = rule.value.tool();
-    if TOOL_NAMES.iter().any(|name| rule.value.names(&ToolName(format!("local.{name}")))) {
+    let calls = match rule.value.network() {
+        Some(Network::CallsOf(calls)) => calls,
+        Some(Network::Everything | Network::Address(_)) | None => &rule.value,
+    };
+    let tool = calls.tool()?;
+    if TOOL_NAMES.iter().any(|name| calls.names(&ToolName(format!("local.{name}")))) {
         return None;
     }
     let told = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
@@ -133,6 +138,7 @@ mod tests {
             (Side::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
             (Side::Allow, "hub.put", &[], "none is configured"),
             (Side::Allow, "run_x*", &[], "no tool is called"),
+            (Side::Allow, "network(run_comand(cargo *))", &[], "did you mean \"run_command\"?"),
         ] {
             let said = told(side, rule, servers).unwrap_or_else(|| String::from("nothing"));
             assert!(said.contains(part), "{rule}: {said}");
@@ -150,6 +156,10 @@ mod tests {
             (Side::Allow, "hub.*", &["hub"]),
             (Side::Forbid, "delete_repository", &["hub"]),
             (Side::Forbid, "*.delete*", &[]),
+            (Side::Forbid, "read(secrets/)", &[]),
+            (Side::Allow, "write", &[]),
+            (Side::Allow, "network(docs.rs)", &[]),
+            (Side::Forbid, "network(run_command(cargo *))", &[]),
         ] {
             assert_eq!(told(side, rule, servers), None, "{rule}");
         }
