@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{Ask, CallContext, Offer, Permissions, Secrets, Verification, cut};
+use windlass_tools::{Ask, CallContext, FileRules, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
     SnapshotKind, ToolName, Wait,
@@ -61,7 +61,12 @@ pub(crate) fn prepare(
 ) -> Option<Prepared> {
     let World { outside, state, offer, keeper, events } = world;
     let policy = state.control.run.as_ref()?.policy();
-    let spilled = Spilled { store: Arc::clone(&outside.store), session: state.session };
+    let spilled = Spilled {
+        store: Arc::clone(&outside.store),
+        session: state.session,
+        offer: offer.clone(),
+        permissions: Arc::clone(&live.permissions),
+    };
     let context = CallContext {
         session: state.session,
         call: request.call,
@@ -71,6 +76,7 @@ pub(crate) fn prepare(
         waits: waits(events.clone(), request.call),
         spilled: Arc::new(spilled),
         ask: live.ask,
+        files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,
     };
     Some(Prepared {

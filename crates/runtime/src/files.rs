@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_machine::{Effect, Fact};
 use windlass_provider::BoxFuture;
 use windlass_store::{Batch, StoreError};
+use windlass_tools::FileRules;
 use windlass_vocab::UndoStarted;
 
 use crate::call::Ended;
@@ -39,6 +40,7 @@ impl Driver {
             store: Arc::clone(&self.outside.store),
             workspace,
             secrets: Arc::clone(&self.outside.secrets),
+            rules: FileRules::of(Arc::clone(&self.agent.permissions)),
         })
     }
 

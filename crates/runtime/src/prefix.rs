@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_tools::Workspace;
 use windlass_tools::dialect::prompt;
+use windlass_tools::{FileRules, Workspace};
 use windlass_vocab::{Dialect, EndsBy, RunStarted, ToolSpec};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
@@ -25,9 +25,15 @@ pub struct Instructions {
 
 impl Instructions {
     /// The prefix for a run. Where nothing is offered there are no rules about tools.
-    pub(crate) fn prefix(&self, run: &RunStarted, offer: &[ToolSpec], dialect: Option<Dialect>) -> String {
+    pub(crate) fn prefix(
+        &self,
+        run: &RunStarted,
+        offer: &[ToolSpec],
+        dialect: Option<Dialect>,
+        rules: &FileRules,
+    ) -> String {
         let mut sections = vec![self.identity(&run.agent)];
-        if let Some(project) = self.workspace.as_deref().and_then(project_instructions) {
+        if let Some(project) = self.workspace.as_deref().and_then(|workspace| project_instructions(workspace, rules)) {
             sections.push(format!("Instructions of this project (AGENTS.md):\n\n{project}"));
         }
         if !offer.is_empty() {
@@ -56,9 +62,9 @@ impl Instructions {
     }
 }
 
-fn project_instructions(workspace: &Path) -> Option<String> {
+fn project_instructions(workspace: &Path, rules: &FileRules) -> Option<String> {
     // One byte over the limit tells that there is more.
-    let mut text = Workspace::open(workspace).ok()?.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1)?;
+    let mut text = Workspace::open(workspace).ok()?.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1, rules)?;
     if text.len() > PROJECT_LIMIT {
         text.truncate(text.floor_char_boundary(PROJECT_LIMIT));
         text.push_str("\n[AGENTS.md is longer; the rest is left out]");
@@ -71,7 +77,31 @@ fn project_instructions(workspace: &Path) -> Option<String> {
 mod tests {
     #![allow(clippy::expect_used)]
 
-    use super::{PROJECT_LIMIT, project_instructions};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use windlass_tools::{FileRules, Permissions};
+
+    use super::PROJECT_LIMIT;
+
+    fn project_instructions(workspace: &Path) -> Option<String> {
+        super::project_instructions(workspace, &FileRules::default())
+    }
+
+    // proves X5: what must not be read does not reach the model by another way
+    #[test]
+    fn the_instructions_of_a_project_are_left_out_where_a_rule_forbids_reading_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("private")).expect("a folder");
+        std::fs::write(dir.path().join("private/key"), "a treasure").expect("written");
+        std::os::unix::fs::symlink("private/key", dir.path().join("AGENTS.md")).expect("a link");
+        assert_eq!(project_instructions(dir.path()).as_deref(), Some("a treasure"));
+        for rule in ["read(AGENTS.md)", "read_file(private/)"] {
+            let deny = vec![rule.parse().expect("a rule")];
+            let rules = FileRules::of(Arc::new(Permissions { deny, ..Permissions::default() }));
+            assert_eq!(super::project_instructions(dir.path(), &rules), None, "{rule}");
+        }
+    }
 
     // proves C1
     #[test]

@@ -1,33 +1,52 @@
-//! Reading results that were too long to show: `call:ID` (T6).
+//! Reading results that were too long to show: `call:ID` (T6). The call is judged again: what it read may be
+//! forbidden by now (X5).
 
 use std::sync::Arc;
 
-use windlass_store::{Backwards, Store};
-use windlass_tools::{BoxFuture, SpilledResults};
-use windlass_vocab::{CallId, Record, SessionId};
+use windlass_store::{Backwards, Store, StoreError};
+use windlass_tools::{BoxFuture, Offer, Permissions, SpilledResult, SpilledResults};
+use windlass_vocab::{CallFinished, CallId, Record, SessionId};
 
 /// The spilled results of one session.
 pub(crate) struct Spilled {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) session: SessionId,
+    pub(crate) offer: Offer,
+    pub(crate) permissions: Arc<Permissions>,
 }
 
 impl SpilledResults for Spilled {
-    fn read(&self, wanted: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(async move {
-            let records = Backwards::new(self.store.as_ref(), self.session);
-            let found = records.find_map(|envelope| match envelope.record {
-                Record::CallFinished(finished) if finished.call == wanted => Some(finished),
-                _ => None,
-            });
-            let finished = found.await.ok()??;
-            match finished.cut.and_then(|cut| cut.blob) {
-                Some(hash) => {
-                    let bytes = self.store.blob(hash).await.ok()??;
-                    Some(String::from_utf8_lossy(&bytes).into_owned())
+    fn read(&self, wanted: CallId) -> BoxFuture<'_, SpilledResult> {
+        Box::pin(async move { self.find(wanted).await.unwrap_or(SpilledResult::Absent) })
+    }
+}
+
+impl Spilled {
+    async fn find(&self, wanted: CallId) -> Result<SpilledResult, StoreError> {
+        let mut records = Backwards::new(self.store.as_ref(), self.session);
+        let (mut result, mut edited) = (None, None);
+        while let Some(envelope) = records.next().await? {
+            match envelope.record {
+                Record::CallFinished(finished) if finished.call == wanted => result = Some(finished),
+                Record::CallStarted(started) if started.call == wanted => edited = edited.or(started.arguments),
+                Record::CallRequested(request) if request.call == wanted => {
+                    let arguments = edited.as_ref().unwrap_or(&request.arguments);
+                    let judge = |tool| self.offer.forbidden(tool, arguments, &self.permissions);
+                    return match (result, request.tool.as_ref().and_then(judge)) {
+                        (Some(_), Some(reason)) => Ok(SpilledResult::Forbidden(reason)),
+                        (Some(finished), None) => self.whole(finished).await,
+                        (None, _) => Ok(SpilledResult::Absent),
+                    };
                 }
-                None => Some(finished.text),
+                _ => {}
             }
-        })
+        }
+        Ok(SpilledResult::Absent)
+    }
+
+    async fn whole(&self, finished: CallFinished) -> Result<SpilledResult, StoreError> {
+        let Some(hash) = finished.cut.and_then(|cut| cut.blob) else { return Ok(SpilledResult::Whole(finished.text)) };
+        let text = self.store.blob(hash).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(text.map_or(SpilledResult::Absent, SpilledResult::Whole))
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, State, UndoAsked, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
-use windlass_tools::{Bounds, Looked, Recorded, Secrets, Workspace, diff};
+use windlass_tools::{Bounds, FileRules, Looked, Recorded, Secrets, Workspace, diff};
 use windlass_vocab::{
     CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, Record, SessionId, ToolName, UndoId, UndoStarted,
     Undoable,
@@ -116,6 +116,16 @@ pub enum UndoError {
         /// By which undo.
         by: UndoId,
     },
+    /// A rule forbids changing one of its files.
+    #[error(
+        "nothing was undone: it would change {path}, which the rule `{rule}` forbids; take that rule away to undo it"
+    )]
+    Forbidden {
+        /// The file.
+        path: String,
+        /// The rule.
+        rule: String,
+    },
     /// Files were changed since.
     #[error("{} of its files can't simply be put back, so none was", .0.len())]
     Conflicts(Vec<UndoConflict>),
@@ -130,6 +140,8 @@ pub struct UndoFiles {
     pub workspace: Arc<Workspace>,
     /// What must not be kept or shown.
     pub secrets: Arc<Secrets>,
+    /// What must not be changed.
+    pub rules: FileRules,
 }
 
 impl std::fmt::Debug for UndoFiles {
@@ -154,6 +166,7 @@ impl UndoFiles {
         let deed = wanted(&ledger, request.of, is_there)?;
         let looked = self.look(deed).await;
         let plan = deed.plan(&looked.files, request.force).keeping(&looked.kept);
+        self.may_change(&plan).await?;
         if !plan.conflicts.is_empty() {
             return Err(UndoError::Conflicts(self.shown(&ledger, deed, &plan, &looked).await?));
         }
@@ -177,6 +190,18 @@ impl UndoFiles {
         let mut blobs = looked.contents;
         blobs.retain(|content| replaced.contains(&windlass_store::hash_of(content)));
         Ok(Planned { asked, blobs, report })
+    }
+
+    /// Refuses to change what a rule forbids to change.
+    async fn may_change(&self, plan: &UndoPlan) -> Result<(), UndoError> {
+        let conflicts = plan.conflicts.iter().map(|conflict| &conflict.path);
+        let paths: Vec<String> = plan.changes.keys().chain(conflicts).cloned().collect();
+        let (workspace, rules) = (Arc::clone(&self.workspace), self.rules.clone());
+        let denying = move |path: &String| Some((path.clone(), workspace.denying_change(path, &rules)?));
+        match on_disk(move || paths.iter().find_map(denying)).await {
+            Some((path, rule)) => Err(UndoError::Forbidden { path, rule }),
+            None => Ok(()),
+        }
     }
 
     async fn look(&self, deed: &Deed) -> Looked {

@@ -1,4 +1,9 @@
-//! What a call does to a path: rules that forbid or ask go by this, not by the name of the tool (X5).
+//! What a call does to files: rules that forbid or ask go by this, not by the name of the tool (X5).
+
+use std::path::PathBuf;
+
+use crate::Rule;
+use crate::path_pattern::{Extent, PathPattern};
 
 /// What a call does to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,3 +35,61 @@ pub(crate) const FILE_TOOLS: &[(&str, Access)] = &[
     ("search_files", Access::Read),
     ("write_file", Access::Write),
 ];
+
+/// One path, and what is done to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileAccess {
+    pub(crate) access: Access,
+    /// Relative to the workspace, without `.` and `..`.
+    pub(crate) path: String,
+    /// The same in lower case.
+    folded: String,
+    extent: Extent,
+}
+
+impl FileAccess {
+    pub(crate) fn new(access: Access, path: impl Into<String>, extent: Extent) -> Self {
+        let path = path.into();
+        Self { access, folded: path.to_lowercase(), path, extent }
+    }
+
+    /// Whether a pattern that forbids means it.
+    pub(crate) fn is_meant_by(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
+        pattern.forbids(&self.folded, roots, self.extent)
+    }
+}
+
+/// Everything a call does to files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) accesses: Vec<FileAccess>,
+    /// Where the workspace is, by all its names.
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Whether a rule that forbids or asks is about some of it.
+    pub(crate) fn touched_by(&self, rule: &Rule) -> bool {
+        self.accesses.iter().any(|access| rule.forbids(access, &self.roots))
+    }
+
+    /// The same, leaving out what a person has already agreed to by these rules.
+    pub(crate) fn touched_beyond(&self, rule: &Rule, grants: &[&Rule]) -> bool {
+        let is_open = |access: &&FileAccess| !grants.iter().any(|grant| grant.allows(access, &self.roots));
+        self.accesses.iter().filter(is_open).any(|access| rule.forbids(access, &self.roots))
+    }
+
+    /// The rules that allow all of it together; nothing where some of it is not allowed. What a call reads that
+    /// writes is allowed by every mode, so its rules are about what it writes.
+    pub(crate) fn covering<'r>(&self, rules: &[&'r Rule]) -> Option<Vec<&'r Rule>> {
+        let writes = self.accesses.iter().any(|access| access.access == Access::Write);
+        let mut covering: Vec<&Rule> = Vec::new();
+        for access in self.accesses.iter().filter(|access| !writes || access.access == Access::Write) {
+            let rule = rules.iter().copied().find(|rule| rule.allows(access, &self.roots))?;
+            if !covering.contains(&rule) {
+                covering.push(rule);
+            }
+        }
+        (!covering.is_empty()).then_some(covering)
+    }
+}

@@ -5,10 +5,15 @@
 //! characters, in any number of folders; `**/` for any folders or none; a `/` at the end for everything
 //! below. Other signs that shells know are refused rather than taken for letters, for somebody would rely
 //! on them; with `\` before it a sign is a letter.
+//!
+//! Where it forbids, a pattern means more, for a path it was written for may be reached in other ways: whatever
+//! is below what it names, the folder it names everything in, and all of that in any case of letters, for some
+//! file systems don't tell them apart.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::address::Side;
+use crate::path_glob::{Glob, Token};
 use crate::workspace::flatten;
 
 /// What a path in a rule can't be.
@@ -31,17 +36,11 @@ pub enum PathFault {
 /// Which paths are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathPattern {
-    tokens: Vec<Token>,
-    /// The folder it means everything in, if that is one.
-    folder: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token {
-    Letter(char),
-    Star,
-    /// The next two tokens, a star and a `/`, may be left out.
-    Perhaps,
+    glob: Glob,
+    /// The same in lower case, for what forbids.
+    folded: Glob,
+    /// The folder it means everything in, in lower case.
+    folder: Option<Glob>,
 }
 
 const SLASH: Token = Token::Letter('/');
@@ -72,64 +71,60 @@ impl PathPattern {
             parts.push(&[Token::Star]);
         }
         let folder = match parts.as_slice() {
-            [above @ .., last] if is_stars(last) => letters(&above.join(&SLASH)).filter(|above| !above.is_empty()),
+            // What means everything everywhere means no folder.
+            [above @ .., last] if is_stars(last) && above.last().is_some_and(|part| !is_stars(part)) => {
+                Some(Glob::new(fold(joined(above))))
+            }
             _ => None,
         };
-        Ok(Self { tokens: joined(&parts), folder })
+        let tokens = joined(&parts);
+        Ok(Self { folded: Glob::new(fold(tokens.clone())), glob: Glob::new(tokens), folder })
     }
 
     pub(crate) fn is_everything(&self) -> bool {
-        is_stars(&self.tokens)
+        is_stars(self.glob.tokens())
     }
 
     pub(crate) fn is_exactly(&self, text: &str) -> bool {
-        is(&self.tokens, text)
+        is(self.glob.tokens(), text)
     }
 
-    /// Whether it means this path of a workspace that is at `roots`. What forbids everything in a folder
-    /// forbids what is done to the folder itself.
-    pub(crate) fn covers(&self, path: &str, roots: &[PathBuf], side: Side) -> bool {
-        let covers = |path: &str| {
-            let is_folder = || self.folder.as_deref() == Some(path);
-            self.matches(path) || side == Side::Forbid && is_folder()
-        };
-        if self.tokens.first() == Some(&SLASH) && !Path::new(path).is_absolute() {
-            roots.iter().any(|root| covers(&flatten(&root.join(path)).to_string_lossy()))
+    /// Whether it allows this path of a workspace that is at `roots`.
+    pub(crate) fn allows(&self, path: &str, roots: &[PathBuf]) -> bool {
+        self.held_against(path, roots, |path| self.glob.matches(path))
+    }
+
+    /// Whether it forbids what is done to this path, which is in lower case, of a workspace that is at `roots`.
+    pub(crate) fn forbids(&self, folded: &str, roots: &[PathBuf], extent: Extent) -> bool {
+        self.held_against(folded, roots, |path| {
+            let path = if path == folded { Cow::Borrowed(path) } else { Cow::Owned(path.to_lowercase()) };
+            self.forbids_here(&path, extent)
+        })
+    }
+
+    fn forbids_here(&self, path: &str, extent: Extent) -> bool {
+        self.folded.matches_or_holds(path)
+            || self.folder.as_ref().is_some_and(|folder| folder.matches_or_holds(path))
+            || extent == Extent::WithAllBelow && self.folded.reaches_into(path)
+    }
+
+    /// A pattern that begins with `/` is held against where the path really is.
+    fn held_against(&self, path: &str, roots: &[PathBuf], fits: impl Fn(&str) -> bool) -> bool {
+        if self.glob.tokens().first() == Some(&SLASH) && !Path::new(path).is_absolute() {
+            roots.iter().any(|root| fits(&flatten(&root.join(path)).to_string_lossy()))
         } else {
-            covers(path)
+            fits(path)
         }
     }
+}
 
-    /// All places in the pattern at once that the text so far may have led to.
-    fn matches(&self, text: &str) -> bool {
-        let mut at = vec![false; self.tokens.len() + 1];
-        at[0] = true;
-        self.pass_over(&mut at);
-        for c in text.chars() {
-            let mut next = vec![false; at.len()];
-            for (i, token) in self.tokens.iter().enumerate().filter(|(i, _)| at[*i]) {
-                match token {
-                    Token::Letter(letter) if *letter == c => next[i + 1] = true,
-                    Token::Star => next[i] = true,
-                    Token::Letter(_) | Token::Perhaps => {}
-                }
-            }
-            at = next;
-            self.pass_over(&mut at);
-        }
-        at.last() == Some(&true)
-    }
-
-    /// What needs no character may be passed over.
-    fn pass_over(&self, at: &mut [bool]) {
-        for (i, token) in self.tokens.iter().enumerate() {
-            match token {
-                Token::Star if at[i] => at[i + 1] = true,
-                Token::Perhaps if at[i] => (at[i + 1], at[i + 3]) = (true, true),
-                Token::Star | Token::Perhaps | Token::Letter(_) => {}
-            }
-        }
-    }
+/// What of a path a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What has this path.
+    Itself,
+    /// That and whatever may be below it.
+    WithAllBelow,
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, PathFault> {
@@ -168,6 +163,14 @@ fn joined(parts: &[&[Token]]) -> Vec<Token> {
     joined
 }
 
+fn fold(tokens: Vec<Token>) -> Vec<Token> {
+    let fold = |token| match token {
+        Token::Letter(c) => c.to_lowercase().map(Token::Letter).collect(),
+        Token::Star | Token::Perhaps => vec![token],
+    };
+    tokens.into_iter().flat_map(fold).collect()
+}
+
 fn is_stars(part: &[Token]) -> bool {
     !part.is_empty() && part.iter().all(|token| *token == Token::Star)
 }
@@ -189,9 +192,16 @@ fn letters(part: &[Token]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn covers(pattern: &str, path: &str, side: Side) -> bool {
-        let roots = ["/port/me/ship".into(), "/link".into()];
-        PathPattern::new(pattern).unwrap().covers(path, &roots, side)
+    fn allows(pattern: &str, path: &str) -> bool {
+        PathPattern::new(pattern).unwrap().allows(path, &roots())
+    }
+
+    fn forbids(pattern: &str, path: &str) -> bool {
+        PathPattern::new(pattern).unwrap().forbids(&path.to_lowercase(), &roots(), Extent::Itself)
+    }
+
+    fn roots() -> [PathBuf; 2] {
+        ["/port/me/Ship".into(), "/link".into()]
     }
 
     // proves T8: a pattern that looks as if it protects something does
@@ -216,14 +226,14 @@ mod tests {
             ("./", "a/b", true),
             ("sub/", "sub/a/b", true),
             ("sub/", "subs/a", false),
-            ("/port/me/ship/.env", ".env", true),
+            ("/port/me/Ship/.env", ".env", true),
             ("/link/.env", ".env", true),
             ("/port/*/.env", ".env", true),
-            ("/port/me/ship/sub/", "sub/a", true),
-            ("/port/me/ship/**/.env", ".env", true),
-            ("/port/me/ship", ".", true),
+            ("/port/me/Ship/sub/", "sub/a", true),
+            ("/port/me/Ship/**/.env", ".env", true),
+            ("/port/me/Ship", ".", true),
             ("/port/me/other/.env", ".env", false),
-            ("/port/me/ship/*", "../out", false),
+            ("/port/me/Ship/*", "../out", false),
             ("/etc/*", "/etc/x", true),
             ("/..//etc/./x", "/etc/x", true),
             ("/", "/", true),
@@ -235,9 +245,8 @@ mod tests {
             (r"a\b", r"a\b", true),
             ("*b*b", "ab", false),
         ] {
-            for side in [Side::Allow, Side::Forbid] {
-                assert_eq!(covers(pattern, path, side), want, "{pattern} on {path}");
-            }
+            assert_eq!(allows(pattern, path), want, "{pattern} on {path}");
+            assert_eq!(forbids(pattern, path), want, "{pattern} on {path}");
         }
     }
 
@@ -245,9 +254,26 @@ mod tests {
     #[test]
     fn a_folder_goes_with_all_that_is_in_it_where_it_is_forbidden() {
         for pattern in ["sub/", "sub/*", "./sub/**", "/link/sub/"] {
-            assert!(covers(pattern, "sub", Side::Forbid) && !covers(pattern, "sub", Side::Allow), "{pattern}");
+            assert!(forbids(pattern, "sub") && !allows(pattern, "sub"), "{pattern}");
         }
-        assert!(!covers("*/*", "sub", Side::Forbid));
+        assert!(forbids("**/.git/", "a/.git") && forbids("**/.git/", ".git"));
+        assert!(!forbids("*/*", "sub"));
+    }
+
+    // proves X5: a file system may not tell cases apart, and a folder is more than its name
+    #[test]
+    fn what_is_forbidden_is_forbidden_in_any_case_and_with_all_below_it() {
+        for (pattern, path) in [
+            ("secrets", "secrets/a/key"),
+            ("**/.env", "a/.ENV"),
+            ("Secrets/", "secrets/key"),
+            ("/port/me/Ship/Sub", "sUB/x"),
+            ("/port/me", "anything"),
+            ("ÄRGER/", "ärger/x"),
+        ] {
+            assert!(forbids(pattern, path) && !allows(pattern, path), "{pattern} on {path}");
+        }
+        assert!(!forbids("sec", "secrets/key") && !forbids("secrets/key", "secrets"));
     }
 
     // proves T8: nobody relies on a sign that stands for nothing
@@ -269,6 +295,6 @@ mod tests {
 
     #[test]
     fn a_long_path_is_matched_in_no_time() {
-        assert!(!covers(&"**/*a".repeat(20), &"a/".repeat(2_000), Side::Forbid));
+        assert!(!forbids(&"**/*a".repeat(20), &"ab/".repeat(2_000)));
     }
 }

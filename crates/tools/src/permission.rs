@@ -131,15 +131,18 @@ fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> 
     if let Some(address) = &subject.address {
         return first(&|rule| rule.covers_address(address, Side::Allow)).map(|rule| vec![rule]);
     }
-    if let Some(whole) = first(&|rule| rule.covers_whole(&subject.whole, &subject.kind)) {
+    if let Some(whole) = first(&|rule| rule.covers_whole(&subject.whole)) {
         return Some(vec![whole]);
+    }
+    if let Some(files) = &subject.files {
+        return files.covering(rules);
     }
     if subject.clarity == Clarity::Opaque {
         return None;
     }
     let mut covering: Vec<&Rule> = Vec::new();
     for part in &subject.parts {
-        let rule = first(&|rule| rule.covers(part, &subject.kind, Side::Allow))?;
+        let rule = first(&|rule| rule.covers(part))?;
         if !covering.contains(&rule) {
             covering.push(rule);
         }
@@ -151,8 +154,11 @@ fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
     if let Some(address) = &subject.address {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
+    if let Some(files) = &subject.files {
+        return files.touched_by(rule);
+    }
     let mut texts = subject.parts.iter().chain(&subject.suspects).chain(std::iter::once(&subject.whole));
-    rule.concerns(&spec.name) && texts.any(|text| rule.covers(text, &subject.kind, Side::Forbid))
+    rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
 }
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
@@ -160,8 +166,11 @@ fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &S
     if subject.address.is_some() {
         return covering(grants, subject).is_none() && touches(rule, spec, subject);
     }
-    let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text, &subject.kind, Side::Allow));
-    let touched = |text: &String| rule.covers(text, &subject.kind, Side::Forbid);
+    if let Some(files) = &subject.files {
+        return files.touched_beyond(rule, grants);
+    }
+    let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
+    let touched = |text: &String| rule.covers(text);
     let mut texts = subject.parts.iter().chain(&subject.suspects).filter(open);
     rule.concerns(&spec.name) && (texts.any(touched) || subject.clarity == Clarity::Opaque && touched(&subject.whole))
 }
@@ -171,6 +180,8 @@ pub(crate) mod tests {
     use windlass_vocab::Json;
 
     use super::*;
+    use crate::access::{Access, FileAccess, Files};
+    use crate::path_pattern::Extent;
 
     pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
         ToolSpec {
@@ -192,6 +203,14 @@ pub(crate) mod tests {
 
     pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
         Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
+    }
+
+    /// A call that reads and writes these paths.
+    pub(crate) fn changing(paths: &[&str]) -> Subject {
+        let access =
+            |path: &&str| [Access::Read, Access::Write].map(|access| FileAccess::new(access, *path, Extent::Itself));
+        let files = Files { accesses: paths.iter().flat_map(access).collect(), roots: Vec::new() };
+        Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), files)
     }
 
     fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
@@ -321,7 +340,7 @@ pub(crate) mod tests {
         }
         let edit = spec("local.edit_file", EffectClass::Verifiable);
         for paths in [&["src/a b.rs"][..], &["x*.md"], &["app/[id]/x"], &["~"], &["a", "b/c"], &["b/x", "b/y"]] {
-            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect(), Vec::new());
+            let subject = changing(paths);
             let rule = allowing_rule(&edit, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
             assert_eq!(
@@ -329,7 +348,7 @@ pub(crate) mod tests {
                 Verdict::Allow,
                 "{paths:?}: {rule}"
             );
-            let other = Subject::paths(vec!["other".to_owned()], Vec::new());
+            let other = changing(&["other"]);
             assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
         }
         let rule = allowing_rule(&run, &Subject::command("rm *.o"));
@@ -342,10 +361,7 @@ pub(crate) mod tests {
     fn every_path_of_a_call_must_be_allowed_and_none_denied() {
         let put = spec("local.move_file", EffectClass::Verifiable);
         let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
-        let judge = |paths: &[&str]| {
-            let subject = Subject::paths(paths.iter().map(|p| (*p).into()).collect(), Vec::new());
-            strict.judge(&put, &subject, Asks::ByEffect, &[]).verdict
-        };
+        let judge = |paths: &[&str]| strict.judge(&put, &changing(paths), Asks::ByEffect, &[]).verdict;
         assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
         assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
         let Verdict::Deny { reason } = judge(&["src/keep/a", "b"]) else { panic!("not denied") };

@@ -15,6 +15,11 @@ impl Refusal {
         Self { kind: OutcomeKind::NotFound, text: text.into() }
     }
 
+    /// A rule forbids it.
+    pub(crate) fn denied(text: impl Into<String>) -> Self {
+        Self { kind: OutcomeKind::Denied, text: text.into() }
+    }
+
     /// The arguments name what this tool can't take, and the model can name another.
     pub(crate) fn wrong_argument(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::InvalidArguments, text: text.into() }

@@ -3,7 +3,10 @@
 //! - `tool`, `tool(pattern)`, `server.tool(pattern)`: calls of that tool. A name without a server means the
 //!   built-in tool when something is allowed, and a tool of that name on any server when something is
 //!   forbidden or asked about.
-//! - `read(path)`, `write(path)`: every built-in tool that reads or writes such a path; without a path, any.
+//! - `read(path)`, `write(path)`: every built-in tool that reads or writes such a path; without a path, any. Where
+//!   something is forbidden or asked about, the name of a file tool means the same: `write_file(path)`,
+//!   `edit_file(path)` and `move_file(path)` are `write(path)`, and `read_file(path)`, `search_files(path)` and
+//!   `list_directory(path)` are `read(path)`.
 //! - `network(host)`: pages of that host; `network(run_command(cargo *))`: what those calls send and fetch;
 //!   `network`: both, wherever to.
 //!
@@ -11,15 +14,15 @@
 //! by part ([`crate::address`]), those of paths as paths ([`crate::path_pattern`]).
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use windlass_vocab::ToolName;
 
-use crate::access::{Access, FILE_TOOLS};
+use crate::access::{Access, FILE_TOOLS, FileAccess};
 use crate::address::{self, Address, Side};
 use crate::builtin::TOOL_NAMES;
 use crate::path_pattern::{PathFault, PathPattern};
-use crate::subject::Parts;
 use crate::text_pattern::Pattern;
 
 /// The text is no rule.
@@ -56,10 +59,19 @@ pub struct Rule {
 enum Target {
     /// Calls of tools.
     Tool(ToolPattern),
-    /// What is done to files; to any of them without a pattern.
-    Files(Access, Option<PathPattern>),
+    /// What is done to files.
+    Files(FilePattern),
     /// What is sent and fetched.
     Network(Network),
+}
+
+/// Files by their paths, and what is done to them; to any of them without a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FilePattern {
+    access: Access,
+    path: Option<PathPattern>,
+    /// The path as a text, for a tool of a server that has the access for its name.
+    argument: Option<Pattern>,
 }
 
 /// Tools by their names, and their calls by an argument.
@@ -69,6 +81,8 @@ struct ToolPattern {
     argument: Option<Pattern>,
     /// The argument as a path, where it is about a tool that takes one.
     path: Option<PathPattern>,
+    /// What its file tools do, where it forbids or asks.
+    accesses: Vec<Access>,
     /// The argument as it was written, for what is not matched letter by letter.
     written: Option<String>,
 }
@@ -99,7 +113,10 @@ impl FromStr for Rule {
         }
         let argument = argument.map(str::trim).filter(|pattern| !pattern.is_empty());
         let target = match [Access::Read, Access::Write].into_iter().find(|access| access.as_str() == name) {
-            Some(access) => Target::Files(access, path(text, argument)?),
+            Some(access) => {
+                let path = path(text, argument)?;
+                Target::Files(FilePattern { access, path, argument: argument.map(Pattern::new) })
+            }
             None if name == NETWORK => Target::Network(network(text, argument)?),
             None => Target::Tool(tool(text, name, argument)?),
         };
@@ -123,7 +140,7 @@ fn network(rule: &str, written: Option<&str>) -> Result<Network, ParseRuleError>
             let inner: Rule = inner.parse().map_err(|_| error())?;
             match inner.target {
                 Target::Tool(_) => Ok(Network::CallsOf(Box::new(inner))),
-                Target::Files(..) | Target::Network(_) => Err(error()),
+                Target::Files(_) | Target::Network(_) => Err(error()),
             }
         }
         Some(inner) if inner.contains(|c: char| c.is_whitespace() || c == ')') => Err(error()),
@@ -133,15 +150,17 @@ fn network(rule: &str, written: Option<&str>) -> Result<Network, ParseRuleError>
 
 fn tool(rule: &str, name: &str, written: Option<&str>) -> Result<ToolPattern, ParseRuleError> {
     let name = Pattern::new(name);
-    let is_local = |(tool, _): &(&str, Access)| is_meant(&name, tool);
-    let path = path(rule, written.filter(|_| FILE_TOOLS.iter().any(is_local)))?;
+    let is_meant = |tool: &str| name.matches(tool) || name.matches(&format!("{}.{tool}", ToolName::LOCAL));
+    let accesses: Vec<Access> =
+        FILE_TOOLS.iter().filter(|(tool, _)| is_meant(tool)).map(|(_, access)| *access).collect();
+    let path = path(rule, written.filter(|_| !accesses.is_empty()))?;
     let (argument, written) = (written.map(Pattern::new), written.map(str::to_owned));
-    Ok(ToolPattern { name, argument, path, written })
+    Ok(ToolPattern { name, argument, path, accesses, written })
 }
 
-/// Whether a pattern of names means the built-in tool of this name.
-fn is_meant(pattern: &Pattern, tool: &str) -> bool {
-    pattern.matches(tool) || pattern.matches(&format!("{}.{tool}", ToolName::LOCAL))
+/// Whether the built-in tool of this name works on files.
+fn is_file_tool(tool: &ToolName) -> bool {
+    tool.is_local() && FILE_TOOLS.iter().any(|(name, _)| *name == tool.bare())
 }
 
 impl fmt::Display for Rule {
@@ -158,7 +177,7 @@ impl Rule {
         match &self.target {
             Target::Tool(_) => Some(self.text.split_once('(').map_or(self.text.as_str(), |(tool, _)| tool)),
             Target::Network(Network::CallsOf(calls)) => calls.tool(),
-            Target::Files(..) | Target::Network(Network::Everything | Network::Address(_)) => None,
+            Target::Files(_) | Target::Network(Network::Everything | Network::Address(_)) => None,
         }
     }
 
@@ -167,7 +186,7 @@ impl Rule {
     pub fn network(&self) -> Option<&Network> {
         match &self.target {
             Target::Network(network) => Some(network),
-            Target::Tool(_) | Target::Files(..) => None,
+            Target::Tool(_) | Target::Files(_) => None,
         }
     }
 
@@ -185,7 +204,8 @@ impl Rule {
                 name.matches(tool.as_str()) || own && name.matches(tool.bare())
             }
             Target::Network(Network::Everything | Network::Address(_)) => is_fetching(tool),
-            Target::Files(..) | Target::Network(Network::CallsOf(_)) => false,
+            Target::Files(_) => is_file_tool(tool),
+            Target::Network(Network::CallsOf(_)) => false,
         }
     }
 
@@ -195,23 +215,44 @@ impl Rule {
             Target::Tool(ToolPattern { name, .. }) => name.matches(tool.as_str()) || name.matches(tool.bare()),
             Target::Network(Network::Everything | Network::Address(_)) => is_fetching(tool),
             // A server's tool of that name, too: in doubt it is forbidden.
-            Target::Files(access, _) => tool.bare() == access.as_str(),
+            Target::Files(FilePattern { access, .. }) => {
+                tool.bare() == access.as_str() || tool.is_local() && FILE_TOOLS.contains(&(tool.bare(), *access))
+            }
             Target::Network(Network::CallsOf(_)) => tool.bare() == NETWORK,
         }
     }
 
-    /// Whether its pattern matches this text, which is of that kind.
-    pub(crate) fn covers(&self, text: &str, kind: &Parts, side: Side) -> bool {
-        match (kind, &self.target) {
-            (
-                Parts::Paths(roots),
-                Target::Tool(ToolPattern { path: Some(path), .. }) | Target::Files(_, Some(path)),
-            ) => path.covers(text, roots, side),
-            (Parts::Paths(_) | Parts::Texts, Target::Tool(ToolPattern { argument, .. })) => {
+    /// Whether the rule, as one that forbids or asks, is about what is done to this path of a workspace that is
+    /// at `roots`. The name of a file tool stands for what it does, whichever tool does it.
+    pub(crate) fn forbids(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
+        match &self.target {
+            Target::Tool(ToolPattern { accesses, path, .. }) => {
+                accesses.contains(&access.access) && path.as_ref().is_none_or(|path| access.is_meant_by(path, roots))
+            }
+            Target::Files(FilePattern { access: meant, path, .. }) => {
+                *meant == access.access && path.as_ref().is_none_or(|path| access.is_meant_by(path, roots))
+            }
+            Target::Network(_) => false,
+        }
+    }
+
+    /// Whether the rule, as one that allows and means the tool, is about what is done to this path.
+    pub(crate) fn allows(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
+        let path = match &self.target {
+            Target::Tool(ToolPattern { path, .. }) => path,
+            Target::Files(FilePattern { access: meant, path, .. }) if *meant == access.access => path,
+            Target::Files(_) | Target::Network(_) => return false,
+        };
+        path.as_ref().is_none_or(|path| path.allows(&access.path, roots))
+    }
+
+    /// Whether its pattern matches this text.
+    pub(crate) fn covers(&self, text: &str) -> bool {
+        match &self.target {
+            Target::Tool(ToolPattern { argument, .. }) | Target::Files(FilePattern { argument, .. }) => {
                 argument.as_ref().is_none_or(|pattern| pattern.matches(text))
             }
-            (Parts::Paths(_) | Parts::Texts, Target::Files(_, pattern)) => pattern.is_none() || side == Side::Forbid,
-            (Parts::Paths(_) | Parts::Texts, Target::Network(_)) => side == Side::Forbid,
+            Target::Network(_) => false,
         }
     }
 
@@ -222,21 +263,18 @@ impl Rule {
             Target::Tool(ToolPattern { written: Some(pattern), .. }) | Target::Network(Network::Address(pattern)) => {
                 address::matches(pattern, address, side)
             }
-            Target::Files(..) | Target::Network(Network::CallsOf(_)) => side == Side::Forbid,
+            Target::Files(_) | Target::Network(Network::CallsOf(_)) => false,
         }
     }
 
     /// Whether it covers this text whatever is in it: by having no pattern, or by spelling it out.
-    pub(crate) fn covers_whole(&self, text: &str, kind: &Parts) -> bool {
-        match (kind, &self.target) {
-            (Parts::Paths(_), Target::Tool(ToolPattern { path: Some(path), .. }) | Target::Files(_, Some(path))) => {
-                path.is_everything() || path.is_exactly(text)
-            }
-            (Parts::Paths(_) | Parts::Texts, Target::Tool(ToolPattern { argument, .. })) => {
+    pub(crate) fn covers_whole(&self, text: &str) -> bool {
+        match &self.target {
+            Target::Tool(ToolPattern { path: Some(path), .. }) => path.is_everything() || path.is_exactly(text),
+            Target::Tool(ToolPattern { argument, .. }) => {
                 argument.as_ref().is_none_or(|pattern| pattern.is_everything() || pattern.is_exactly(text))
             }
-            (Parts::Paths(_) | Parts::Texts, Target::Files(_, pattern)) => pattern.is_none(),
-            (Parts::Paths(_) | Parts::Texts, Target::Network(_)) => false,
+            Target::Files(_) | Target::Network(_) => false,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! What a rule's pattern is matched against.
 //!
-//! A subject has parts: the simple commands of a command line, the paths a call touches. Allowing
-//! takes a match of every part; forbidding takes a match of any part or *suspect*, a looser reading
+//! A subject is a web address, what is done to files ([`crate::access`]), or a text with parts: the simple
+//! commands of a command line. Allowing takes a match of every part; forbidding takes a match of any part or *suspect*, a looser reading
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::access::Files;
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::path_pattern;
@@ -22,26 +23,19 @@ pub(crate) enum Clarity {
     Opaque,
 }
 
-/// What the parts are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
-    Texts,
-    /// Paths in a workspace, and where that is, by all its names.
-    Paths(Vec<PathBuf>),
-}
-
 /// What a rule's pattern is matched against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub(crate) whole: String,
     pub(crate) parts: Vec<String>,
-    pub(crate) kind: Parts,
     pub(crate) suspects: Vec<String>,
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
     pub(crate) general: Option<String>,
     /// The web address it is, if it is one.
     pub(crate) address: Option<Address>,
+    /// What is done to files, if that is what the call is about.
+    pub(crate) files: Option<Files>,
 }
 
 impl Subject {
@@ -52,8 +46,8 @@ impl Subject {
     }
 
     fn clear(whole: String, parts: Vec<String>) -> Self {
-        let kind = Parts::Texts;
-        Self { whole, parts, kind, suspects: Vec::new(), clarity: Clarity::Clear, general: None, address: None }
+        let (suspects, clarity) = (Vec::new(), Clarity::Clear);
+        Self { whole, parts, suspects, clarity, general: None, address: None, files: None }
     }
 
     /// Several texts.
@@ -62,14 +56,14 @@ impl Subject {
         Self::clear(parts.join(" "), parts)
     }
 
-    /// The paths a call touches. Calls like it are those in the same folder, and below the folder of the
-    /// workspace itself those on the same files.
-    pub(crate) fn paths(parts: Vec<String>, roots: Vec<PathBuf>) -> Self {
-        let general = match common_folder(&parts) {
+    /// The paths a call names, and all it does to files. Calls like it are those in the same folder, and below the
+    /// folder of the workspace itself those on the same files.
+    pub(crate) fn files(named: Vec<String>, files: Files) -> Self {
+        let general = match common_folder(&named) {
             Some(folder) => format!("{}/*", path_pattern::escape(&folder)),
-            None => path_pattern::escape(&parts.join(" ")),
+            None => path_pattern::escape(&named.join(" ")),
         };
-        Self { general: Some(general), kind: Parts::Paths(roots), ..Self::texts(parts) }
+        Self { general: Some(general), files: Some(files), ..Self::texts(named) }
     }
 
     /// A web address. Calls like it are those of the same host.
@@ -88,18 +82,18 @@ impl Subject {
                 parts: commands.iter().map(|words| words.join(" ")).collect(),
                 general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
                 suspects,
-                kind: Parts::Texts,
                 clarity: Clarity::Clear,
                 address: None,
+                files: None,
                 whole,
             },
             Reading::Opaque => Self {
                 parts: Vec::new(),
                 general: Some(escape(&whole)),
                 suspects,
-                kind: Parts::Texts,
                 clarity: Clarity::Opaque,
                 address: None,
+                files: None,
                 whole,
             },
         }
@@ -156,7 +150,7 @@ mod tests {
             (&["y", "/etc/x"], "y /etc/x"),
             (&["/etc/x", "/etc/y"], "/etc/*"),
         ] {
-            let subject = Subject::paths(paths.iter().map(|path| (*path).to_owned()).collect(), Vec::new());
+            let subject = Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), Files::default());
             assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");
         }
     }

@@ -18,15 +18,26 @@ use windlass_vocab::{
 };
 
 use crate::cut::thousands;
-use crate::{Subject, Touch};
+use crate::{FileRules, Subject, Touch};
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// An earlier call's result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpilledResult {
+    /// All of its text.
+    Whole(String),
+    /// The call would not be allowed by now, for this reason, and its result is not shown any more.
+    Forbidden(String),
+    /// None is kept.
+    Absent,
+}
+
 /// Reads results that were too long for the model, whole.
 pub trait SpilledResults: Send + Sync {
-    /// The whole text of an earlier call's result; `None` when none is kept.
-    fn read(&self, call: CallId) -> BoxFuture<'_, Option<String>>;
+    /// An earlier call's result.
+    fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult>;
 }
 
 /// What a call knows of its surroundings.
@@ -48,6 +59,8 @@ pub struct CallContext {
     pub spilled: Arc<dyn SpilledResults>,
     /// Asks the person while the call waits; dismissed at once where nobody is there.
     pub ask: Ask,
+    /// What of the workspace it must not read or change.
+    pub files: FileRules,
     /// What a call that was paused is run again with.
     pub resumed: Option<Arc<Resumption>>,
 }
@@ -67,6 +80,7 @@ impl CallContext {
             waits: Arc::new(|_| {}),
             spilled: Arc::new(NothingSpilled),
             ask: nobody_to_ask(),
+            files: FileRules::default(),
             resumed: None,
         }
     }
@@ -75,8 +89,8 @@ impl CallContext {
 struct NothingSpilled;
 
 impl SpilledResults for NothingSpilled {
-    fn read(&self, _: CallId) -> BoxFuture<'_, Option<String>> {
-        Box::pin(std::future::ready(None))
+    fn read(&self, _: CallId) -> BoxFuture<'_, SpilledResult> {
+        Box::pin(std::future::ready(SpilledResult::Absent))
     }
 }
 

@@ -11,8 +11,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
-use crate::Subject;
+use crate::FileRules;
 use crate::cut::thousands;
+use crate::file_subject::{CHANGE, READ, WRITE};
 use crate::place::Place;
 use crate::refusal::Refusal;
 
@@ -148,8 +149,9 @@ impl Workspace {
 
     /// Opens a regular file for reading. Nothing else is opened, and a pipe without a writer does
     /// not block.
-    pub(crate) fn file(&self, path: &str) -> Result<(File, Metadata), Refusal> {
+    pub(crate) fn file(&self, path: &str, rules: &FileRules) -> Result<(File, Metadata), Refusal> {
         let relative = self.relative(path)?;
+        self.admit(path, READ, rules)?;
         let explain = |error| self.explain(path, &error);
         regular(path, &self.dir.metadata(&relative).map_err(explain)?)?;
         let file = self.dir.open_with(&relative, &reading()).map_err(explain)?;
@@ -159,8 +161,8 @@ impl Workspace {
     }
 
     /// The whole of a regular file that is not over `limit` bytes.
-    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, Refusal> {
-        let (file, metadata) = self.file(path)?;
+    pub(crate) fn read(&self, path: &str, limit: u64, rules: &FileRules) -> Result<Vec<u8>, Refusal> {
+        let (file, metadata) = self.file(path, rules)?;
         let mut bytes = Vec::new();
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.explain(path, &error))?;
         if bytes.len() as u64 > limit {
@@ -170,19 +172,20 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// The beginning of a regular file, `limit` bytes at most; nothing if it can't be read, or is
-    /// not in the workspace.
+    /// The beginning of a regular file, `limit` bytes at most; nothing if it can't be read, must not be
+    /// read, or is not in the workspace.
     #[must_use]
-    pub fn beginning(&self, path: &str, limit: u64) -> Option<String> {
-        let (file, _) = self.file(path).ok()?;
+    pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
+        let (file, _) = self.file(path, rules).ok()?;
         let mut bytes = Vec::new();
         file.take(limit).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Opens a folder.
-    pub(crate) fn folder(&self, path: &str) -> Result<Dir, Refusal> {
+    pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<Dir, Refusal> {
         let relative = self.relative(path)?;
+        self.admit(path, READ, rules)?;
         self.dir.open_dir(relative).map_err(|error| match error.kind() {
             io::ErrorKind::NotADirectory => format!("`{path}` is not a directory.").into(),
             _ => self.explain(path, &error),
@@ -198,7 +201,7 @@ impl Workspace {
         }
     }
 
-    /// What a regular file holds, as long as that is not over `limit` bytes.
+    /// What a regular file holds, as long as that is not over `limit` bytes, for people.
     pub(crate) fn look(&self, path: &str, limit: u64) -> Result<Found, Refusal> {
         let metadata = match self.dir.metadata(self.relative(path)?) {
             Ok(metadata) => metadata,
@@ -209,7 +212,7 @@ impl Workspace {
         if metadata.len() > limit {
             return Ok(Found::Large(metadata.len()));
         }
-        self.read(path, limit).map(Found::Content)
+        self.read(path, limit, &FileRules::for_people()).map(Found::Content)
     }
 
     /// What is at `path`, for people: `a file of 12 bytes`.
@@ -233,8 +236,9 @@ impl Workspace {
     }
 
     /// The place `path` itself names, links not followed at its end.
-    pub(crate) fn place(&self, path: &str) -> Result<Place, Refusal> {
+    pub(crate) fn place(&self, path: &str, rules: &FileRules) -> Result<Place, Refusal> {
         let relative = self.relative(path)?;
+        self.admit(path, CHANGE, rules)?;
         if self.holds_closed(&relative) {
             return Err(format!("`{path}` has the folder in it that Windlass keeps its own data in, and stays.").into());
         }
@@ -243,11 +247,12 @@ impl Workspace {
 
     /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
     /// on the way are made.
-    pub(crate) fn place_for_content(&self, path: &str) -> Result<Place, Refusal> {
+    pub(crate) fn place_for_content(&self, path: &str, rules: &FileRules) -> Result<Place, Refusal> {
         if path.ends_with('/') {
             return Err(Refusal::wrong_argument(format!("`{path}` names a directory; give the path of a file.")));
         }
         let relative = self.relative(path)?;
+        self.admit(path, WRITE, rules)?;
         let explain = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => Refusal::not_found(format!(
                 "`{path}` is a link that leads nowhere: what it points at is not there. Write to that path, or remove \
@@ -312,21 +317,13 @@ impl Workspace {
         ))
     }
 
-    /// The paths a call touches, as rules see them: as written and, where a link leads elsewhere,
-    /// where they lead.
-    pub(crate) fn subject(&self, paths: &[&str]) -> Subject {
-        let mut parts = Vec::new();
-        for path in paths {
-            let written = self.relative(path).map_or_else(|_| PathBuf::from(path), |relative| flatten(&relative));
-            let real = self.resolved(&written);
-            parts.push(written.to_string_lossy().into_owned());
-            parts.extend(real.filter(|real| *real != written).map(|real| real.to_string_lossy().into_owned()));
-        }
-        Subject::paths(parts, vec![self.root.clone(), self.given.clone()])
+    /// Where it is, by all its names.
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        vec![self.root.clone(), self.given.clone()]
     }
 
     /// `path` with the links in the part of it that exists resolved.
-    fn resolved(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn resolved(&self, path: &Path) -> Option<PathBuf> {
         path.ancestors().find_map(|ancestor| {
             let start = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
             let real = self.dir.canonicalize(start).ok()?;

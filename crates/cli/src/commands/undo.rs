@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use windlass::machine::Force;
 use windlass::runtime::{self, Earnest, UndoError, UndoFiles, UndoRequest};
-use windlass::tools::{Secrets, Workspace};
+use windlass::tools::{FileRules, Workspace};
 
 use super::streams::{print, tell};
 use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::UndoArgs;
 use crate::exit::Exit;
 use crate::output::{quoted, same_folders, undone};
-use crate::settings::{Env, Flags, Place, Sources};
+use crate::settings::{Env, Flags, Place};
 use crate::{crash, secrets};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
@@ -30,10 +30,14 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
             return Err(run_open(&key, &data));
         }
         let place = session::at_home(place, &row, args.workspace.as_deref())?;
+        // Settings that can't be read are no reason to keep somebody from their files.
+        let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
+        let rules = settings.as_ref().map(|settings| Arc::new(agent::permissions(&settings.permissions)));
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
-            secrets: Arc::new(known_secrets(sources, &place, env)),
+            secrets: Arc::new(secrets::scrubber(&secrets::known(env, settings.as_ref()))),
+            rules: rules.map(FileRules::of).unwrap_or_default(),
         };
         let request = UndoRequest {
             of: args.call,
@@ -71,6 +75,7 @@ fn exit(error: &UndoError) -> Exit {
         | UndoError::Nothing
         | UndoError::NoSuch(_)
         | UndoError::Unchanged(_)
+        | UndoError::Forbidden { .. }
         | UndoError::TakenBack { .. } => Exit::Usage,
     }
 }
@@ -80,10 +85,4 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
     let opened = Workspace::open(&place.workspace).and_then(|folder| folder.without(&place.data_dir.value));
     let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
     Ok(crash::with_restore_failpoint(workspace))
-}
-
-/// Settings that can't be read are no reason to keep somebody from their files.
-fn known_secrets(sources: Sources, place: &Place, env: &Env) -> Secrets {
-    let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
-    secrets::scrubber(&secrets::known(env, settings.as_ref()))
 }

@@ -149,6 +149,7 @@ fn files(world: &Undoing) -> UndoFiles {
         store: std::sync::Arc::clone(&world.store) as _,
         workspace: std::sync::Arc::new(windlass_tools::Workspace::open(world.root()).unwrap()),
         secrets: std::sync::Arc::default(),
+        rules: windlass_tools::FileRules::default(),
     }
 }
 

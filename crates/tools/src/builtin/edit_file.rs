@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown, spec};
+use crate::file_subject::CHANGE;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
+use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Touch, Verification, Workspace};
 
 const LARGEST: u64 = 32 << 20;
 
@@ -56,7 +57,7 @@ impl Tool for EditFile {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(&[arguments.get("path")?.as_str()?]))
+        Some(self.workspace.subject(arguments.get("path")?.as_str()?, CHANGE))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
@@ -82,12 +83,12 @@ impl Tool for EditFile {
         match read::<Edit>(arguments) {
             Ok(edit) => on_disk(move || {
                 refuse_placeholder(&edit.new_text)?;
-                let text = edit.content(&workspace)?;
+                let text = edit.content(&workspace, &context.files)?;
                 let edited = edit
                     .fitted(&text)
                     .apply(&text)
                     .map_err(|problem| Refusal::not_found(problem.told(&edit, &text)))?;
-                let place = workspace.place_for_content(&edit.path)?;
+                let place = workspace.place_for_content(&edit.path, &context.files)?;
                 place
                     .replace(edited.as_bytes(), &context.effect_id)
                     .map_err(|error| workspace.explain(&edit.path, &error))?;
@@ -97,13 +98,13 @@ impl Tool for EditFile {
         }
     }
 
-    fn verify(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+    fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         let workspace = Arc::clone(&self.workspace);
         Box::pin(disk(move || {
             let Ok(edit) = read::<Edit>(arguments) else {
                 return Verification::Unknown;
             };
-            match edit.content(&workspace) {
+            match edit.content(&workspace, &context.files) {
                 Ok(text) => edit.verify(&text),
                 Err(_) => Verification::Unknown,
             }
@@ -120,8 +121,8 @@ enum Inapplicable {
 }
 
 impl Edit {
-    fn content(&self, workspace: &Workspace) -> Result<String, Refusal> {
-        let bytes = workspace.read(&self.path, LARGEST)?;
+    fn content(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+        let bytes = workspace.read(&self.path, LARGEST, rules)?;
         let path = &self.path;
         String::from_utf8(bytes)
             .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())

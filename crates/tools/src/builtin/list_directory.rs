@@ -1,6 +1,7 @@
 //! `list_directory`: one level of a folder, with sizes.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, DirEntry};
@@ -10,7 +11,11 @@ use windlass_vocab::{Outcome, ToolSpec};
 
 use super::{file_read, invalid, on_disk, read};
 use crate::cut::thousands;
-use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+use crate::file_rules::left_out_note;
+use crate::file_subject::READ;
+use crate::path_pattern::Extent;
+use crate::workspace::flatten;
+use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Workspace};
 
 const LIMIT: usize = 500;
 
@@ -51,15 +56,18 @@ impl Tool for ListDirectory {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(&[arguments.get("path").and_then(Value::as_str).unwrap_or(".")]))
+        Some(self.workspace.subject(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
     }
 
-    fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         match read::<Arguments>(arguments) {
             Ok(Arguments { path, limit }) => on_disk(move || {
-                let folder = workspace.folder(&path)?;
-                list(&folder, limit.unwrap_or(LIMIT)).map_err(|error| workspace.explain(&path, &error))
+                let folder = workspace.folder(&path, &context.files)?;
+                let listed = list(&workspace, &path, &folder, &context.files);
+                listed
+                    .map(|listed| listed.told(&folder, limit.unwrap_or(LIMIT)))
+                    .map_err(|error| workspace.explain(&path, &error))
             }),
             Err(problem) => invalid(problem),
         }
@@ -74,8 +82,16 @@ enum Rank {
     Other,
 }
 
-fn list(folder: &Dir, limit: usize) -> std::io::Result<String> {
-    let mut entries: Vec<(Rank, OsString, DirEntry)> = Vec::new();
+/// What is in a folder and may be shown.
+struct Listed {
+    entries: Vec<(Rank, OsString, DirEntry)>,
+    left_out: usize,
+}
+
+fn list(workspace: &Workspace, path: &str, folder: &Dir, rules: &FileRules) -> std::io::Result<Listed> {
+    let names = workspace.names(path);
+    let unread = rules.left_out(&workspace.files(&names, READ, Extent::Itself));
+    let mut listed = Listed { entries: Vec::new(), left_out: 0 };
     for entry in folder.entries()? {
         let entry = entry?;
         let rank = match entry.file_type() {
@@ -83,21 +99,37 @@ fn list(folder: &Dir, limit: usize) -> std::io::Result<String> {
             Ok(kind) if kind.is_file() => Rank::File,
             Ok(_) | Err(_) => Rank::Other,
         };
-        entries.push((rank, entry.file_name(), entry));
+        let mut paths: Vec<PathBuf> =
+            names.iter().map(|name| flatten(&Path::new(name).join(entry.file_name()))).collect();
+        // A link is shown with what it leads to.
+        paths.extend((rank == Rank::Other).then(|| workspace.resolved(paths.last()?)).flatten());
+        if unread.has(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) {
+            listed.left_out += 1;
+        } else {
+            listed.entries.push((rank, entry.file_name(), entry));
+        }
     }
-    if entries.is_empty() {
-        return Ok("[the directory is empty]".into());
+    listed.entries.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    Ok(listed)
+}
+
+impl Listed {
+    fn told(&self, folder: &Dir, limit: usize) -> String {
+        let Self { entries, left_out } = self;
+        let mut lines: Vec<String> =
+            entries.iter().take(limit).map(|(rank, name, entry)| line(folder, *rank, name, entry)).collect();
+        if entries.is_empty() && *left_out == 0 {
+            lines.push("[the directory is empty]".into());
+        }
+        if entries.len() > limit {
+            let (shown, all) = (thousands(limit), thousands(entries.len()));
+            lines.push(format!(
+                "[{shown} of {all} entries shown; give a larger limit, or use search_files with \"in\": \"names\"]"
+            ));
+        }
+        lines.extend(left_out_note(*left_out).map(|note| format!("[{note}]")));
+        lines.join("\n")
     }
-    entries.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    let lines = entries.iter().take(limit).map(|(rank, name, entry)| line(folder, *rank, name, entry));
-    let mut text = lines.collect::<Vec<_>>().join("\n");
-    if entries.len() > limit {
-        let (shown, all) = (thousands(limit), thousands(entries.len()));
-        text += &format!(
-            "\n[{shown} of {all} entries shown; give a larger limit, or use search_files with \"in\": \"names\"]"
-        );
-    }
-    Ok(text)
 }
 
 fn line(folder: &Dir, rank: Rank, name: &OsString, entry: &DirEntry) -> String {

@@ -12,7 +12,7 @@ use super::shown::{self, Replaces};
 use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
-use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Verification, Workspace};
+use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Touch, Verification, Workspace};
 
 #[derive(Deserialize)]
 struct Move {
@@ -50,7 +50,7 @@ impl Tool for MoveFile {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(&[arguments.get("from")?.as_str()?, arguments.get("to")?.as_str()?]))
+        Some(self.workspace.subject_of_move(arguments.get("from")?.as_str()?, arguments.get("to")?.as_str()?))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
@@ -72,10 +72,10 @@ impl Tool for MoveFile {
         WRITE_GRACE
     }
 
-    fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
+    fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         match read::<Move>(arguments) {
-            Ok(order) => on_disk(move || order.carry_out(&workspace)),
+            Ok(order) => on_disk(move || order.carry_out(&workspace, &context.files)),
             Err(problem) => invalid(problem),
         }
     }
@@ -97,14 +97,15 @@ impl Tool for MoveFile {
 }
 
 impl Move {
-    fn carry_out(&self, workspace: &Workspace) -> Result<String, Refusal> {
+    fn carry_out(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         let Self { from, to, overwrite } = self;
+        workspace.admit_move(from, to, rules)?;
         if !workspace.exists(from)? {
             return Err(Refusal::not_found(format!("There is no `{from}` in the workspace.")));
         }
-        let source = workspace.place(from)?;
+        let source = workspace.place(from, rules)?;
         workspace.make_parents(to, &workspace.relative(to)?)?;
-        let target = workspace.place(to)?;
+        let target = workspace.place(to, rules)?;
         if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
             let text = format!("`{to}` is a directory: give the path with the new name at its end.");
             return Err(Refusal::wrong_argument(text));

@@ -13,8 +13,9 @@ use windlass_vocab::{CallId, Outcome, ToolSpec};
 use super::file_kind::{SAMPLE, binary};
 use super::{disk, file_read, invalid, read};
 use crate::cut::thousands;
+use crate::file_subject::READ;
 use crate::refusal::Refusal;
-use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, FileRules, SpilledResult, Subject, Tool, Workspace};
 
 const LINES: u64 = 2_000;
 /// What one answer holds, a little under the usual cap of a result.
@@ -64,7 +65,7 @@ impl Tool for ReadFile {
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         let path = arguments.get("path").and_then(Value::as_str)?;
-        Some(if path.starts_with("call:") { Subject::text(path) } else { self.workspace.subject(&[path]) })
+        Some(if path.starts_with("call:") { Subject::text(path) } else { self.workspace.subject(path, READ) })
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
@@ -76,17 +77,17 @@ impl Tool for ReadFile {
         Box::pin(async move {
             let read = match arguments.path.strip_prefix("call:") {
                 Some(call) => from_result(call, &context, &arguments).await,
-                None => disk(move || from_file(&workspace, &arguments)).await,
+                None => disk(move || from_file(&workspace, &arguments, &context.files)).await,
             };
             read.map_or_else(Outcome::from, Outcome::ok)
         })
     }
 }
 
-fn from_file(workspace: &Workspace, arguments: &Arguments) -> Result<String, Refusal> {
+fn from_file(workspace: &Workspace, arguments: &Arguments, rules: &FileRules) -> Result<String, Refusal> {
     let path = &arguments.path;
     let explain = |error| workspace.explain(path, &error);
-    let (mut file, metadata) = workspace.file(path)?;
+    let (mut file, metadata) = workspace.file(path, rules)?;
     let mut sample = Vec::with_capacity(SAMPLE);
     file.by_ref().take(SAMPLE as u64).read_to_end(&mut sample).map_err(explain)?;
     let size = thousands(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
@@ -101,9 +102,14 @@ async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -
     let call: CallId = call
         .parse()
         .map_err(|_| Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it.")))?;
-    let text = context.spilled.read(call).await;
-    let kept = || Refusal::not_found(format!("No longer result is kept of call {call}: all of it was shown."));
-    let text = text.ok_or_else(kept)?;
+    let text = match context.spilled.read(call).await {
+        SpilledResult::Whole(text) => text,
+        SpilledResult::Forbidden(reason) => return Err(Refusal::denied(reason)),
+        SpilledResult::Absent => {
+            let text = format!("No longer result is kept of call {call}: all of it was shown.");
+            return Err(Refusal::not_found(text));
+        }
+    };
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;
     window.told(&arguments.path, arguments, &size)

@@ -16,6 +16,8 @@ use super::file_kind::{SAMPLE, binary};
 use super::walk::{Found, walk};
 use super::{file_read, invalid, on_disk, read};
 use crate::cut::thousands;
+use crate::file_rules::left_out_note;
+use crate::file_subject::READ;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
 use crate::workspace::reading;
@@ -85,7 +87,7 @@ impl Tool for SearchFiles {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(&[arguments.get("path").and_then(Value::as_str).unwrap_or(".")]))
+        Some(self.workspace.subject(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
@@ -93,9 +95,8 @@ impl Tool for SearchFiles {
         match read::<Arguments>(arguments) {
             Ok(arguments) => on_disk(move || {
                 let mut search = Search::new(&arguments)?;
-                search.everywhere(&workspace, arguments.path.as_deref().unwrap_or("."), &|| {
-                    context.cancel.is_cancelled()
-                })?;
+                let path = arguments.path.as_deref().unwrap_or(".");
+                search.everywhere(&workspace, path, &context)?;
                 Ok(search.told())
             }),
             Err(problem) => invalid(problem),
@@ -113,6 +114,8 @@ struct Search<'a> {
     files: usize,
     binary: usize,
     large: usize,
+    /// What a rule keeps from being read.
+    left_out: usize,
 }
 
 impl<'a> Search<'a> {
@@ -126,27 +129,27 @@ impl<'a> Search<'a> {
                 },
             )?;
         let glob = arguments.glob.as_deref().map(compile_glob).transpose().map_err(Refusal::wrong_argument)?;
-        Ok(Self { arguments, regex, glob, lines: Vec::new(), matches: 0, files: 0, binary: 0, large: 0 })
+        Ok(Self { arguments, regex, glob, lines: Vec::new(), matches: 0, files: 0, binary: 0, large: 0, left_out: 0 })
     }
 
     fn limit(&self) -> usize {
         self.arguments.limit.unwrap_or(MATCHES)
     }
 
-    fn everywhere(&mut self, workspace: &Workspace, path: &str, stopped: &dyn Fn() -> bool) -> Result<(), Refusal> {
-        match workspace.file(path) {
-            Ok((file, metadata)) => {
-                self.one_file(&workspace.relative(path)?, file, metadata.len());
-                Ok(())
+    fn everywhere(&mut self, workspace: &Workspace, path: &str, context: &CallContext) -> Result<(), Refusal> {
+        match workspace.file(path, &context.files) {
+            Ok((file, metadata)) => self.one_file(&workspace.relative(path)?, file, metadata.len()),
+            Err(_) => {
+                self.left_out = walk(workspace, path, &context.files, &mut |found| {
+                    if context.cancel.is_cancelled() || self.matches >= self.limit() {
+                        return ControlFlow::Break(());
+                    }
+                    self.visit(found);
+                    ControlFlow::Continue(())
+                })?;
             }
-            Err(_) => walk(workspace, path, &mut |found| {
-                if stopped() || self.matches >= self.limit() {
-                    return ControlFlow::Break(());
-                }
-                self.visit(found);
-                ControlFlow::Continue(())
-            }),
         }
+        Ok(())
     }
 
     fn visit(&mut self, found: &Found<'_>) {
@@ -242,6 +245,7 @@ impl<'a> Search<'a> {
         if self.large > 0 {
             notes.push(format!("{} files over 10 MiB skipped", thousands(self.large)));
         }
+        notes.extend(left_out_note(self.left_out));
         let mut text = self.lines.join("\n");
         if !notes.is_empty() {
             if !text.is_empty() {

@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::FileRules;
+use crate::file_rules::LeftOut;
+use crate::file_subject::READ;
+use crate::path_pattern::Extent;
 use crate::refusal::Refusal;
 use crate::workspace::{Workspace, reading};
 
@@ -23,58 +27,73 @@ pub(super) struct Found<'a> {
     pub(super) path: PathBuf,
 }
 
-/// Visits every regular file under `path` in the order of their names until `visit` breaks off.
+/// Visits every regular file under `path` in the order of their names until `visit` breaks off. Says how many
+/// files and folders on the way were passed over because of a rule.
 pub(super) fn walk(
     workspace: &Workspace,
     path: &str,
+    rules: &FileRules,
     visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
-) -> Result<(), Refusal> {
-    let start = workspace.folder(path)?;
+) -> Result<usize, Refusal> {
+    let start = workspace.folder(path, rules)?;
     let base = workspace.relative(path)?;
     let base = if base == Path::new(".") { PathBuf::new() } else { base };
+    let unread = rules.left_out(&workspace.files(&workspace.names(path), READ, Extent::Itself));
     // The folders above have a say as well.
     let mut ignores = Vec::new();
     let mut above: Vec<&Path> = base.ancestors().skip(1).collect();
     above.reverse();
     for folder in above {
         let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if let Ok(dir) = workspace.folder(&shown.to_string_lossy()) {
+        if let Ok(dir) = workspace.folder(&shown.to_string_lossy(), rules) {
             ignores.extend(ignore_file(&dir, folder));
         }
     }
+    let real = workspace.resolved(&base).map(|real| if real == Path::new(".") { PathBuf::new() } else { real });
+    let mut walk = Walk { workspace, unread, passed_over: 0, ignores, visit };
     // Broken off is a way to end, not a failure.
-    let _ = descend(workspace, &start, &base, &mut ignores, visit);
-    Ok(())
+    let _ = walk.descend(&start, &base, &real.unwrap_or_else(|| base.clone()));
+    Ok(walk.passed_over)
 }
 
-fn descend(
-    workspace: &Workspace,
-    folder: &Dir,
-    path: &Path,
-    ignores: &mut Vec<Gitignore>,
-    visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    if path.components().count() > DEEPEST || workspace.is_closed(path) {
-        return ControlFlow::Continue(());
-    }
-    let depth = ignores.len();
-    ignores.extend(ignore_file(folder, path));
-    for (name, kind) in entries(folder) {
-        let below = path.join(&name);
-        if is_ignored(ignores, &below, kind) {
-            continue;
+/// A walk under way.
+struct Walk<'w> {
+    workspace: &'w Workspace,
+    unread: LeftOut<'w>,
+    passed_over: usize,
+    ignores: Vec<Gitignore>,
+    visit: &'w mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+}
+
+impl Walk<'_> {
+    /// Goes through a folder, which has this path and really is at that one.
+    fn descend(&mut self, folder: &Dir, path: &Path, real: &Path) -> ControlFlow<()> {
+        if path.components().count() > DEEPEST || self.workspace.is_closed(path) {
+            return ControlFlow::Continue(());
         }
-        match kind {
-            Kind::File => visit(&Found { folder, name: &name, path: below })?,
-            Kind::Folder => {
-                if let Ok(inner) = folder.open_dir(&name) {
-                    descend(workspace, &inner, &below, ignores, visit)?;
+        let depth = self.ignores.len();
+        self.ignores.extend(ignore_file(folder, path));
+        for (name, kind) in entries(folder) {
+            let (below, real) = (path.join(&name), real.join(&name));
+            if is_ignored(&self.ignores, &below, kind) {
+                continue;
+            }
+            if self.unread.has(&[&below, &real]) {
+                self.passed_over += 1;
+                continue;
+            }
+            match kind {
+                Kind::File => (self.visit)(&Found { folder, name: &name, path: below })?,
+                Kind::Folder => {
+                    if let Ok(inner) = folder.open_dir(&name) {
+                        self.descend(&inner, &below, &real)?;
+                    }
                 }
             }
         }
+        self.ignores.truncate(depth);
+        ControlFlow::Continue(())
     }
-    ignores.truncate(depth);
-    ControlFlow::Continue(())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

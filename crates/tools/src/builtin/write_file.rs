@@ -9,6 +9,7 @@ use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
 use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, shown, spec};
 use crate::cut::thousands;
+use crate::file_subject::WRITE;
 use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Workspace};
 
 #[derive(Deserialize)]
@@ -44,7 +45,7 @@ impl Tool for WriteFile {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(&[arguments.get("path")?.as_str()?]))
+        Some(self.workspace.subject(arguments.get("path")?.as_str()?, WRITE))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
@@ -69,7 +70,7 @@ impl Tool for WriteFile {
         match read::<Arguments>(arguments) {
             Ok(Arguments { path, content }) => on_disk(move || {
                 refuse_placeholder(&content)?;
-                let place = workspace.place_for_content(&path)?;
+                let place = workspace.place_for_content(&path, &context.files)?;
                 place
                     .replace(content.as_bytes(), &context.effect_id)
                     .map_err(|error| workspace.explain(&path, &error))?;

@@ -6,4 +6,5 @@ mod others;
 mod previews;
 mod reading;
 mod room;
+mod rules;
 mod writing;

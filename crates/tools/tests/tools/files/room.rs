@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windlass_tools::{
-    BoxFuture, CallContext, Commands, Offer, Permissions, Registry, SpilledResults, Verification, Workspace, builtins,
-    ending_tools,
+    BoxFuture, CallContext, Commands, FileRules, Offer, Permissions, Registry, SpilledResult, SpilledResults,
+    Verification, Workspace, builtins, ending_tools,
 };
 use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, ToolName, ToolSource, Verdict};
 
 struct OneSpill;
 
 impl SpilledResults for OneSpill {
-    fn read(&self, call: CallId) -> BoxFuture<'_, Option<String>> {
-        let text = (call == CallId::default()).then(|| (1..=9).map(|n| format!("line {n}\n")).collect());
-        Box::pin(std::future::ready(text))
+    fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult> {
+        let lines = || SpilledResult::Whole((1..=9).map(|n| format!("line {n}\n")).collect());
+        let is_kept = call == CallId::default();
+        Box::pin(std::future::ready(if is_kept { lines() } else { SpilledResult::Absent }))
     }
 }
 
@@ -60,6 +61,23 @@ impl Room {
         assert!(matches!(prepared.verdict, Verdict::Allow | Verdict::Ask), "{:?}", prepared.verdict);
         let run = self.offer.run(&prepared.tool.unwrap(), context(), &prepared.arguments, Duration::from_secs(20));
         block_on(run)
+    }
+
+    /// A call as a run makes it under these permissions: what the model gets.
+    pub(crate) fn judged(&self, permissions: &Permissions, tool: &str, arguments: &Value) -> Outcome {
+        let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
+        let prepared = self.offer.prepare(&call, permissions, &[]);
+        match prepared.verdict {
+            Verdict::Allow => {
+                let files = FileRules::of(Arc::new(permissions.clone()));
+                let context = CallContext { files, ..context() };
+                let tool = prepared.tool.unwrap();
+                block_on(self.offer.run(&tool, context, &prepared.arguments, Duration::from_secs(20)))
+            }
+            Verdict::Ask => Outcome::new(OutcomeKind::Denied, "asked"),
+            Verdict::Deny { reason } => Outcome::new(OutcomeKind::Denied, reason),
+            Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Outcome::error(reason),
+        }
     }
 
     pub(crate) fn ok(&self, tool: &str, arguments: &Value) -> String {

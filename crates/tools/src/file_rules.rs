@@ -1,0 +1,79 @@
+//! The rules that every way to a file of the workspace goes through, so that no tool can forget them (X5).
+//!
+//! A call as a whole is judged before it runs. This is for what is only known as it runs: where a path leads by
+//! then, and which files a search or a listing comes upon.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::access::{Access, FileAccess, Files};
+use crate::path_pattern::Extent;
+use crate::{Mode, Permissions, Rule};
+
+/// What of the workspace must not be read or changed.
+#[derive(Clone, Debug, Default)]
+pub struct FileRules {
+    permissions: Option<Arc<Permissions>>,
+}
+
+impl FileRules {
+    /// What these permissions forbid, whoever agreed to the call.
+    #[must_use]
+    pub fn of(permissions: Arc<Permissions>) -> Self {
+        Self { permissions: Some(permissions) }
+    }
+
+    /// Nothing is forbidden: it is the person who is shown the file.
+    #[must_use]
+    pub fn for_people() -> Self {
+        Self::default()
+    }
+
+    /// Whether nothing is forbidden.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.permissions.as_ref().is_none_or(|permissions| permissions.deny.is_empty())
+    }
+
+    /// The rule that forbids some of this.
+    pub(crate) fn denying(&self, files: &Files) -> Option<&Rule> {
+        self.permissions.as_ref()?.deny.iter().find(|rule| files.touched_by(rule))
+    }
+
+    /// What is left out for whoever walks through folders from `start` on: what must not be read, and what is
+    /// asked about first, unless that was asked about with `start` itself.
+    pub(crate) fn left_out(&self, start: &Files) -> LeftOut<'_> {
+        let mut rules = Vec::new();
+        if let Some(permissions) = &self.permissions {
+            rules.extend(&permissions.deny);
+            if permissions.mode != Mode::Bypass {
+                rules.extend(permissions.ask.iter().filter(|rule| !start.touched_by(rule)));
+            }
+        }
+        LeftOut { rules, roots: start.roots.clone() }
+    }
+}
+
+/// What is left out on the way.
+#[derive(Debug)]
+pub(crate) struct LeftOut<'r> {
+    rules: Vec<&'r Rule>,
+    roots: Vec<PathBuf>,
+}
+
+impl LeftOut<'_> {
+    /// Whether what is at this path, by any of its names, must not be shown.
+    pub(crate) fn has(&self, names: &[&Path]) -> bool {
+        let is_left_out = |path: &&Path| {
+            let access = FileAccess::new(Access::Read, path.to_string_lossy(), Extent::Itself);
+            self.rules.iter().any(|rule| rule.forbids(&access, &self.roots))
+        };
+        !self.rules.is_empty() && names.iter().any(is_left_out)
+    }
+}
+
+/// How many things were left out, for the model.
+pub(crate) fn left_out_note(count: usize) -> Option<String> {
+    let what = if count == 1 { "entry" } else { "entries" };
+    let count = crate::cut::thousands(count);
+    (count != "0").then(|| format!("{count} {what} not shown: a rule forbids reading them, or asks first"))
+}

@@ -1,0 +1,132 @@
+//! What a call does to the files of a workspace, as rules see it: every path as it is written and, where a link
+//! leads elsewhere, where it leads.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+
+use crate::access::{Access, FileAccess, Files};
+use crate::path_pattern::Extent;
+use crate::refusal::Refusal;
+use crate::tool::shorten;
+use crate::workspace::{Workspace, flatten};
+use crate::{FileRules, Subject};
+
+/// What a file that is looked at, a folder that is listed or searched gets.
+pub(crate) const READ: &[Access] = &[Access::Read];
+/// What a file that gets another content does.
+pub(crate) const WRITE: &[Access] = &[Access::Write];
+/// What a file does that is changed in part or moved: what it held, or what is said of it, may reach the model.
+pub(crate) const CHANGE: &[Access] = &[Access::Read, Access::Write];
+
+/// So many names are looked at in a folder that is moved. Of a larger one everything is taken to be in it.
+const MOST: usize = 5_000;
+
+impl Workspace {
+    /// A call that does this to a path.
+    pub(crate) fn subject(&self, path: &str, accesses: &[Access]) -> Subject {
+        let names = self.names(path);
+        let files = self.files(&names, accesses, Extent::Itself);
+        Subject::files(names, files)
+    }
+
+    /// A call that moves a file, or a folder with all it holds.
+    pub(crate) fn subject_of_move(&self, from: &str, to: &str) -> Subject {
+        let named = [self.names(from), self.names(to)].concat();
+        let (held, extent) = match self.held_by(from) {
+            Some(held) => (held, Extent::Itself),
+            None => (Vec::new(), Extent::WithAllBelow),
+        };
+        let mut files = self.files(&named, CHANGE, extent);
+        for below in &held {
+            let names: Vec<String> = named.iter().map(|name| format!("{name}/{below}")).collect();
+            files.accesses.extend(self.files(&names, CHANGE, Extent::Itself).accesses);
+        }
+        Subject::files(named, files)
+    }
+
+    /// Refuses what a rule forbids, right before it is done.
+    pub(crate) fn admit(&self, path: &str, accesses: &[Access], rules: &FileRules) -> Result<(), Refusal> {
+        if rules.is_empty() {
+            return Ok(());
+        }
+        allowed(path, &self.files(&self.names(path), accesses, Extent::Itself), rules)
+    }
+
+    /// The same for a move, with all that a folder holds.
+    pub(crate) fn admit_move(&self, from: &str, to: &str, rules: &FileRules) -> Result<(), Refusal> {
+        if rules.is_empty() {
+            return Ok(());
+        }
+        self.subject_of_move(from, to).files.map_or(Ok(()), |files| allowed(from, &files, rules))
+    }
+
+    /// The rule that forbids changing what is at a path, with all it holds.
+    #[must_use]
+    pub fn denying_change(&self, path: &str, rules: &FileRules) -> Option<String> {
+        if rules.is_empty() {
+            return None;
+        }
+        let held = self.held_by(path).unwrap_or_default();
+        let mut names = self.names(path);
+        names.extend(held.iter().map(|below| format!("{path}/{below}")));
+        rules.denying(&self.files(&names, WRITE, Extent::Itself)).map(ToString::to_string)
+    }
+
+    /// A path by its names: as it is written, and where it leads.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let (written, real) = match self.relative(path) {
+            Ok(relative) => (flatten(&relative), self.resolved(&relative)),
+            Err(_) => (PathBuf::from(path), None),
+        };
+        let real = real.filter(|real| *real != written);
+        [Some(written), real].into_iter().flatten().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    pub(crate) fn files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {
+        let access = |name: &String| accesses.iter().map(|access| FileAccess::new(*access, name, extent)).collect();
+        let accesses = names.iter().flat_map::<Vec<FileAccess>, _>(access).collect();
+        Files { accesses, roots: self.roots() }
+    }
+
+    /// Everything in a folder, relative to it; nothing of a file. `None` where that is too much to look at.
+    fn held_by(&self, path: &str) -> Option<Vec<String>> {
+        let Ok(relative) = self.relative(path) else { return Some(Vec::new()) };
+        let is_folder = self.dir().symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_dir());
+        let mut held = Vec::new();
+        let folder = if is_folder { self.dir().open_dir(&relative).ok() } else { None };
+        let Some(folder) = folder else { return (!is_folder).then_some(held) };
+        collect(&folder, Path::new(""), &mut held).then_some(held)
+    }
+}
+
+fn allowed(path: &str, files: &Files, rules: &FileRules) -> Result<(), Refusal> {
+    let Some(rule) = rules.denying(files) else { return Ok(()) };
+    let (path, rule) = (shorten(path, 200), shorten(&rule.to_string(), 200));
+    Err(Refusal::denied(format!(
+        "`{path}` was left alone: the rule `{rule}` forbids it. Do without it; only a person can take that rule away."
+    )))
+}
+
+/// Adds what is in a folder; says whether that is all.
+fn collect(folder: &Dir, path: &Path, held: &mut Vec<String>) -> bool {
+    let Ok(entries) = folder.entries() else { return false };
+    for entry in entries {
+        let Ok(entry) = entry else { return false };
+        let below = path.join(entry.file_name());
+        held.push(below.to_string_lossy().into_owned());
+        if held.len() > MOST {
+            return false;
+        }
+        let is_folder = entry.file_type().map(|kind| kind.is_dir());
+        let all = match is_folder {
+            Ok(true) => entry.open_dir().is_ok_and(|inner| collect(&inner, &below, held)),
+            Ok(false) => true,
+            Err(_) => false,
+        };
+        if !all {
+            return false;
+        }
+    }
+    true
+}
