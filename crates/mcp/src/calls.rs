@@ -5,13 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
-use windlass_tools::CallContext;
+use windlass_tools::{CallContext, Secrets};
 
 use crate::notice::shown;
 
 /// The calls under way. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Calls(Arc<Mutex<HashMap<RequestId, UnderWay>>>);
+pub(crate) struct Calls {
+    under_way: Arc<Mutex<HashMap<RequestId, UnderWay>>>,
+    /// What is not seen of what a server says of them.
+    secrets: Secrets,
+}
 
 #[derive(Clone, Debug)]
 struct UnderWay {
@@ -46,6 +50,11 @@ impl Drop for Entry {
 }
 
 impl Calls {
+    /// None yet.
+    pub(crate) fn hiding(secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), ..Self::default() }
+    }
+
     /// Adds a call.
     pub(crate) fn enter(&self, id: RequestId, token: ProgressToken, context: CallContext, pauses: Pauses) -> Entry {
         self.lock().insert(id.clone(), UnderWay { token, context, pauses, asked: 0 });
@@ -71,7 +80,11 @@ impl Calls {
             Some(total) if total > 0.0 => format!("{}/{total}", params.progress),
             Some(_) | None => params.progress.to_string(),
         };
-        let message = params.message.as_ref().map(|message| format!(" {}", shown(message, 500))).unwrap_or_default();
+        let message = params
+            .message
+            .as_ref()
+            .map(|message| format!(" {}", shown(&self.secrets.scrub(message), 500)))
+            .unwrap_or_default();
         (call.progress)(&format!("{done}{message}\n"));
     }
 
@@ -93,6 +106,6 @@ impl Calls {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, UnderWay>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,6 +10,7 @@ use rmcp::model::{
 use rmcp::transport::{AuthClient, DynamicTransportError, Transport};
 use rmcp::{RoleClient, service::ServiceError};
 use tokio::time::{Instant, timeout_at};
+use windlass_tools::Secrets;
 
 use crate::config::{Bearer, OAuth, Reach, ServerConfig};
 use crate::connection::Connection;
@@ -78,7 +79,14 @@ impl Attempt<'_> {
                     (None, None) => PathBuf::from("."),
                 };
                 runs_in(&directory).await?;
-                let program = Program { command, args, environment: env.into_iter().collect(), scrubbed, directory };
+                let program = Program {
+                    command,
+                    args,
+                    environment: env.into_iter().collect(),
+                    scrubbed,
+                    directory,
+                    secrets: self.options.secrets.clone(),
+                };
                 self.over_pipes(&program, deadline).await?
             }
             Reach::Http { url, headers, oauth } => {
@@ -97,11 +105,16 @@ impl Attempt<'_> {
         }
     }
 
+    /// What a server said, without secrets, safe to show and cut.
+    fn quoted(&self, said: &str, chars: usize) -> String {
+        shown(&self.options.secrets.scrub(said), chars)
+    }
+
     async fn not_listed(&self, connection: &Connection, error: ServiceError) -> Unreached {
         match error {
-            ServiceError::TransportSend(error) => not_sent(&error),
+            ServiceError::TransportSend(error) => not_sent(&error, &self.options.secrets),
             ServiceError::McpError(error) => {
-                Unreached::Failed(format!("would not say what tools it has: {}", shown(&error.message, 300)))
+                Unreached::Failed(format!("would not say what tools it has: {}", self.quoted(&error.message, 300)))
             }
             ServiceError::TransportClosed => {
                 let _ = tokio::time::timeout(Duration::from_secs(1), connection.gone.cancelled()).await;
@@ -158,7 +171,10 @@ impl Attempt<'_> {
                 shaken => shaken,
             };
             match shaken {
-                Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, Some(last))),
+                Ok(Ok(known)) => {
+                    let secrets = &self.options.secrets;
+                    return Ok(Connection::open(transport, self.server, &introduction, known, Some(last), secrets));
+                }
                 Ok(Err(NoHandshake::LateModern)) => approach = Approach::As(Era::Modern),
                 Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure) && !last.is_no_program()) {
                     Some(other) => approach = other,
@@ -236,7 +252,10 @@ impl Attempt<'_> {
         loop {
             let (mut transport, introduction) = (make(), self.introduction());
             match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
-                Ok(Ok(known)) => return Ok(Connection::open(transport, self.server, &introduction, known, None)),
+                Ok(Ok(known)) => {
+                    let secrets = &self.options.secrets;
+                    return Ok(Connection::open(transport, self.server, &introduction, known, None, secrets));
+                }
                 Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure)) {
                     Some(other) => approach = other,
                     None => return Err(self.told(failure, None)),
@@ -258,13 +277,17 @@ impl Attempt<'_> {
             NoHandshake::Silent | NoHandshake::LateModern => {
                 format!("{}{words}", self.too_slow("did not say who it is"))
             }
-            NoHandshake::Refused(error) => format!("refused the handshake: {}{words}", shown(&error.message, 300)),
+            NoHandshake::Refused(error) => {
+                format!("refused the handshake: {}{words}", self.quoted(&error.message, 300))
+            }
             NoHandshake::Revision(versions) => format!(
                 "speaks no revision of MCP that Windlass knows (it offers {}; known are 2024-11-05 to 2026-07-28)",
-                shown(&versions, 100)
+                self.quoted(&versions, 100)
             ),
-            NoHandshake::Nonsense(answer) => format!("answered the handshake with something else: {answer}"),
-            NoHandshake::NotSent(error) => return not_sent(&error),
+            NoHandshake::Nonsense(answer) => {
+                format!("answered the handshake with something else: {}", self.quoted(&answer, 200))
+            }
+            NoHandshake::NotSent(error) => return not_sent(&error, &self.options.secrets),
         })
     }
 }
@@ -304,7 +327,7 @@ pub(crate) fn challenge(error: &DynamicTransportError) -> Option<Option<String>>
     })
 }
 
-fn not_sent(error: &DynamicTransportError) -> Unreached {
+fn not_sent(error: &DynamicTransportError, secrets: &Secrets) -> Unreached {
     if let Some(challenge) = challenge(error) {
         return Unreached::NeedsAuth { challenge };
     }
@@ -312,5 +335,5 @@ fn not_sent(error: &DynamicTransportError) -> Unreached {
     let mut words: Vec<String> = causes(error).map(ToString::to_string).collect();
     words.dedup();
     let said = words.last().cloned().unwrap_or_default();
-    Unreached::Failed(format!("can't be reached: {}", shown(&said, 300)))
+    Unreached::Failed(format!("can't be reached: {}", shown(&secrets.scrub(&said), 300)))
 }

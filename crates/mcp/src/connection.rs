@@ -10,6 +10,7 @@ use rmcp::transport::Transport;
 use rmcp::{Peer, RoleClient};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use windlass_tools::Secrets;
 
 use crate::callbacks::Callbacks;
 use crate::calls::Calls;
@@ -51,8 +52,9 @@ impl Connection {
         introduction: &Introduction,
         (era, info): (Era, ServerPeerInfo),
         last: Option<Last>,
+        secrets: &Secrets,
     ) -> Self {
-        let (calls, changed, gone) = (Calls::default(), Arc::new(Notify::new()), CancellationToken::new());
+        let (calls, changed, gone) = (Calls::hiding(secrets), Arc::new(Notify::new()), CancellationToken::new());
         let callbacks = Callbacks {
             server: server.clone(),
             introduction: introduction.clone(),

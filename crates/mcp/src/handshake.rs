@@ -282,7 +282,7 @@ fn list(versions: &[ProtocolVersion]) -> String {
 }
 
 fn told(result: &ServerResult) -> String {
-    crate::notice::shown(&serde_json::to_string(result).unwrap_or_default(), 200)
+    serde_json::to_string(result).unwrap_or_default()
 }
 
 #[cfg(test)]

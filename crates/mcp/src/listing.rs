@@ -12,7 +12,7 @@ use serde_json::Value;
 use windlass_tools::OutputSchema;
 use windlass_vocab::{EffectClass, Json};
 
-use crate::notice::{NoticeKind, is_hostile, shown};
+use crate::notice::{NoticeKind, is_hostile};
 
 /// The most pages, tools, and characters of a name and a description.
 const PAGES: usize = 100;
@@ -128,7 +128,7 @@ fn sift(reader: Reader) -> Listing {
 }
 
 fn skipped(tool: &str, reason: &str) -> NoticeKind {
-    NoticeKind::ToolSkipped { tool: shown(tool, 60), reason: shown(reason, 300) }
+    NoticeKind::ToolSkipped { tool: tool.to_owned(), reason: reason.to_owned() }
 }
 
 #[derive(Deserialize)]

@@ -140,6 +140,9 @@ impl fmt::Display for Notice {
     }
 }
 
+/// How much of a line that is no message is told, in characters.
+pub(crate) const SAMPLE: usize = 80;
+
 /// Text from a server made safe to show: one line, no control or direction characters, cut at `chars`.
 pub(crate) fn shown(text: &str, chars: usize) -> String {
     let mut safe: String = text.chars().take(chars).map(|c| if is_hostile(c) { '\u{fffd}' } else { c }).collect();

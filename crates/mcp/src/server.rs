@@ -23,7 +23,7 @@ use crate::http::tokens::Tokens;
 use crate::listing::Listed;
 use crate::memory::Memory;
 use crate::name::ServerName;
-use crate::notice::{Notice, NoticeKind};
+use crate::notice::{Notice, NoticeKind, SAMPLE, shown};
 use crate::options::Options;
 use crate::state::{LeftOut, ServerState, State};
 use crate::tool::McpTool;
@@ -321,13 +321,22 @@ impl Server {
     }
 
     fn tell_scrubbed(&self, what: NoticeKind) {
-        self.tell(match what {
+        self.tell(self.scrubbed(what));
+    }
+
+    /// What a server said of itself, without secrets, safe to show and cut.
+    fn scrubbed(&self, what: NoticeKind) -> NoticeKind {
+        match what {
             NoticeKind::Garbage { fault, sample, times } => {
-                let sample = self.options.secrets.scrub(&sample).into_owned();
+                let sample = shown(&self.options.secrets.scrub_beginning(&sample), SAMPLE);
                 NoticeKind::Garbage { fault, sample, times }
             }
+            NoticeKind::ToolSkipped { tool, reason } => {
+                let clean = |text: &str, chars| shown(&self.options.secrets.scrub(text), chars);
+                NoticeKind::ToolSkipped { tool: clean(&tool, 60), reason: clean(&reason, 300) }
+            }
             other => other,
-        });
+        }
     }
 
     /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.

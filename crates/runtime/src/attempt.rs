@@ -10,7 +10,8 @@ use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{Ended, Reader, Said};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, MaxTokens, Message, ModelName, Part, Reply, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Json, MaxTokens, Message, ModelName, Part, Reply,
+    ReplyCall, TurnMode, Usage,
 };
 
 use crate::cut_call::refuse_cut;
@@ -272,7 +273,7 @@ impl Read<'_> {
     /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
     pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &str) -> Fact {
         match result {
-            Ok(reply) => self.replied(key, reply),
+            Ok(reply) => self.replied(key, scrubbed(&self.outside.secrets, reply)),
             Err(failure) => {
                 let usage = failure.first_byte.then(|| estimated(self.state, "", streamed));
                 Fact::Failed { attempt: key, failure, usage }
@@ -327,6 +328,30 @@ impl Read<'_> {
             TurnMode::WrapUp => false,
         };
         answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.outside.secrets))?
+    }
+}
+
+/// A reply without secrets, before anything is made of it: a title or an error may hold a part of an argument.
+fn scrubbed(secrets: &Secrets, reply: Reply) -> Reply {
+    let clean = |text: String| match secrets.scrub(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(clean) => clean,
+    };
+    let arguments = |text: String| match Json::parse(&text) {
+        Ok(json) if secrets.is_in(text.as_bytes()) => secrets.scrub_json(&json).as_str().to_owned(),
+        Ok(_) | Err(_) => clean(text),
+    };
+    let call = |call: ReplyCall| ReplyCall {
+        name: clean(call.name),
+        arguments: arguments(call.arguments),
+        mended: call.mended.map(clean),
+        ..call
+    };
+    Reply {
+        text: clean(reply.text),
+        thinking: clean(reply.thinking),
+        calls: reply.calls.into_iter().map(call).collect(),
+        ..reply
     }
 }
 

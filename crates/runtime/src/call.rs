@@ -66,6 +66,7 @@ pub(crate) fn prepare(
         session: state.session,
         offer: offer.clone(),
         permissions: Arc::clone(&live.permissions),
+        secrets: Arc::clone(&outside.secrets),
     };
     let context = CallContext {
         session: state.session,

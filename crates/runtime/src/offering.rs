@@ -14,7 +14,7 @@ use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::Spoken;
 use windlass_tools::{
-    FileRules, Offer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
+    FileRules, Offer, Registry, Secrets, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
 };
 use windlass_vocab::{
     Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, ToolName, TurnId, TurnMode, Verdict, Wait, WaitFor,
@@ -122,13 +122,14 @@ struct Gathering {
     dialect: Option<windlass_vocab::Dialect>,
     /// What of the workspace the model must not see.
     files: FileRules,
+    secrets: Arc<Secrets>,
 }
 
 impl Gathering {
     async fn context(self, offer: Offer, awaited: BTreeSet<String>) -> PinnedContext {
-        let Self { instructions, run, dialect, files } = self;
+        let Self { instructions, run, dialect, files, secrets } = self;
         let (specs, reads) = (offer.specs().to_vec(), instructions.workspace.is_some());
-        let gather = move || run.map(|run| instructions.prefix(&run, offer.specs(), dialect, &files));
+        let gather = move || run.map(|run| instructions.prefix(&run, offer.specs(), dialect, &files, &secrets));
         // Without a workspace there is no file to read.
         let prefix = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
         let dialect = dialect.filter(|_| !specs.is_empty());
@@ -235,6 +236,7 @@ impl Driver {
             run: self.state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
             dialect: self.state.control.dialect(),
             files: FileRules::of(Arc::clone(&self.agent.permissions)),
+            secrets: Arc::clone(&self.outside.secrets),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_tools::dialect::prompt;
-use windlass_tools::{FileRules, Workspace};
+use windlass_tools::{FileRules, Secrets, Workspace};
 use windlass_vocab::{Dialect, EndsBy, RunStarted, ToolSpec};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
@@ -31,9 +31,11 @@ impl Instructions {
         offer: &[ToolSpec],
         dialect: Option<Dialect>,
         rules: &FileRules,
+        secrets: &Secrets,
     ) -> String {
         let mut sections = vec![self.identity(&run.agent)];
-        if let Some(project) = self.workspace.as_deref().and_then(|workspace| project_instructions(workspace, rules)) {
+        let project = self.workspace.as_deref().and_then(|folder| project_instructions(folder, rules, secrets));
+        if let Some(project) = project {
             sections.push(format!("Instructions of this project (AGENTS.md):\n\n{project}"));
         }
         if !offer.is_empty() {
@@ -62,9 +64,10 @@ impl Instructions {
     }
 }
 
-fn project_instructions(workspace: &Path, rules: &FileRules) -> Option<String> {
+fn project_instructions(workspace: &Path, rules: &FileRules, secrets: &Secrets) -> Option<String> {
     // One byte over the limit tells that there is more.
-    let mut text = Workspace::open(workspace).ok()?.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1, rules)?;
+    let workspace = Workspace::open(workspace).ok()?.hiding(secrets.clone());
+    let mut text = workspace.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1, rules)?;
     if text.len() > PROJECT_LIMIT {
         text.truncate(text.floor_char_boundary(PROJECT_LIMIT));
         text.push_str("\n[AGENTS.md is longer; the rest is left out]");
@@ -80,12 +83,12 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use windlass_tools::{FileRules, Permissions};
+    use windlass_tools::{FileRules, Permissions, Secrets};
 
     use super::PROJECT_LIMIT;
 
-    fn project_instructions(workspace: &Path) -> Option<String> {
-        super::project_instructions(workspace, &FileRules::default())
+    fn project_instructions(workspace: &Path, secrets: &Secrets) -> Option<String> {
+        super::project_instructions(workspace, &FileRules::default(), secrets)
     }
 
     // proves X5: what must not be read does not reach the model by another way
@@ -95,11 +98,11 @@ mod tests {
         std::fs::create_dir(dir.path().join("private")).expect("a folder");
         std::fs::write(dir.path().join("private/key"), "a treasure").expect("written");
         std::os::unix::fs::symlink("private/key", dir.path().join("AGENTS.md")).expect("a link");
-        assert_eq!(project_instructions(dir.path()).as_deref(), Some("a treasure"));
+        assert_eq!(project_instructions(dir.path(), &Secrets::default()).as_deref(), Some("a treasure"));
         for rule in ["read(AGENTS.md)", "read_file(private/)"] {
             let deny = vec![rule.parse().expect("a rule")];
             let rules = FileRules::of(Arc::new(Permissions { deny, ..Permissions::default() }));
-            assert_eq!(super::project_instructions(dir.path(), &rules), None, "{rule}");
+            assert_eq!(super::project_instructions(dir.path(), &rules, &Secrets::default()), None, "{rule}");
         }
     }
 
@@ -107,13 +110,13 @@ mod tests {
     #[test]
     fn the_instructions_of_a_project_are_read_up_to_the_limit() {
         let dir = tempfile::tempdir().expect("a folder");
-        assert_eq!(project_instructions(dir.path()), None);
+        assert_eq!(project_instructions(dir.path(), &Secrets::default()), None);
         std::fs::write(dir.path().join("AGENTS.md"), " Be brief.\n").expect("written");
-        assert_eq!(project_instructions(dir.path()).as_deref(), Some("Be brief."));
+        assert_eq!(project_instructions(dir.path(), &Secrets::default()).as_deref(), Some("Be brief."));
         let file = std::fs::File::create(dir.path().join("AGENTS.md")).expect("a file");
         // As much as no memory holds; a hole takes no room on the disk.
         file.set_len(1 << 40).expect("lengthened");
-        let text = project_instructions(dir.path()).expect("the beginning");
+        let text = project_instructions(dir.path(), &Secrets::default()).expect("the beginning");
         assert!(text.len() < PROJECT_LIMIT + 100 && text.ends_with("the rest is left out]"));
     }
 
@@ -127,11 +130,11 @@ mod tests {
         let agents = workspace.join("AGENTS.md");
         for target in [dir.path().join("private"), "../private".into(), "/dev/zero".into()] {
             std::os::unix::fs::symlink(&target, &agents).expect("a link");
-            assert_eq!(project_instructions(&workspace), None, "{}", target.display());
+            assert_eq!(project_instructions(&workspace, &Secrets::default()), None, "{}", target.display());
             std::fs::remove_file(&agents).expect("removed");
         }
         // Nobody writes to the pipe: opening it the usual way would wait for ever.
         assert!(std::process::Command::new("mkfifo").arg(&agents).status().expect("run").success());
-        assert_eq!(project_instructions(&workspace), None);
+        assert_eq!(project_instructions(&workspace, &Secrets::default()), None);
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use windlass_store::{Backwards, Store, StoreError};
-use windlass_tools::{BoxFuture, Offer, Permissions, SpilledResult, SpilledResults};
+use windlass_tools::{BoxFuture, Offer, Permissions, Secrets, SpilledResult, SpilledResults};
 use windlass_vocab::{CallFinished, CallId, Record, SessionId};
 
 /// The spilled results of one session.
@@ -13,6 +13,8 @@ pub(crate) struct Spilled {
     pub(crate) session: SessionId,
     pub(crate) offer: Offer,
     pub(crate) permissions: Arc<Permissions>,
+    /// Some may have become known since a result was kept.
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 impl SpilledResults for Spilled {
@@ -45,8 +47,10 @@ impl Spilled {
     }
 
     async fn whole(&self, finished: CallFinished) -> Result<SpilledResult, StoreError> {
-        let Some(hash) = finished.cut.and_then(|cut| cut.blob) else { return Ok(SpilledResult::Whole(finished.text)) };
-        let text = self.store.blob(hash).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(text.map_or(SpilledResult::Absent, SpilledResult::Whole))
+        let text = match finished.cut.and_then(|cut| cut.blob) {
+            None => Some(finished.text),
+            Some(hash) => self.store.blob(hash).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        Ok(text.map_or(SpilledResult::Absent, |text| SpilledResult::Whole(self.secrets.scrub(&text).into_owned())))
     }
 }

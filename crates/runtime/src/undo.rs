@@ -237,9 +237,11 @@ impl UndoFiles {
             looked.contents.iter().map(|content| (windlass_store::hash_of(content), content)).collect();
         let mut shown = Vec::new();
         for conflict in &plan.conflicts {
-            let now = conflict.now.blob().and_then(|hash| here.get(&hash).copied().cloned());
+            // Secrets go before lines are compared and left out.
+            let seen = |content: Arc<[u8]>| self.secrets.scrub_bytes(&content);
+            let now = conflict.now.blob().and_then(|hash| here.get(&hash).copied().cloned()).map(seen);
             let then = match conflict.then.blob() {
-                Some(hash) => self.store.blob(hash).await?,
+                Some(hash) => self.store.blob(hash).await?.map(seen),
                 None => None,
             };
             let diff = difference(conflict, now.as_deref(), then.as_deref());
@@ -247,7 +249,6 @@ impl UndoFiles {
                 Obstacle::ChangedSince => ledger.changed_since(deed.of, &conflict.path, &conflict.now),
                 Obstacle::LeftUnknown | Obstacle::WouldBeLost | Obstacle::Blocked => None,
             };
-            let diff = self.secrets.scrub(&diff).into_owned();
             shown.push(UndoConflict { conflict: conflict.clone(), since, diff });
         }
         Ok(shown)

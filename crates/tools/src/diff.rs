@@ -29,6 +29,11 @@ pub struct Limits {
     pub columns: usize,
 }
 
+impl Limits {
+    /// All of it.
+    pub const WHOLE: Self = Self { lines: usize::MAX, columns: usize::MAX };
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { lines: 300, columns: 400 }

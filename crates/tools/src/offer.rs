@@ -328,8 +328,11 @@ fn permitted(
     let rule = allowing_rule(&entry.spec, &subject);
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
-    match (preview, verdict) {
-        (Ok(preview), verdict) => (verdict, Some(bounded_preview(preview, lasting(entry, rule))), because),
+    match (preview.and_then(readable), verdict) {
+        (Ok(preview), verdict) => {
+            let rule = preview.rule.clone().or_else(|| lasting(entry, rule));
+            (verdict, Some(Preview { rule, ..preview }), because)
+        }
         (Err(problem), Verdict::Ask) => {
             (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None, because)
         }
@@ -345,17 +348,20 @@ fn lasting(entry: &Entry, rule: String) -> Option<String> {
     }
 }
 
-/// A preview with the rule that would allow the call, no longer than anybody reads: it is recorded.
-fn bounded_preview(preview: Preview, rule: Option<String>) -> Preview {
+/// A preview that a person can read: its title on one line, and its body whole, for whoever agrees agrees to all
+/// of it. One that is longer than anybody reads can't be agreed to.
+fn readable(preview: Preview) -> Result<Preview, String> {
     const TITLE: usize = 400;
-    const BODY: usize = 64_000;
-    let left_out = preview.body.chars().count().saturating_sub(BODY);
-    let body = match left_out {
-        0 => preview.body,
-        _ => format!("{}\n[{} more characters are not shown]", shorten(&preview.body, BODY), thousands(left_out)),
-    };
-    let title = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
-    Preview { title: shorten(&title, TITLE), body, rule: preview.rule.or(rule) }
+    const LONGEST: usize = 1_000_000;
+    let length = preview.body.chars().count();
+    if length > LONGEST {
+        let (length, most) = (thousands(length), thousands(LONGEST));
+        return Err(format!("what is to be shown is {length} characters long, and {most} is the most; do it in parts"));
+    }
+    let whole = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
+    let title = shorten(&whole, TITLE);
+    let body = if title == whole { preview.body } else { format!("{whole}\n{}", preview.body) };
+    Ok(Preview { title, body, ..preview })
 }
 
 fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {

@@ -17,7 +17,6 @@ use windlass_vocab::{
     Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec, Wait,
 };
 
-use crate::cut::thousands;
 use crate::{FileRules, Subject, Touch};
 
 /// A future that can be kept and sent.
@@ -145,6 +144,7 @@ pub trait Tool: Send + Sync {
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome>;
 
     /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
+    /// It is shown whole; one too long to be read is an error too.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         Ok(all_arguments(self.spec(), arguments))
     }
@@ -189,20 +189,16 @@ pub trait Tool: Send + Sync {
     }
 }
 
-/// Arguments as they are, up to what anybody reads; what is left out is said.
+/// Arguments as they are.
 fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     const TITLE: usize = 160;
-    const LONGEST: usize = 16_000;
     let name = spec.name.familiar();
     let line = arguments.to_string();
     let title = format!("{name}({})", shorten(&line, TITLE));
     if line.chars().count() <= TITLE {
         return Preview { title, body: String::new(), rule: None };
     }
-    let whole = serde_json::to_string_pretty(arguments).unwrap_or(line);
-    let left_out = whole.chars().count().saturating_sub(LONGEST);
-    let note = format!("\n[{} more characters are not shown]", thousands(left_out));
-    let body = if left_out == 0 { whole } else { shorten(&whole, LONGEST) + &note };
+    let body = serde_json::to_string_pretty(arguments).unwrap_or(line);
     Preview { title, body, rule: None }
 }
 

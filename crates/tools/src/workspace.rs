@@ -11,11 +11,12 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
-use crate::FileRules;
 use crate::cut::thousands;
 use crate::file_subject::{CHANGE, READ, WRITE};
+use crate::new_folders::NewFolders;
 use crate::place::Place;
 use crate::refusal::Refusal;
+use crate::{FileRules, Secrets, contains_placeholder};
 
 /// A folder that can't be worked in.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,8 @@ pub struct Workspace {
     root: PathBuf,
     /// Folders inside it that no tool may touch, relative to the root.
     closed: Vec<PathBuf>,
+    /// What is never shown of a file.
+    secrets: Secrets,
     #[cfg(debug_assertions)]
     on_restore: OnRestore,
 }
@@ -70,6 +73,7 @@ impl Workspace {
             given,
             root,
             closed: Vec::new(),
+            secrets: Secrets::default(),
             #[cfg(debug_assertions)]
             on_restore: OnRestore::default(),
         })
@@ -104,6 +108,18 @@ impl Workspace {
         Ok(self)
     }
 
+    /// The same with secrets that whoever reads a file here does not see (X1).
+    #[must_use]
+    pub fn hiding(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// What is never shown of a file. Whoever shows a part of one scrubs it before they cut it.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// Whether `relative` leads into a folder that is not for tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
         let leads_in = |path: &Path| self.closed.iter().any(|closed| path.starts_with(closed));
@@ -130,6 +146,12 @@ impl Workspace {
 
     /// `path` relative to the workspace; where it leads is for the operating system to judge.
     pub(crate) fn relative(&self, path: &str) -> Result<PathBuf, Refusal> {
+        if contains_placeholder(path) {
+            return Err(Refusal::wrong_argument(
+                "The path has a placeholder `⟦secret:…⟧` in it: the name it stands for is not shown to you, and can't be \
+                 used here.",
+            ));
+        }
         let given = Path::new(path);
         let relative = if given.is_absolute() {
             let inside = given.strip_prefix(&self.root).or_else(|_| given.strip_prefix(&self.given));
@@ -172,13 +194,13 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// The beginning of a regular file, `limit` bytes at most; nothing if it can't be read, must not be
+    /// The beginning of a regular file without the secrets in it, `limit` bytes at most; nothing if it can't or must not be
     /// read, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
         let (file, _) = self.file(path, rules).ok()?;
         let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes).ok()?;
+        self.secrets.reader(file).take(limit).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -246,8 +268,8 @@ impl Workspace {
     }
 
     /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
-    /// on the way are made.
-    pub(crate) fn place_for_content(&self, path: &str, rules: &FileRules) -> Result<Place, Refusal> {
+    /// on the way are made, and removed again unless they are kept.
+    pub(crate) fn place_for_content(&self, path: &str, rules: &FileRules) -> Result<(Place, NewFolders), Refusal> {
         if path.ends_with('/') {
             return Err(Refusal::wrong_argument(format!("`{path}` names a directory; give the path of a file.")));
         }
@@ -261,29 +283,24 @@ impl Workspace {
             _ => self.explain(path, &error),
         };
         // A way into a folder that is missing, and back out of it, leads somewhere only once that is made.
-        if relative.components().any(|part| part == Component::ParentDir) {
-            self.make_parents(path, &relative)?;
-        }
+        let folders = if relative.components().any(|part| part == Component::ParentDir) {
+            self.make_parents(path, &relative)?
+        } else {
+            NewFolders::none(&self.dir).map_err(|error| self.explain(path, &error))?
+        };
         let is_link = self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink());
         let target = if is_link { self.dir.canonicalize(&relative).map_err(explain)? } else { relative };
         if let Ok(metadata) = self.dir.metadata(&target) {
             regular(path, &metadata)?;
         }
-        self.make_parents(path, &target)?;
-        self.place_at(path, &target)
+        let folders = folders.with(self.make_parents(path, &target)?);
+        Ok((self.place_at(path, &target)?, folders))
     }
 
     /// Makes the folders `path` stands in.
-    pub(crate) fn make_parents(&self, path: &str, relative: &Path) -> Result<(), Refusal> {
-        match relative.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => {
-                self.dir.create_dir_all(parent).map_err(|error| match error.kind() {
-                    io::ErrorKind::AlreadyExists => self.explain(path, &io::ErrorKind::NotADirectory.into()),
-                    _ => self.explain(path, &error),
-                })
-            }
-            Some(_) | None => Ok(()),
-        }
+    pub(crate) fn make_parents(&self, path: &str, relative: &Path) -> Result<NewFolders, Refusal> {
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        NewFolders::make(&self.dir, parent).map_err(|error| self.explain(path, &error))
     }
 
     fn place_at(&self, path: &str, relative: &Path) -> Result<Place, Refusal> {

@@ -170,16 +170,17 @@ impl Gathered {
         if let Some(dir) = &self.workspace {
             let workspace = Workspace::open(dir)?;
             // The journal is written by the driver alone.
-            let workspace = Arc::new(match data_dir {
+            let workspace = match data_dir {
                 Some(data_dir) => workspace.without(data_dir)?,
                 None => workspace,
-            });
+            };
+            let workspace = Arc::new(workspace.hiding(secrets.clone()));
             opened = Some(Arc::clone(&workspace));
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
             commands.secrets = secrets.clone();
             let private = std::mem::take(&mut self.fetch_private);
-            let fetch = fetch_url(Fetching { private, permissions: permissions.clone() });
+            let fetch = fetch_url(Fetching { private, permissions: permissions.clone(), secrets: secrets.clone() });
             for tool in builtins(workspace, commands).into_iter().chain([fetch]) {
                 registry.add(tool)?;
             }

@@ -162,9 +162,10 @@ impl Server {
 
     /// Takes a listing in, tells of what is wrong with it, and remembers it.
     pub(super) fn take_in(self: &Arc<Self>, connection: &Connection, listing: Listing) {
-        self.lock().left_out = listing.notices.iter().filter_map(left_out).collect();
-        for notice in listing.notices {
-            self.tell_scrubbed(notice);
+        let notices: Vec<NoticeKind> = listing.notices.into_iter().map(|notice| self.scrubbed(notice)).collect();
+        self.lock().left_out = notices.iter().filter_map(left_out).collect();
+        for notice in notices {
+            self.tell(notice);
         }
         let _alone = self.remembering();
         let mut memory = self.lock_memory();

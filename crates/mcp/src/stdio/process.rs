@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
-use windlass_tools::GuardProgram;
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
+use windlass_tools::{GuardProgram, Secrets};
 
 use super::Tail;
 
@@ -32,6 +32,8 @@ pub(crate) struct Program {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) scrubbed: BTreeSet<OsString>,
     pub(crate) directory: PathBuf,
+    /// What is not seen of what it complains.
+    pub(crate) secrets: Secrets,
 }
 
 /// A process and how it ended.
@@ -60,7 +62,8 @@ pub(crate) struct Started {
 
 /// Starts a server under `guard`.
 pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<Started> {
-    let last = Last { program: program.command.as_str().into(), ..Last::default() };
+    let words = Tail::hiding(&program.secrets);
+    let last = Last { program: program.command.as_str().into(), words, ..Last::default() };
     let guarded = GuardedProgram {
         program: program.command,
         args: program.args,

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
+use windlass_tools::Secrets;
+
 use crate::notice::shown;
 
 /// How much is kept.
@@ -19,18 +21,26 @@ const LINE: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
+    secrets: Secrets,
     /// Cancelled when there is no more to come.
     whole: CancellationToken,
 }
 
 impl Tail {
+    /// Nothing yet, and never anything of these.
+    pub(super) fn hiding(secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), ..Self::default() }
+    }
+
     /// Reads `errors` to its end.
     pub(super) async fn drain(self, mut errors: impl AsyncRead + Unpin) {
         let _whole = self.whole.clone().drop_guard();
         let mut buffer = vec![0; 32 << 10];
+        let mut scrubber = self.secrets.stream();
         while let Ok(read @ 1..) = errors.read(&mut buffer).await {
-            self.push(&buffer[..read]);
+            self.push(&scrubber.push_raw(&buffer[..read]));
         }
+        self.push(scrubber.finish().as_bytes());
     }
 
     /// Waits until all was read.
@@ -68,5 +78,21 @@ mod tests {
         noise.extend_from_slice(b"one\n\ntwo\nthree\x1b[0m\nfour\nfive\n");
         tail.clone().drain(noise.as_slice()).await;
         assert_eq!(tail.last_words(), "two / three\u{fffd}[0m / four / five");
+    }
+
+    // proves X1: neither a long line nor the end of what is kept cuts a secret in two
+    #[tokio::test]
+    async fn no_part_of_a_secret_is_among_the_last_words() {
+        const KEY: &str = "Qz7Xv9Kp3Wm5Yt2R";
+        for after in (LINE - 20..LINE + 5).chain(KEPT - 20..KEPT + 5) {
+            let tail = Tail::hiding(&Secrets::new([("KEY", KEY)]));
+            let dots = ".".repeat(after);
+            for words in [format!("{KEY}{dots}"), format!("{dots}{KEY}{dots}")] {
+                tail.clone().drain(words.as_bytes()).await;
+                let told = tail.last_words();
+                let leaked = (0..KEY.len() - 4).map(|at| &KEY[at..at + 4]).find(|part| told.contains(part));
+                assert_eq!(leaked, None, "{after}: {told}");
+            }
+        }
     }
 }

@@ -12,12 +12,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::frame::{self, Asked};
 use super::lines::{Line, Lines};
 use super::process::Process;
-use crate::notice::{Fault, NoticeKind, shown};
+use crate::notice::{Fault, NoticeKind, SAMPLE};
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
-/// How much of what is no message is shown.
-const SAMPLE: usize = 80;
 
 /// Takes what there is to know of a server.
 pub(crate) type Tell = Arc<dyn Fn(NoticeKind) + Send + Sync>;
@@ -91,7 +89,8 @@ impl<R, W> LineTransport<R, W> {
                 | Fault::TooDeep
                 | Fault::BrokenOff
                 | Fault::Unasked => {
-                    shown(String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SAMPLE)]).trim(), SAMPLE)
+                    // Whoever tells of it takes the secrets out, and only then cuts it.
+                    String::from_utf8_lossy(&bytes[..bytes.len().min(64 * SAMPLE)]).trim().to_owned()
                 }
             };
             (self.tell)(NoticeKind::Garbage { fault, sample, times: *times });

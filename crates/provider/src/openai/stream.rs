@@ -230,7 +230,7 @@ fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMu
 
 /// Why an event can't be taken in.
 fn unread(text: &str) -> Trouble {
-    let start = text.chars().take(1000).collect();
+    let start = text.to_owned();
     let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json { Trouble::Foreign(start) } else { Trouble::NotJson(start) }
 }

@@ -1,24 +1,61 @@
-//! What a command writes, kept from both ends: a flood is counted, not stored.
+//! What a command writes, without secrets and kept from both ends: a flood is counted, not stored.
+//!
+//! Bytes become text, secrets are replaced, and only then anything is shown or left out: no secret is cut in two.
 
 use std::collections::VecDeque;
 
 use crate::cut::thousands;
+use crate::{Secrets, StreamScrubber};
 
-/// The first and the last bytes of a stream, and how many there were.
+/// What a command has written so far.
 pub(super) struct CommandOutput {
+    decoder: Decoder,
+    scrubber: StreamScrubber,
+    ends: BothEnds,
+    written: u64,
+}
+
+impl CommandOutput {
+    /// Keeps up to `kept` bytes, none of them of a secret.
+    pub(super) fn keeping(kept: usize, secrets: &Secrets) -> Self {
+        Self { decoder: Decoder::default(), scrubber: secrets.stream(), ends: BothEnds::keeping(kept), written: 0 }
+    }
+
+    /// Takes what was written, and gives what can be shown of it by now.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> String {
+        self.written += bytes.len() as u64;
+        let text = self.scrubber.push(&self.decoder.push(bytes)).into_owned();
+        self.ends.push(text.as_bytes());
+        text
+    }
+
+    /// Bytes that were written.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// As text; what is not UTF-8 is replaced.
+    pub(super) fn into_text(mut self) -> String {
+        let rest = self.scrubber.push(&self.decoder.finish()).into_owned() + &self.scrubber.finish();
+        self.ends.push(rest.as_bytes());
+        self.ends.into_text()
+    }
+}
+
+/// The first and the last bytes of a text, and how many there were.
+struct BothEnds {
     half: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
 }
 
-impl CommandOutput {
-    /// Keeps up to `kept` bytes.
-    pub(super) fn keeping(kept: usize) -> Self {
+impl BothEnds {
+    fn keeping(kept: usize) -> Self {
         Self { half: kept / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (head, rest) = bytes.split_at(bytes.len().min(self.half - self.head.len()));
         self.head.extend_from_slice(head);
@@ -28,12 +65,7 @@ impl CommandOutput {
         self.tail.extend(rest);
     }
 
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// As text; what is not UTF-8 is replaced.
-    pub(super) fn into_text(mut self) -> String {
+    fn into_text(mut self) -> String {
         let left_out = usize::try_from(self.total).unwrap_or(usize::MAX) - self.head.len() - self.tail.len();
         let tail = Vec::from(self.tail);
         if left_out == 0 {
@@ -56,23 +88,26 @@ impl CommandOutput {
 
 /// Text out of bytes that arrive in pieces: a character split between two of them is put together.
 #[derive(Default)]
-pub(super) struct Decoder {
+struct Decoder {
     open: Vec<u8>,
 }
 
 impl Decoder {
-    pub(super) fn push(&mut self, bytes: &[u8]) -> String {
+    fn push(&mut self, bytes: &[u8]) -> String {
         self.open.extend_from_slice(bytes);
-        let end = match std::str::from_utf8(&self.open) {
-            Ok(text) => text.len(),
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            // Broken further in; what is open at the very end, if anything, is at most three bytes.
-            Err(_) => self.open.len(),
-        };
-        let rest = self.open.split_off(end);
+        // What is open at the very end is at most three bytes, however broken the text before it is.
+        let last = self.open.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+        let ending = &self.open[self.open.len() - last..];
+        let is_open = std::str::from_utf8(ending).is_err_and(|error| error.error_len().is_none());
+        let rest = self.open.split_off(if is_open { self.open.len() - last } else { self.open.len() });
         let text = String::from_utf8_lossy(&self.open).into_owned();
         self.open = rest;
         text
+    }
+
+    /// What was left open, once nothing more will come.
+    fn finish(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.open)).into_owned()
     }
 }
 
@@ -81,8 +116,8 @@ mod tests {
     use super::*;
 
     fn output(pieces: &[&[u8]]) -> CommandOutput {
-        let mut output = CommandOutput::keeping(8);
-        pieces.iter().for_each(|piece| output.push(piece));
+        let mut output = CommandOutput::keeping(8, &Secrets::default());
+        pieces.iter().for_each(|piece| drop(output.push(piece)));
         output
     }
 
@@ -95,7 +130,7 @@ mod tests {
         assert_eq!(output(&["aéééééé".as_bytes()]).into_text(), "aé\n[5 bytes of output left out here]\néé");
         assert_eq!(output(&["ééééééa".as_bytes()]).into_text(), "éé\n[5 bytes of output left out here]\néa");
         assert_eq!(output(&[b"a\xffb"]).into_text(), "a\u{fffd}b");
-        assert_eq!(output(&[&[b'x'; 1000], &[b'y'; 1000]]).total(), 2000);
+        assert_eq!(output(&[&[b'x'; 1000], &[b'y'; 1000]]).written(), 2000);
     }
 
     #[test]
@@ -104,5 +139,28 @@ mod tests {
         let text: String = "aé漢🦀".as_bytes().iter().map(|byte| decoder.push(&[*byte])).collect();
         assert_eq!(text, "aé漢🦀");
         assert_eq!(Decoder::default().push(b"a\xffb"), "a\u{fffd}b");
+        let mut decoder = Decoder::default();
+        let text: String = [&b"a\xff\xc3"[..], b"\xa9"].map(|bytes| decoder.push(bytes)).concat();
+        assert_eq!(text, "a\u{fffd}é", "whatever is broken before it");
+        assert_eq!(decoder.push(b"\xc3") + &decoder.finish(), "\u{fffd}");
+    }
+
+    // proves X1: neither where output is left out nor where a piece of it ends is a secret cut in two
+    #[test]
+    fn no_part_of_a_secret_is_kept_or_shown_wherever_the_cut_falls() {
+        const KEY: &str = "Qz7Xv9Kp3Wé5Yt2R";
+        let secrets = Secrets::new([("KEY", KEY)]);
+        for before in 0..40 {
+            for piece in [1, 3, 7, 1000] {
+                let mut output = CommandOutput::keeping(60, &secrets);
+                let bytes = [&vec![b'.'; before], &b"\xff"[..], KEY.as_bytes(), &[b'.'; 60]].concat();
+                let shown: String = bytes.chunks(piece).map(|bytes| output.push(bytes)).collect();
+                for text in [shown, output.into_text()] {
+                    let leaked =
+                        (0..KEY.len() - 4).filter_map(|at| KEY.get(at..at + 4)).find(|part| text.contains(part));
+                    assert_eq!(leaked, None, "{before} {piece}: {text}");
+                }
+            }
+        }
     }
 }

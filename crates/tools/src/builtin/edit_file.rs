@@ -4,6 +4,7 @@
 //! (the edit would still apply) or the state after (undoing it gives a file the edit applies to).
 //! Where it could be both, or neither, nothing is claimed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,9 +16,13 @@ use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown
 use crate::file_subject::CHANGE;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Touch, Verification, Workspace};
+use crate::{
+    BoxFuture, CallContext, FileRules, Secrets, Subject, Tool, Touch, Verification, Workspace, contains_placeholder,
+};
 
 const LARGEST: u64 = 32 << 20;
+const HIDDEN: &str = "old_text has a placeholder `⟦secret:…⟧` in it, which is not what stands in the file: choose text \
+    beside it.";
 
 #[derive(Deserialize)]
 struct Edit {
@@ -62,7 +67,7 @@ impl Tool for EditFile {
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let edit: Edit = read(arguments.clone())?;
-        let apply = |text: &str| edit.fitted(text).apply(text).ok();
+        let apply = |text: &str| edit.fitted(text).apply_to(text, self.workspace.secrets()).ok();
         shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
@@ -83,15 +88,19 @@ impl Tool for EditFile {
         match read::<Edit>(arguments) {
             Ok(edit) => on_disk(move || {
                 refuse_placeholder(&edit.new_text)?;
-                let text = edit.content(&workspace, &context.files)?;
+                if contains_placeholder(&edit.old_text) {
+                    return Err(Refusal::wrong_argument(HIDDEN));
+                }
+                let (text, secrets) = (edit.content(&workspace, &context.files)?, workspace.secrets());
                 let edited = edit
                     .fitted(&text)
-                    .apply(&text)
-                    .map_err(|problem| Refusal::not_found(problem.told(&edit, &text)))?;
-                let place = workspace.place_for_content(&edit.path, &context.files)?;
+                    .apply_to(&text, secrets)
+                    .map_err(|problem| Refusal::not_found(problem.told(&edit, &secrets.scrub(&text))))?;
+                let (place, folders) = workspace.place_for_content(&edit.path, &context.files)?;
                 place
                     .replace(edited.as_bytes(), &context.effect_id)
                     .map_err(|error| workspace.explain(&edit.path, &error))?;
+                folders.keep();
                 Ok(edit.done())
             }),
             Err(problem) => invalid(problem),
@@ -148,6 +157,16 @@ impl Edit {
             (self.old_text.clone(), self.new_text.clone())
         };
         Self { path: self.path.clone(), old_text, new_text, replace_all: self.replace_all }
+    }
+
+    /// The edit of `text` as the model sees it: a part of a secret is not there for it to find or to change.
+    fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<String, Inapplicable> {
+        if let Cow::Owned(seen) = secrets.scrub(text)
+            && seen.matches(&self.old_text).count() != text.matches(&self.old_text).count()
+        {
+            return Err(Inapplicable::Absent);
+        }
+        self.apply(text)
     }
 
     fn apply(&self, text: &str) -> Result<String, Inapplicable> {

@@ -34,7 +34,7 @@ use self::trouble::Trouble;
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::address::{Address, HostPattern};
 use crate::tool::shorten;
-use crate::{Asks, BoxFuture, CallContext, Permissions, Subject, Tool};
+use crate::{Asks, BoxFuture, CallContext, Permissions, Secrets, Subject, Tool};
 
 /// So many bytes of a page are read, unpacked.
 const LARGEST: usize = 4 << 20;
@@ -51,6 +51,8 @@ pub struct Fetching {
     pub private: Vec<HostPattern>,
     /// The person's rules, for where a redirect leads.
     pub permissions: Permissions,
+    /// What is not seen of a page (X1).
+    pub secrets: Secrets,
 }
 
 /// Who agreed to a call.
@@ -162,7 +164,9 @@ impl FetchUrl {
             let (head, body) = self.get(&address).await?;
             address = match (is_redirect(head.status), head.text(header::LOCATION)) {
                 (true, Some(location)) => self.follow(&address, &location, &consent)?,
-                (true, None) | (false, _) => return page::told(&address, &head, &body, form),
+                (true, None) | (false, _) => {
+                    return page::told(&address, &head, &body, form, &self.fetching.secrets);
+                }
             };
         }
         Err(Trouble::Refused(format!(
@@ -183,6 +187,9 @@ impl FetchUrl {
     /// Where a redirect leads, if it may be followed.
     fn follow(&self, from: &Address, location: &str, consent: &Consent) -> Result<Address, Trouble> {
         let refused = |why: &str| Trouble::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
+        if self.fetching.secrets.is_in(location.as_bytes()) {
+            return Err(refused("to an address with a secret in it, which is not followed."));
+        }
         let to = from.join(location).map_err(|problem| refused(&problem))?;
         let shown = shorten(to.as_str(), 500);
         if from.is_secure() && !to.is_secure() {

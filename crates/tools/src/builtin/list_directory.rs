@@ -15,7 +15,7 @@ use crate::file_rules::left_out_note;
 use crate::file_subject::READ;
 use crate::path_pattern::Extent;
 use crate::workspace::flatten;
-use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Workspace, shown_path};
 
 const LIMIT: usize = 500;
 
@@ -133,7 +133,8 @@ impl Listed {
 }
 
 fn line(folder: &Dir, rank: Rank, name: &OsString, entry: &DirEntry) -> String {
-    let shown = name.to_string_lossy();
+    let name_text = name.to_string_lossy();
+    let shown = shown_path(&name_text);
     match rank {
         Rank::Folder => format!("{shown}/"),
         Rank::File => match entry.metadata() {
@@ -141,7 +142,7 @@ fn line(folder: &Dir, rank: Rank, name: &OsString, entry: &DirEntry) -> String {
             Err(_) => format!("{shown}  ?"),
         },
         Rank::Other => match folder.read_link_contents(name) {
-            Ok(target) => format!("{shown} -> {}", target.to_string_lossy()),
+            Ok(target) => format!("{shown} -> {}", shown_path(&target.to_string_lossy())),
             Err(_) => format!("{shown}  [pipe, socket or device]"),
         },
     }

@@ -104,7 +104,7 @@ impl Move {
             return Err(Refusal::not_found(format!("There is no `{from}` in the workspace.")));
         }
         let source = workspace.place(from, rules)?;
-        workspace.make_parents(to, &workspace.relative(to)?)?;
+        let folders = workspace.make_parents(to, &workspace.relative(to)?)?;
         let target = workspace.place(to, rules)?;
         if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
             let text = format!("`{to}` is a directory: give the path with the new name at its end.");
@@ -122,6 +122,7 @@ impl Move {
             }
             _ => format!("`{from}` can't be moved to `{to}`: {error}."),
         })?;
+        folders.keep();
         // The move has taken place; that a folder can't be synced does not undo it.
         let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
         Ok(format!("Moved {from} to {to}."))

@@ -2,8 +2,10 @@
 //!
 //! The text comes plain, without line numbers, so that what the model copies into an edit is what
 //! stands in the file. Only the bytes up to the end of the window are read, whatever the file's size.
+//!
+//! Lines and columns are those of the text without its secrets (X1): no window begins or ends inside one.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -94,7 +96,7 @@ fn from_file(workspace: &Workspace, arguments: &Arguments, rules: &FileRules) ->
     if let Some(kind) = binary(&sample) {
         return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool.").into());
     }
-    let reader = BufReader::with_capacity(64 * 1024, Cursor::new(sample).chain(file));
+    let reader = workspace.secrets().reader(Cursor::new(sample).chain(file));
     window(reader, arguments).map_err(explain)?.told(path, arguments, &size)
 }
 

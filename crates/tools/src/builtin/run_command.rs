@@ -18,7 +18,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
-use super::command_output::{CommandOutput, Decoder};
+use super::command_output::CommandOutput;
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::lock_path;
@@ -52,7 +52,7 @@ pub struct Commands {
     pub guard: Option<GuardProgram>,
     /// Where the lock files of running commands are. Outside the workspace.
     pub lock_dir: PathBuf,
-    /// What commands don't inherit: variables with one of these in their name or value (X1).
+    /// What commands don't inherit, and what is not seen of their output (X1).
     pub secrets: Secrets,
     /// How long a command may take if the model does not say.
     pub timeout: Duration,
@@ -203,7 +203,6 @@ struct Running {
     reports: Lines<BufReader<OwnedReadHalf>>,
     printed: pipe::Receiver,
     output: CommandOutput,
-    decoder: Decoder,
     /// Reaped in the background once it ends.
     _guard: tokio::process::Child,
     request: Option<String>,
@@ -259,8 +258,7 @@ impl Running {
             lifeline,
             reports: BufReader::new(reports).lines(),
             printed: pipe::Receiver::from_owned_fd(OwnedFd::from(printed))?,
-            output: CommandOutput::keeping(commands.output_kept),
-            decoder: Decoder::default(),
+            output: CommandOutput::keeping(commands.output_kept, &commands.secrets),
             _guard: program.spawn()?,
             request: Some(request),
             group: None,
@@ -278,7 +276,7 @@ impl Running {
         let mut stop = None;
         let mut printing = true;
         let end = loop {
-            let flooded = self.output.total() > commands.output_ceiling;
+            let flooded = self.output.written() > commands.output_ceiling;
             let reason = tokio::select! {
                 biased;
                 report = self.reports.next_line() => match self.heard(report) {
@@ -315,10 +313,10 @@ impl Running {
 
     /// Takes what was printed; says whether there may be more.
     fn take(&mut self, bytes: &[u8], context: &CallContext) -> bool {
-        if !bytes.is_empty() && self.output.total() < PROGRESS_LIMIT {
-            (context.progress)(&self.decoder.push(bytes));
+        let shown = self.output.push(bytes);
+        if !shown.is_empty() && self.output.written() <= PROGRESS_LIMIT {
+            (context.progress)(&shown);
         }
-        self.output.push(bytes);
         !bytes.is_empty()
     }
 
@@ -345,7 +343,7 @@ impl Running {
     }
 
     fn told(self, end: &End, stop: Option<Stop>, limit: Duration) -> Outcome {
-        let total = usize::try_from(self.output.total()).unwrap_or(usize::MAX);
+        let total = usize::try_from(self.output.written()).unwrap_or(usize::MAX);
         let output = self.output.into_text();
         let (kind, note) = match (end, stop) {
             (End::Reported(Report::Failed(problem)), _) => return not_started(problem),

@@ -21,7 +21,7 @@ use crate::file_subject::READ;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
 use crate::workspace::reading;
-use crate::{BoxFuture, CallContext, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace, shown_path};
 
 const LARGEST: u64 = 10 << 20;
 const MATCHES: usize = 100;
@@ -94,7 +94,7 @@ impl Tool for SearchFiles {
         let workspace = Arc::clone(&self.workspace);
         match read::<Arguments>(arguments) {
             Ok(arguments) => on_disk(move || {
-                let mut search = Search::new(&arguments)?;
+                let mut search = Search::new(&arguments, workspace.secrets())?;
                 let path = arguments.path.as_deref().unwrap_or(".");
                 search.everywhere(&workspace, path, &context)?;
                 Ok(search.told())
@@ -107,6 +107,7 @@ impl Tool for SearchFiles {
 /// A search under way.
 struct Search<'a> {
     arguments: &'a Arguments,
+    secrets: &'a Secrets,
     regex: Regex,
     glob: Option<GlobMatcher>,
     lines: Vec<String>,
@@ -119,7 +120,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(arguments: &'a Arguments) -> Result<Self, Refusal> {
+    fn new(arguments: &'a Arguments, secrets: &'a Secrets) -> Result<Self, Refusal> {
         let pattern = if arguments.literal { regex::escape(&arguments.pattern) } else { arguments.pattern.clone() };
         let regex =
             RegexBuilder::new(&pattern).case_insensitive(arguments.ignore_case).size_limit(4 << 20).build().map_err(
@@ -129,7 +130,18 @@ impl<'a> Search<'a> {
                 },
             )?;
         let glob = arguments.glob.as_deref().map(compile_glob).transpose().map_err(Refusal::wrong_argument)?;
-        Ok(Self { arguments, regex, glob, lines: Vec::new(), matches: 0, files: 0, binary: 0, large: 0, left_out: 0 })
+        Ok(Self {
+            arguments,
+            secrets,
+            regex,
+            glob,
+            lines: Vec::new(),
+            matches: 0,
+            files: 0,
+            binary: 0,
+            large: 0,
+            left_out: 0,
+        })
     }
 
     fn limit(&self) -> usize {
@@ -163,10 +175,11 @@ impl<'a> Search<'a> {
         match self.arguments.place {
             Where::Names => {
                 self.files += 1;
-                let shown = found.path.to_string_lossy();
-                if self.regex.is_match(shown.as_bytes()) {
+                let path = found.path.to_string_lossy();
+                let path = self.secrets.scrub(&path);
+                if self.regex.is_match(path.as_bytes()) {
                     self.matches += 1;
-                    self.lines.push(shown.into_owned());
+                    self.lines.push(shown_path(&path).into_owned());
                 }
             }
             Where::Content => {
@@ -193,7 +206,11 @@ impl<'a> Search<'a> {
             self.binary += 1;
             return;
         }
-        self.lines_of(&path.to_string_lossy(), &content);
+        // No pattern finds a secret, and no excerpt begins inside one.
+        if self.secrets.is_in(&content) {
+            content = self.secrets.scrub_bytes(&content);
+        }
+        self.lines_of(&shown_path(&path.to_string_lossy()), &content);
     }
 
     /// Adds the lines that match, each with the lines around it, none twice.

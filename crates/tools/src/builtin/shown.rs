@@ -2,15 +2,15 @@
 //!
 //! The file is looked at as it is when the model asks, which may be before an earlier call of the same
 //! reply has changed it. What can't be seen yet is said, and is no reason to refuse; a path that no
-//! tool may touch is.
+//! tool may touch is. A preview is whole: whoever shows it may show a part first, and must have the rest at hand.
 
 use windlass_vocab::Preview;
 
-use crate::Workspace;
 use crate::cut::thousands;
 use crate::diff::{Limits, compare, unified};
 use crate::tool::shorten;
 use crate::workspace::Found;
+use crate::{Workspace, shown_path};
 
 /// Files above this are named by their size alone.
 const LARGEST: u64 = 4 << 20;
@@ -19,17 +19,23 @@ const PATH: usize = 200;
 
 /// A file that gets this content.
 pub(super) fn written(workspace: &Workspace, path: &str, content: &str) -> Result<Preview, String> {
-    let (name, new) = (shorten(path, PATH), thousands(content.len()));
-    let diff = |old: Option<&[u8]>| compare(old, Some(content.as_bytes()), path, Limits::default());
+    let (name, new) = (title_path(path), thousands(content.len()));
     let (title, body) = match workspace.look(path, LARGEST)? {
-        Found::Nothing => (format!("Create {name} ({new} bytes)"), diff(None)),
+        Found::Nothing => (format!("Create {name} ({new} bytes)"), made(workspace, path, content)),
         Found::Content(old) if old == content.as_bytes() => {
             (format!("Write {name}"), "It has this content already: nothing changes.".to_owned())
         }
-        Found::Content(old) => (format!("Overwrite {name} ({} → {new} bytes)", thousands(old.len())), diff(Some(&old))),
+        Found::Content(old) => {
+            let size = thousands(old.len());
+            let body = match text(&old) {
+                Some(old) => changed(workspace, path, old, content),
+                None => replaced(&format!("All {size} bytes of binary data"), workspace, path, content),
+            };
+            (format!("Overwrite {name} ({size} → {new} bytes)"), body)
+        }
         Found::Large(size) => {
             let size = thousands(usize::try_from(size).unwrap_or(usize::MAX));
-            let body = format!("All {size} bytes that are there are replaced by these:\n{}", diff(None));
+            let body = replaced(&format!("All {size} bytes"), workspace, path, content);
             (format!("Overwrite {name} ({size} → {new} bytes)"), body)
         }
     };
@@ -43,19 +49,19 @@ pub(super) fn edited(
     (old_text, new_text): (&str, &str),
     apply: impl FnOnce(&str) -> Option<String>,
 ) -> Result<Preview, String> {
-    let alone = |why: &str| format!("{why}\n{}", unified(old_text, new_text, path, Limits::default()));
+    let alone = |why: &str| format!("{why}\n{}", changed(workspace, path, old_text, new_text));
     let body = match workspace.look(path, LARGEST)? {
         Found::Nothing => alone("There is no such file yet. It would change so:"),
         Found::Large(_) => alone("The file is too large to be shown. It would change so:"),
         Found::Content(content) => match String::from_utf8(content) {
-            Err(_) => "The file is binary data: it can't be edited.".to_owned(),
+            Err(_) => alone("The file is binary data: it can't be edited. As text it would change so:"),
             Ok(text) => match apply(&text) {
-                Some(after) => unified(&text, &after, path, Limits::default()),
+                Some(after) => changed(workspace, path, &text, &after),
                 None => alone("The text to replace is not in the file, or not there once. It would change so:"),
             },
         },
     };
-    let title = format!("Edit {}", shorten(path, PATH));
+    let title = format!("Edit {}", title_path(path));
     Ok(Preview { title, body: format!("{}{body}", link(workspace, path)), rule: None })
 }
 
@@ -63,16 +69,47 @@ pub(super) fn edited(
 pub(super) fn moved(workspace: &Workspace, from: &str, to: &str, replaces: Replaces) -> Result<Preview, String> {
     let there = workspace.kind(to)?;
     let mut notes = Vec::new();
+    if [from, to].iter().any(|path| title_path(path) != shown_path(path)) {
+        notes.push(format!("From: {}\nTo: {}", shown_path(from), shown_path(to)));
+    }
     if workspace.kind(from)?.is_none() {
-        notes.push(format!("There is no {} yet.", shorten(from, PATH)));
+        notes.push(format!("There is no {} yet.", title_path(from)));
     }
     match (there, replaces) {
         (Some(what), Replaces::Yes) => notes.push(format!("It takes the place of {what}, which is lost.")),
         (Some(what), Replaces::No) => notes.push(format!("There is {what} already: nothing would be moved.")),
         (None, _) => {}
     }
-    let title = format!("Move {} to {}", shorten(from, PATH), shorten(to, PATH));
+    let title = format!("Move {} to {}", title_path(from), title_path(to));
     Ok(Preview { title, body: notes.join("\n"), rule: None })
+}
+
+/// A path in a title, which is one line. A longer one stands whole in the body.
+fn title_path(path: &str) -> String {
+    shorten(&shown_path(path), PATH)
+}
+
+/// The content as text, if it is any.
+fn text(content: &[u8]) -> Option<&str> {
+    std::str::from_utf8(content).ok().filter(|_| !content.contains(&0))
+}
+
+/// What becomes of a text, whole, without the secrets in either: they are taken out before lines are told apart. A
+/// NUL character is shown by the sign for it.
+fn changed(workspace: &Workspace, path: &str, old: &str, new: &str) -> String {
+    let seen = |text: &str| workspace.secrets().scrub(text).replace('\0', "␀");
+    unified(&seen(old), &seen(new), &shown_path(path), Limits::WHOLE)
+}
+
+/// A text where there was no file.
+fn made(workspace: &Workspace, path: &str, content: &str) -> String {
+    let seen = workspace.secrets().scrub(content).replace('\0', "␀");
+    compare(None, Some(seen.as_bytes()), &shown_path(path), Limits::WHOLE)
+}
+
+/// A text in the place of what can't be shown.
+fn replaced(what: &str, workspace: &Workspace, path: &str, content: &str) -> String {
+    format!("{what} that are there are replaced by these:\n{}", made(workspace, path, content))
 }
 
 /// Whether a move may take the place of what is there.
@@ -85,7 +122,7 @@ pub(super) enum Replaces {
 /// Where a path really leads, if a link leads it elsewhere.
 fn link(workspace: &Workspace, path: &str) -> String {
     match workspace.leads_to(path) {
-        Some(real) => format!("By a link this is {}.\n", real.display()),
+        Some(real) => format!("By a link this is {}.\n", shown_path(&real.to_string_lossy())),
         None => String::new(),
     }
 }

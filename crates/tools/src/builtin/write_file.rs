@@ -70,10 +70,11 @@ impl Tool for WriteFile {
         match read::<Arguments>(arguments) {
             Ok(Arguments { path, content }) => on_disk(move || {
                 refuse_placeholder(&content)?;
-                let place = workspace.place_for_content(&path, &context.files)?;
+                let (place, folders) = workspace.place_for_content(&path, &context.files)?;
                 place
                     .replace(content.as_bytes(), &context.effect_id)
                     .map_err(|error| workspace.explain(&path, &error))?;
+                folders.keep();
                 Ok(format!("Wrote {} bytes to {path}.", thousands(content.len())))
             }),
             Err(problem) => invalid(problem),

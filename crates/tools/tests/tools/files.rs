@@ -7,4 +7,5 @@ mod previews;
 mod reading;
 mod room;
 mod rules;
+mod secrets;
 mod writing;

@@ -7,6 +7,7 @@ use super::charset::decode;
 use super::exchange::{Body, Extent, Head};
 use super::html::{self, Readable};
 use super::trouble::Trouble;
+use crate::Secrets;
 use crate::address::Address;
 use crate::builtin::file_kind;
 use crate::cut::thousands;
@@ -72,7 +73,13 @@ pub(super) fn is_text(head: &Head) -> bool {
 }
 
 /// The answer as the model gets it.
-pub(super) fn told(address: &Address, head: &Head, body: &Body, form: Form) -> Result<String, Trouble> {
+pub(super) fn told(
+    address: &Address,
+    head: &Head,
+    body: &Body,
+    form: Form,
+    secrets: &Secrets,
+) -> Result<String, Trouble> {
     let type_name = head.text(header::CONTENT_TYPE).map_or_else(|| "no type".to_owned(), |name| shorten(&name, 100));
     let what = format!("{} ({}, {type_name}", shorten(address.as_str(), 1_000), head.status.as_u16());
     let kind = match kind(head) {
@@ -86,12 +93,12 @@ pub(super) fn told(address: &Address, head: &Head, body: &Body, form: Form) -> R
             return Err(Trouble::Refused(format!("{what}, {size}): only text is fetched, and this is none.")));
         }
         let bytes = thousands(body.bytes.len());
-        let text = Shown::of(&kind, address, head, body, form);
+        let text = Shown::of(&kind, address, head, body, form, secrets);
         return Ok(format!("{what}, {bytes} bytes)\n{}{}\n{}", text.title, text.notes(), text.text));
     }
     let said = match kind {
         Kind::Other => String::new(),
-        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, body, Form::Readable).text,
+        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, body, Form::Readable, secrets).text,
     };
     let said = if said.is_empty() { String::new() } else { format!("\n{}", shorten(&said, EXPLANATION)) };
     let reason = head.status.canonical_reason().unwrap_or("no reason given");
@@ -123,18 +130,24 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(kind: &Kind, address: &Address, head: &Head, body: &Body, form: Form) -> Self {
+    /// Secrets go first: what is read of a page, and what is made of it, may end anywhere.
+    fn of(kind: &Kind, address: &Address, head: &Head, body: &Body, form: Form, secrets: &Secrets) -> Self {
         let named = head.text(header::CONTENT_TYPE).and_then(|name| charset_of(&name));
         let decoded = decode(&body.bytes, named.as_deref());
         let mut doubts: Vec<String> = decoded.doubt.into_iter().collect();
+        let seen = match body.extent {
+            Extent::Whole => secrets.scrub(&decoded.text).into_owned(),
+            Extent::Cut => secrets.scrub_beginning(&decoded.text),
+        };
         let (title, text, extent) = match (kind, form) {
             (Kind::Html, Form::Readable) => {
-                let Readable { title, text, extent } = html::readable(&decoded.text, address, LARGEST);
+                let Readable { title, text, extent } = html::readable(&seen, address, LARGEST);
                 let title = if title.is_empty() { title } else { format!("Title: {title}\n") };
-                (title, text, extent)
+                // A page may write a secret in such a way that it is one only when it is read.
+                (title, secrets.scrub(&text).into_owned(), extent)
             }
             (Kind::Html, Form::Raw) | (Kind::Text | Kind::Unsaid | Kind::Other, _) => {
-                (String::new(), decoded.text, Extent::Whole)
+                (String::new(), seen, Extent::Whole)
             }
         };
         if body.extent == Extent::Cut || extent == Extent::Cut {

@@ -52,7 +52,8 @@ fn a_write_says_what_it_makes_and_what_is_lost() {
     let (title, body) = write("a.txt");
     assert_eq!(title, "Overwrite a.txt (4 → 4 bytes)");
     assert_eq!(body, "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n");
-    assert_eq!(write("b.bin").1, "b.bin: binary data of 2 bytes becomes text of 4 bytes\n");
+    let replaced = "All 2 bytes of binary data that are there are replaced by these:\n--- /dev/null\n+++ b.bin\n";
+    assert_eq!(write("b.bin").1, format!("{replaced}@@ -0,0 +1 @@\n+new\n"));
     std::os::unix::fs::symlink("a.txt", room.root().join("link")).unwrap();
     assert!(write("link").1.starts_with("By a link this is a.txt.\n"));
     std::fs::write(room.root().join("large"), vec![b'x'; 5 << 20]).unwrap();
@@ -89,6 +90,47 @@ fn what_can_not_be_shown_does_not_run() {
         let reason = format!("{verdict:?}");
         assert!(reason.starts_with("Deny") && reason.contains(why) && reason.contains("was not run"), "{reason}");
         assert_eq!(preview, None);
+    }
+}
+
+// proves T8: whoever agrees has had all of it before them
+#[test]
+fn a_preview_is_whole_and_what_is_too_long_for_one_does_not_run() {
+    let room = Room::with(&[("old", "a\n")]);
+    let lines: String = (0..1001).map(|n| format!("line {n}\n")).collect();
+    let (_, body) = shown(&room, "write_file", &json!({"path": "new", "content": lines}));
+    assert_eq!(body.lines().filter(|line| line.starts_with("+line ")).count(), 1001);
+    let wide = format!("{}middle{}", "x".repeat(50_000), "y".repeat(50_000));
+    for (tool, arguments) in [
+        ("write_file", json!({"path": "old", "content": wide})),
+        ("edit_file", json!({"path": "old", "old_text": "a", "new_text": wide})),
+    ] {
+        assert!(shown(&room, tool, &arguments).1.contains(&wide), "{tool}");
+    }
+    // What would be taken for binary data is shown by signs.
+    let (_, body) = shown(&room, "write_file", &json!({"path": "new", "content": "a\0b"}));
+    assert!(body.contains("+a␀b"), "{body}");
+    let (from, to) = ("old", format!("{}/end", "d".repeat(250)));
+    let (title, body) = shown(&room, "move_file", &json!({"from": from, "to": to}));
+    assert!(!title.contains("/end") && body.contains(&to), "{title} {body}");
+    let (verdict, preview) = prepared(&room, "write_file", &json!({"path": "new", "content": "x\n".repeat(500_000)}));
+    let reason = format!("{verdict:?}");
+    assert!(reason.starts_with("Deny") && reason.contains("do it in parts") && preview.is_none(), "{reason}");
+}
+
+// proves X4: a name can't pass for a line of the diff
+#[test]
+fn a_path_with_a_line_break_is_one_line_of_a_preview() {
+    let room = Room::with(&[]);
+    let path = "a\n+++ b\n+harmless";
+    for (tool, arguments) in [
+        ("write_file", json!({"path": path, "content": "x\n"})),
+        ("edit_file", json!({"path": path, "old_text": "x", "new_text": "y"})),
+        ("move_file", json!({"from": path, "to": path})),
+    ] {
+        let (title, body) = shown(&room, tool, &arguments);
+        assert!(title.contains(r#""a\n+++ b\n+harmless""#), "{title}");
+        assert!(!body.lines().any(|line| line == "+harmless" || line == "+++ b"), "{body}");
     }
 }
 

@@ -20,6 +20,22 @@ fn a_directory_is_listed_folders_first_with_sizes_and_a_limit() {
     assert!(room.missing("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
 }
 
+// proves X4, T10: a name can't pass for two, and can be given back as it was shown
+#[test]
+fn a_name_with_a_line_break_is_listed_on_one_line_and_can_be_read() {
+    let room = Room::with(&[("two\nlines", "needle\n"), ("\u{1b}[2J", "x"), ("plain", "y")]);
+    symlink("no\nwhere", room.root().join("l")).unwrap();
+    let listed = room.ok("list_directory", &json!({}));
+    assert_eq!(listed, "\"\\u001b[2J\"  1\nplain  1\n\"two\\nlines\"  7\nl -> \"no\\nwhere\"");
+    for (pattern, place) in [("needle", "content"), ("two", "names")] {
+        let found = room.ok("search_files", &json!({"pattern": pattern, "in": place}));
+        assert!(found.starts_with(r#""two\nlines""#) && !found.contains('\n'), "{found}");
+    }
+    // In quotes it is the JSON string of the argument.
+    let path: Value = serde_json::from_str(r#""two\nlines""#).unwrap();
+    assert_eq!(room.ok("read_file", &json!({"path": path})), "needle\n");
+}
+
 // proves T10
 #[test]
 fn a_file_is_read_in_windows_that_join_to_the_whole() {

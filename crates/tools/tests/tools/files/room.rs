@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windlass_tools::{
-    BoxFuture, CallContext, Commands, FileRules, Offer, Permissions, Registry, SpilledResult, SpilledResults,
+    BoxFuture, CallContext, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult, SpilledResults,
     Verification, Workspace, builtins, ending_tools,
 };
 use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, ToolName, ToolSource, Verdict};
@@ -29,6 +29,11 @@ pub(crate) struct Room {
 impl Room {
     /// A workspace with these files in it.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        Self::hiding(&Secrets::default(), files)
+    }
+
+    /// The same where these are not to be seen.
+    pub(crate) fn hiding(secrets: &Secrets, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         std::fs::create_dir(&root).unwrap();
@@ -37,7 +42,7 @@ impl Room {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let workspace = Arc::new(Workspace::open(&root).unwrap());
+        let workspace = Arc::new(Workspace::open(&root).unwrap().hiding(secrets.clone()));
         let mut registry = Registry::new();
         let commands = Commands::new(None, folder.path().join("locks"));
         for tool in builtins(workspace, commands).into_iter().chain(ending_tools()) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use windlass_tools::Verification;
-use windlass_vocab::Outcome;
+use windlass_vocab::{Outcome, OutcomeKind};
 
 use super::room::{Room, context};
 
@@ -28,6 +28,36 @@ fn a_file_is_written_whole_with_its_folders_and_keeps_its_mode() {
         room.wrong("write_file", &json!({"path": path, "content": "x"}));
     }
     assert_eq!(leftovers(&room.root()), Vec::<String>::new());
+}
+
+// proves T10: a call that fails has done nothing
+#[test]
+fn a_write_that_is_refused_or_fails_leaves_no_folder_behind() {
+    let room = Room::with(&[("f", "x"), ("closed/g", "x")]);
+    let long = "n".repeat(300);
+    let closed = room.root().join("closed");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o500)).unwrap();
+    for (tool, arguments) in [
+        ("write_file", json!({"path": format!("a/b/{long}"), "content": "x"})),
+        ("write_file", json!({"path": "a/b/../../../out", "content": "x"})),
+        ("write_file", json!({"path": "a/b/../../f/g", "content": "x"})),
+        ("write_file", json!({"path": "a/b/..", "content": "x"})),
+        ("write_file", json!({"path": "a/b", "content": "⟦secret:KEY⟧"})),
+        ("move_file", json!({"from": "f", "to": format!("a/b/{long}")})),
+        ("move_file", json!({"from": "closed/g", "to": "a/b/g"})),
+    ] {
+        let outcome = room.call(tool, &arguments);
+        // Whoever may do everything is refused nothing by a folder's mode.
+        if outcome.kind == OutcomeKind::Ok {
+            std::fs::rename(room.root().join("a/b/g"), closed.join("g")).unwrap();
+            std::fs::remove_dir_all(room.root().join("a")).unwrap();
+        }
+        assert!(!room.root().join("a").exists(), "{tool} {arguments}: {}", outcome.text);
+    }
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+    std::fs::create_dir(room.root().join("there")).unwrap();
+    room.call("write_file", &json!({"path": format!("there/b/{long}"), "content": "x"}));
+    assert!(room.root().join("there").exists() && !room.root().join("there/b").exists(), "what was there stays");
 }
 
 // proves J4

@@ -1,0 +1,82 @@
+//! Paths as they stand in lists, diffs and sentences: on one line, and so that they can be named again.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// `path` as it is, or as a JSON string where it has a line break or another character in it that would be taken
+/// for something else than a part of a name. What stands in quotes is given as an argument as it stands.
+///
+/// ```
+/// use windlass_tools::shown_path;
+///
+/// assert_eq!(shown_path("src/main.rs"), "src/main.rs");
+/// assert_eq!(shown_path("two\nlines"), r#""two\nlines""#);
+/// ```
+#[must_use]
+pub fn shown_path(path: &str) -> Cow<'_, str> {
+    let plain = !path.chars().any(is_misleading) && !path.starts_with(['"', ' ']) && !path.ends_with(' ');
+    if plain {
+        return Cow::Borrowed(path);
+    }
+    let mut quoted = String::with_capacity(path.len() + 8);
+    quoted.push('"');
+    for c in path.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if is_misleading(c) => {
+                // Writing to a string does not fail; all of these have four digits.
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    Cow::Owned(quoted)
+}
+
+/// Characters that end a line, move the cursor or turn round what stands beside them.
+fn is_misleading(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::shown_path;
+
+    // proves X4: a name can't pass for two, or for a line of something else
+    #[test]
+    fn a_name_with_a_line_break_is_one_line_and_can_be_given_back() {
+        for (path, shown) in [
+            ("a b/ü.txt", "a b/ü.txt"),
+            ("a\nb", r#""a\nb""#),
+            ("\u{1b}[2J", r#""\u001b[2J""#),
+            ("\u{9b}2J\u{202e}", r#""\u009b2J\u202e""#),
+            ("\"a\"", r#""\"a\"""#),
+            ("a\\b", "a\\b"),
+            ("a\\\nb", r#""a\\\nb""#),
+            ("end ", r#""end ""#),
+        ] {
+            assert_eq!(shown_path(path), shown);
+        }
+    }
+
+    proptest! {
+        // proves X4
+        #[test]
+        fn every_path_is_one_line_and_comes_back_as_it_was(path in "(?s).{0,12}") {
+            let shown = shown_path(&path);
+            prop_assert!(!shown.chars().any(char::is_control), "{:?}", shown);
+            let back: String = match shown.strip_prefix('"') {
+                Some(_) => serde_json::from_str(&shown).unwrap(),
+                None => shown.to_string(),
+            };
+            prop_assert_eq!(back, path);
+        }
+    }
+}
