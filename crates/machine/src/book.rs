@@ -128,6 +128,10 @@ impl Book {
                 self.goal = None;
                 self.open = false;
             }
+            Record::SessionChanged(changed) if changed.imported.is_some() => {
+                self.grants.clear();
+                self.context = None;
+            }
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{Answer, CallPaused, CallRequested, Json, OutcomeKind, QuestionAsked, QuestionKind, Resumption};
+use windlass_vocab::{
+    Answer, CallPaused, CallRequested, Json, OutcomeKind, QuestionAsked, QuestionKind, QuestionOption, Resumption,
+};
 
 use crate::undo::Kept;
 
@@ -21,6 +23,33 @@ pub struct Call {
     pub pause: Option<Arc<Paused>>,
     /// Whether the files it may change are kept.
     pub kept: Kept,
+    /// Whether a person said yes to this very call.
+    pub agreed: Agreed,
+}
+
+/// Whether a person said yes to a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Agreed {
+    /// Nobody did, or nobody was asked.
+    #[default]
+    No,
+    /// A person did.
+    Yes,
+}
+
+impl From<QuestionOption> for Agreed {
+    fn from(option: QuestionOption) -> Self {
+        match option {
+            QuestionOption::Once
+            | QuestionOption::Session
+            | QuestionOption::Always
+            | QuestionOption::Edit
+            | QuestionOption::RunAgain => Self::Yes,
+            QuestionOption::No | QuestionOption::Interrupt | QuestionOption::Submit | QuestionOption::Dismiss => {
+                Self::No
+            }
+        }
+    }
 }
 
 /// A call that was given up for now until the person has answered.
@@ -94,6 +123,7 @@ impl Call {
                 _,
             ) => {
                 self.state = CallState::Ready;
+                self.agreed = answer.option.into();
                 self.edited = answer.arguments.clone().or(self.edited.take());
             }
         }

@@ -95,6 +95,19 @@ impl Draft<'_> {
         Begun::Refused
     }
 
+    /// A call whose turn had come must be asked about after all: the rules are not those it was judged by.
+    pub(crate) fn hold(&mut self, call: CallId, preview: Option<Preview>) {
+        if self.running(call).is_none_or(|running| running.state != CallState::Started) {
+            return;
+        }
+        if self.is_attended() {
+            return self.ask_approval(call, preview);
+        }
+        let rule = preview.as_ref().and_then(|preview| preview.rule.as_deref());
+        self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+        self.go_on_with_calls();
+    }
+
     /// A loop-ending call has succeeded: the run ends with its result.
     pub(crate) fn end_by_call(&mut self, ending: Ending, text: String) {
         self.cancel_calls(texts::SIBLING_ENDED);

@@ -10,7 +10,7 @@ use windlass_vocab::{
     UndoStarted, Usage, Verdict,
 };
 
-pub use crate::call::{Call, CallState, Paused};
+pub use crate::call::{Agreed, Call, CallState, Paused};
 use crate::guard::Watch;
 use crate::undo::Kept;
 
@@ -377,7 +377,7 @@ impl Run {
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
         let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
         let request = Arc::new(requested.clone());
-        let call = Call { request, edited: None, state, asks: None, pause: None, kept };
+        let call = Call { request, edited: None, state, asks: None, pause: None, kept, agreed: Agreed::No };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -469,6 +469,7 @@ impl Control {
                 self.undo = Some(Arc::new(started.clone()));
             }
             Record::Undone(_) => self.undo = None,
+            Record::SessionChanged(changed) if changed.imported.is_some() => self.toolless.clear(),
             Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
             Record::SnapshotTaken(_)
             | Record::MessageAccepted(_)

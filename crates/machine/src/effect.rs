@@ -8,7 +8,7 @@ use windlass_vocab::{
     UndoStarted,
 };
 
-use crate::control::{Call, CallState, Phase, Run};
+use crate::control::{Agreed, Call, CallState, Phase, Run};
 use crate::state::State;
 use crate::undo::Kept;
 
@@ -53,6 +53,8 @@ pub enum Effect {
         edited: Option<Json>,
         /// What it is run again with, after a pause.
         resumed: Option<Arc<Resumption>>,
+        /// Whether a person said yes to it.
+        agreed: Agreed,
     },
     /// Ask the tool whether a call took place.
     VerifyCall {
@@ -165,7 +167,10 @@ fn owed_for(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     match &call.state {
         CallState::Started if call.kept == Kept::Missing => Some(Effect::TakeSnapshot { request, edited }),
-        CallState::Started => Some(Effect::RunCall { request, edited, resumed: call.resumption().map(Arc::new) }),
+        CallState::Started => {
+            let resumed = call.resumption().map(Arc::new);
+            Some(Effect::RunCall { request, edited, resumed, agreed: call.agreed })
+        }
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
         CallState::Asking(_) | CallState::Held | CallState::Ready | CallState::Paused | CallState::Finished(_) => None,
     }

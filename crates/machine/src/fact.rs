@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
-    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall,
+    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
     QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, UndoId, Usage,
 };
 
@@ -148,6 +148,13 @@ pub enum Fact {
         call: CallId,
         /// The result.
         finished: Finished,
+    },
+    /// The rules of today want a person asked about a call that was to run now (X6). It has not run.
+    CallHeld {
+        /// Which.
+        call: CallId,
+        /// What is shown of it.
+        preview: Option<Preview>,
     },
     /// A call can't go on before the person has answered.
     CallPaused {

@@ -10,7 +10,7 @@ use crate::texts;
 impl Draft<'_> {
     /// Closes what is open. A run that was being stopped already is ended as that stop would have.
     pub(crate) fn fork(&mut self) {
-        let Some(run) = self.run() else { return self.leave_undo_to_origin() };
+        let Some(run) = self.run() else { return self.leave_undo(texts::UNDO_LEFT_TO_ORIGIN) };
         if run.stop.is_none() {
             self.push(CancelAsked { by: StopBy::Fork });
         }

@@ -139,6 +139,8 @@ impl<'a> Reading<'a> {
                     self.undone(started, changes);
                 }
             }
+            // What was done elsewhere was done to other files.
+            Record::SessionChanged(changed) if changed.imported.is_some() => *self = Self::default(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)

@@ -42,6 +42,7 @@ mod fact;
 mod fatigue;
 mod fork;
 mod guard;
+mod import;
 mod judge;
 mod ledger;
 mod machine;
@@ -61,7 +62,7 @@ mod undo;
 mod undo_plan;
 
 pub use context::legal;
-pub use control::{Call, CallState, Control, Paused, Phase, Run};
+pub use control::{Agreed, Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, Terms, Verified};
 pub use ledger::{Deed, Known, Ledger, files_before};

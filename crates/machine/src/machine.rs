@@ -43,7 +43,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
             draft.push(opened);
             draft.push(taken);
         }
-        Fact::Changed(changed) => draft.push(changed),
+        Fact::Changed(changed) => draft.change(changed),
         Fact::LeaseTaken(taken) => draft.push(taken),
         Fact::Message { message_id, text, terms } => draft.message(message_id, text, *terms),
         Fact::Retried(terms) => draft.retry(*terms),
@@ -56,6 +56,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
+        Fact::CallHeld { call, preview } => draft.hold(call, preview),
         Fact::CallPaused { call, pause } => draft.call_paused(call, pause),
         Fact::Elicited { call, elicitation } => draft.elicit(call, elicitation),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),

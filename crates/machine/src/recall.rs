@@ -55,10 +55,8 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             QuestionKind::Elicitation { call } => {
                 Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? })
             }
-            QuestionKind::Approval { .. }
-            | QuestionKind::Settlement { .. }
-            | QuestionKind::Cycle
-            | QuestionKind::Stuck => None,
+            QuestionKind::Approval { call } => Some(Fact::CallHeld { call, preview: asked.preview.clone() }),
+            QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => None,
         },
         Record::CallSettled(settled) => {
             let verified = match settled.settlement {

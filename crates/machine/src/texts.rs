@@ -40,6 +40,8 @@ pub(crate) const INTERRUPTED: &str = "Interrupted by a crash: it may or may not 
      Check the state of things before you do it again.";
 pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, before this call had its result. \
      It may or may not have taken effect since. Check the state of things before you do it again.";
+pub(crate) const IMPORTED: &str = "Interrupted: the conversation was imported here, before this call had its result. \
+     It may or may not have taken effect where it was made, and was not made here.";
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
 
@@ -165,6 +167,7 @@ pub(crate) fn edited(arguments: &str) -> String {
     format!("[The person changed the arguments to {arguments}]\n")
 }
 
+pub(crate) const UNDO_OF_IMPORT: &str = "the conversation was imported; files are put back where it was begun alone";
 pub(crate) const UNDO_LEFT_TO_ORIGIN: &str = "the conversation was forked here; files are put back in its origin alone";
 
 /// Paths that are named to the model.

@@ -93,10 +93,10 @@ impl Draft<'_> {
         self.push(Undone { undo, left_alone, told });
     }
 
-    /// In a fork the files are left alone, so an undo that was under way is its origin's.
-    pub(crate) fn leave_undo_to_origin(&mut self) {
+    /// Ends an undo that was under way with every file left alone, because of this.
+    pub(crate) fn leave_undo(&mut self, why: &str) {
         if let Some(started) = self.control.undo.clone() {
-            let left = started.changes.keys().map(|path| (path.clone(), texts::UNDO_LEFT_TO_ORIGIN.to_owned()));
+            let left = started.changes.keys().map(|path| (path.clone(), why.to_owned()));
             self.restored(started.undo, left.collect());
         }
     }

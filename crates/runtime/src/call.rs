@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{Ask, CallContext, FileRules, Offer, Permissions, Secrets, Verification, cut};
+use windlass_machine::{Agreed, Fact, Finished, State, Verified};
+use windlass_tools::{Ask, CallContext, Clearance, FileRules, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
-    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
+    CallId, CallRequested, Cut, Delta, DeltaBody, Grant, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
     SnapshotKind, ToolName, Wait,
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Prepared {
     pub(crate) cap: ResultCap,
     pub(crate) timeout: Duration,
     pub(crate) permissions: Arc<Permissions>,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) agreed: Agreed,
     pub(crate) outside: Arc<Outside>,
 }
 
@@ -42,6 +44,8 @@ pub(crate) struct Live {
     pub(crate) ask: Ask,
     pub(crate) resumed: Option<Arc<Resumption>>,
     pub(crate) permissions: Arc<Permissions>,
+    /// Whether a person said yes to the call.
+    pub(crate) agreed: Agreed,
 }
 
 /// What calls are made in.
@@ -90,6 +94,8 @@ pub(crate) fn prepare(
         cap: policy.result_cap,
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
+        grants: state.book.grants.clone(),
+        agreed: live.agreed,
         outside: Arc::clone(outside),
     })
 }
@@ -141,9 +147,10 @@ impl Prepared {
     async fn run(self) -> Ended {
         let (call, session) = (self.context.call, self.context.session);
         let begun = self.outside.clock.now();
-        let outcome = match self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
-            Some(reason) => Outcome::new(OutcomeKind::Denied, reason),
-            None => self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await,
+        let outcome = match self.cleared() {
+            Clearance::Ask(preview) => return Ended { fact: Fact::CallHeld { call, preview }, blobs: Vec::new() },
+            Clearance::Refused(reason) => Outcome::new(OutcomeKind::Denied, reason),
+            Clearance::Run => self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await,
         };
         if let Some(pause) = outcome.pause {
             return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
@@ -152,6 +159,16 @@ impl Prepared {
         let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
         finished.files = self.keeper.changed(&self.outside, session, call, self.kept).await;
         Ended { fact: Fact::CallDone { call, finished }, blobs }
+    }
+
+    /// What the rules of this process say: it may not be the one that recorded the call. What a person said yes to
+    /// stays so, unless a rule forbids it.
+    fn cleared(&self) -> Clearance {
+        let Self { offer, tool, arguments, permissions, grants, agreed, .. } = self;
+        match agreed {
+            Agreed::No => offer.cleared(tool, arguments, permissions, grants),
+            Agreed::Yes => offer.forbidden(tool, arguments, permissions).map_or(Clearance::Run, Clearance::Refused),
+        }
     }
 
     async fn verify(self) -> Ended {

@@ -47,7 +47,7 @@ impl Driver {
                 let _ = reply.send(undone);
             }
             Command::Entitle { title, reply } => {
-                self.step(Fact::Changed(SessionChanged { title: Some(title), key: None })).await?;
+                self.step(Fact::Changed(SessionChanged { title: Some(title), ..SessionChanged::default() })).await?;
                 let _ = reply.send(());
             }
             Command::Close => {}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{Effect, Fact, State, outstanding};
+use windlass_machine::{Agreed, Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
@@ -136,9 +136,9 @@ impl Driver {
                 let done = Done::HandedBack(*key, self.underway.hand_back(*key));
                 Some(Started::plain(effect, Box::pin(std::future::ready(done))))
             }
-            Effect::RunCall { request, edited, resumed } => {
+            Effect::RunCall { request, edited, resumed, agreed } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
-                let live = self.live(call, &cancel, resumed.clone());
+                let live = Live { agreed: *agreed, ..self.live(call, &cancel, resumed.clone()) };
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
                 let future = async move { Done::Call(call::run(call, prepared).await) };
                 Some(Started::call(effect, cancel, Box::pin(future)))
@@ -162,7 +162,7 @@ impl Driver {
 
     fn live(&self, call: CallId, cancel: &CancellationToken, resumed: Option<Arc<Resumption>>) -> Live {
         let permissions = Arc::clone(&self.agent.permissions);
-        Live { cancel: cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions }
+        Live { cancel: cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions, agreed: Agreed::No }
     }
 
     async fn go_on(&mut self, next: Next) -> Result<(), StoreError> {

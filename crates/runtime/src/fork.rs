@@ -6,7 +6,7 @@
 use uuid::Uuid;
 use windlass_machine::{Fact, Input, State, decide};
 use windlass_store::{Batch, Branch, Break, Fork, ForkError, Prefix, Store, StoreError, whole_prefix};
-use windlass_vocab::{At, SessionId};
+use windlass_vocab::{At, SessionChanged, SessionId};
 
 use crate::place::placed;
 use crate::runtime::{Runtime, nonce};
@@ -25,7 +25,11 @@ pub async fn fork(
         Branch { session, key: key.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), at: now, nonce: nonce() };
     let mut fork = Fork::begin(store, origin, at, branch).await?;
     let state = State::fold(session, fork.records());
-    let records = decide(&state, Input { at: now, fact: Fact::Forked });
+    let fact = match fork.imported().cloned() {
+        Some(imported) => Fact::Changed(SessionChanged { imported: Some(imported), ..SessionChanged::default() }),
+        None => Fact::Forked,
+    };
+    let records = decide(&state, Input { at: now, fact });
     if !records.is_empty() {
         fork.add(Batch { at: now, entries: placed(&state, records), ..Batch::default() })?;
     }

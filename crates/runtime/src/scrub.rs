@@ -36,6 +36,11 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 *arguments = secrets.scrub_json(arguments);
             }
         }
+        Fact::CallHeld { preview, .. } => {
+            if let Some(preview) = preview {
+                scrub_preview(secrets, preview);
+            }
+        }
         Fact::CallPaused { pause, .. } => {
             pause.state = secrets.scrub_json(&pause.state);
             pause.asks.iter_mut().for_each(|asked| scrub_elicitation(secrets, asked));

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use windlass_vocab::{At, Envelope, Hash, Newer, Origin, Record, SessionChanged, SessionId};
+use windlass_vocab::{At, Envelope, Hash, Imported, Newer, Origin, Record, SessionChanged, SessionId};
 
 use crate::line::{self, BlobMap};
 use crate::settle::{at_once, restore_for_certain};
@@ -63,6 +63,7 @@ pub struct Branch {
 pub struct Fork {
     writer: Writer,
     sealed: Vec<Sealed>,
+    imported: Option<Imported>,
 }
 
 impl Fork {
@@ -91,14 +92,17 @@ impl Fork {
     ) -> Result<Self, ForkError> {
         let mut batches = store.batches(origin).await?;
         let last = batches.last().map(|batch| batch.head.seq).ok_or(StoreError::Missing)?;
+        let mut imported = None;
         if let Some(at) = through {
             if !(1..=last).contains(&at) {
                 return Err(ForkError::NoRecord { at, last });
             }
-            batches.retain(|batch| batch.seq <= at);
+            let later = batches.split_off(batches.partition_point(|batch| batch.seq <= at));
+            imported = imported_by(store, origin, &later).await?;
         }
         let seq = batches.last().map_or(last, |batch| batch.head.seq);
-        let mut fork = Self { writer: Writer::new(branch.session, Head::default(), branch.nonce), sealed: Vec::new() };
+        let writer = Writer::new(branch.session, Head::default(), branch.nonce);
+        let mut fork = Self { writer, sealed: Vec::new(), imported };
         let mut chain = Chain::new(origin);
         for stored in batches {
             let blobs = contents(store, origin, &stored).await?;
@@ -111,6 +115,13 @@ impl Fork {
             fork.add(batch)?;
         }
         Ok(fork)
+    }
+
+    /// How the origin was brought in, where that is recorded behind what was taken over: what was taken over has no
+    /// more authority in the fork than it has there (X6).
+    #[must_use]
+    pub fn imported(&self) -> Option<&Imported> {
+        self.imported.as_ref()
     }
 
     /// The records so far.
@@ -128,6 +139,33 @@ impl Fork {
     pub async fn finish(self, store: &dyn Store) -> Result<(), StoreError> {
         restore_for_certain(store, self.sealed, at_once).await
     }
+}
+
+/// How these batches say that their session was brought in, if they do. One that can't be read may say so too.
+async fn imported_by(
+    store: &dyn Store,
+    session: SessionId,
+    batches: &[StoredBatch],
+) -> Result<Option<Imported>, StoreError> {
+    let mut imported = None;
+    for batch in batches {
+        let read = match contents(store, session, batch).await {
+            Ok(blobs) => line::lines(&batch.bytes).map(|line| line::read(line, &blobs).ok()).collect(),
+            Err(StoreError::Broken { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let Some(envelopes): Option<Vec<Envelope>> = read else {
+            let workspace = store.row(session).await?.and_then(|row| row.workspace);
+            imported = Some(Imported { workspace });
+            continue;
+        };
+        let says = envelopes.into_iter().filter_map(|envelope| match envelope.record {
+            Record::SessionChanged(changed) => changed.imported,
+            _ => None,
+        });
+        imported = says.last().or(imported);
+    }
+    Ok(imported)
 }
 
 /// Everything a batch refers to.

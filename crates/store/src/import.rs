@@ -1,5 +1,11 @@
 //! Bringing an exported journal in: the whole of it is read and its chain verified before anything
 //! is stored, and then it is stored in one transaction. What can't be right is refused by its line.
+//!
+//! The chain proves that nothing was lost on the way, not who wrote it: whoever writes a file can chain it. So
+//! whoever brings one in ends what is open in it before it is stored (X6).
+//!
+//! The protocol: [`Import::read`] reads and verifies → `add` ends what is open there (the store does not know
+//! how) → `finish` stores all of it in one transaction.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -7,13 +13,13 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use windlass_vocab::{At, Envelope, Hash, Newer, Record, SessionChanged, SessionId};
+use windlass_vocab::{Envelope, Hash, Newer, Record, SessionId};
 
 use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
 use crate::line::{self, BlobMap, hash_of};
 use crate::settle::{at_once, restore_for_certain};
 use crate::verify::Chain;
-use crate::{Batch, Entry, Sealed, Store, StoreError, Writer};
+use crate::{Batch, Sealed, Store, StoreError, Writer};
 
 /// The longest line that is taken in, in bytes.
 const LINE_LIMIT: u64 = 512 * 1024 * 1024;
@@ -29,10 +35,10 @@ pub enum ImportError {
         /// What is wrong with it.
         what: String,
     },
-    /// It is of a newer version and can't be renamed.
+    /// It is of a newer version.
     #[error(
-        "the session was written by a newer version of Windlass (it holds a `{kind}` record) and can't be \
-         renamed here; import it under its own key, or use that version"
+        "the session was written by a newer version of Windlass (it holds a `{kind}` record), so what is open in it \
+         can't be ended here, and without that nothing is brought in; import it with that version"
     )]
     Newer {
         /// The first kind that is not known.
@@ -46,40 +52,47 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// Another key for a session that comes in, recorded as a change after its last record.
-#[derive(Clone, Debug)]
-pub struct Rename {
-    /// The key.
-    pub key: String,
-    /// When.
-    pub at: At,
-    /// As for [`Writer::new`].
-    pub nonce: u64,
+/// A journal that is being brought in.
+#[derive(Debug)]
+pub struct Import {
+    session: SessionId,
+    writer: Writer,
+    sealed: Vec<Sealed>,
 }
 
-/// Brings in a journal that `export` wrote and names its session. A session that is here already is
-/// refused, and so is a key that is taken, unless another is given.
-pub async fn import(
-    store: &dyn Store,
-    input: &mut (dyn BufRead + Send),
-    rename: Option<Rename>,
-) -> Result<SessionId, ImportError> {
-    let (session, mut batches) = read_journal(input)?;
-    if let Some(Rename { key, at, nonce }) = rename {
-        // A journal with records of a newer version is taken as it is: nothing may be written behind them.
-        if let Some(newer) = Newer::first(batches.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref)) {
+impl Import {
+    /// Reads and verifies a journal that `export` wrote; nothing is stored yet. The nonce is as for [`Writer::new`].
+    pub fn read(input: &mut (dyn BufRead + Send), nonce: u64) -> Result<Self, ImportError> {
+        let (session, sealed) = read_journal(input)?;
+        let head = sealed.last().map(|batch| batch.head).unwrap_or_default();
+        Ok(Self { session, writer: Writer::new(session, head, nonce), sealed })
+    }
+
+    /// Whose journal it is.
+    #[must_use]
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// The records so far.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.sealed.iter().flat_map(|sealed| &sealed.envelopes).map(|envelope| &envelope.record)
+    }
+
+    /// Adds a batch behind what came in. Nothing may be written behind records of a newer version.
+    pub fn add(&mut self, batch: Batch) -> Result<(), ImportError> {
+        if let Some(newer) = Newer::first(self.sealed.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref)) {
             return Err(ImportError::Newer { kind: newer.kind });
         }
-        let head = batches.last().map(|batch| batch.head).unwrap_or_default();
-        let change = Entry::new(SessionChanged { title: None, key: Some(key) });
-        batches.push(Writer::new(session, head, nonce).seal(Batch {
-            at,
-            entries: vec![change],
-            ..Batch::default()
-        })?);
+        self.sealed.push(self.writer.seal(batch)?);
+        Ok(())
     }
-    restore_for_certain(store, batches, at_once).await?;
-    Ok(session)
+
+    /// Stores it, all or nothing. A session that is here already is refused, and so is a key that is taken.
+    pub async fn finish(self, store: &dyn Store) -> Result<SessionId, ImportError> {
+        restore_for_certain(store, self.sealed, at_once).await?;
+        Ok(self.session)
+    }
 }
 
 /// Reads and verifies a whole journal.

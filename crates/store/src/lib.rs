@@ -61,7 +61,7 @@ pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
 pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};
 pub use fork::{Branch, Fork, ForkError};
-pub use import::{ImportError, Rename, import};
+pub use import::{Import, ImportError};
 pub use lease::{Lease, LeaseHolder};
 pub use line::{BODY_LIMIT, hash_of};
 pub use memory::MemoryStore;

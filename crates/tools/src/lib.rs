@@ -72,7 +72,7 @@ pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending
 pub use cut::{CutInfo, cut};
 pub use file_rules::FileRules;
 pub use names::{is_of_server, wire_name};
-pub use offer::Offer;
+pub use offer::{Clearance, Offer};
 pub use output::OutputSchema;
 pub use path_pattern::PathFault;
 pub use permission::{Mode, Permissions};

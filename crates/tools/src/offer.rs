@@ -24,6 +24,17 @@ use crate::registry::Entry;
 use crate::tool::shorten;
 use crate::{Asks, BoxFuture, CallContext, Permissions, Ruling, Subject, Tool, Touch, Verification};
 
+/// What the rules say about a call right before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clearance {
+    /// It may run.
+    Run,
+    /// It may not, for this reason.
+    Refused(String),
+    /// A person is asked first, and shown this.
+    Ask(Option<Preview>),
+}
+
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
 pub struct Offer {
@@ -245,6 +256,26 @@ impl Offer {
         }
         let entry = self.entry(tool)?;
         permissions.forbidden(&entry.spec, &subject_of(entry, &arguments.to_value()))
+    }
+
+    /// What the rules say about a call right before it runs, to which no person has said yes. They may be others than
+    /// those it was prepared under: another process may run it, in another mode (X6).
+    #[must_use]
+    pub fn cleared(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions, grants: &[Grant]) -> Clearance {
+        // One that is not there runs nothing.
+        let Some(entry) = self.entry(tool) else { return Clearance::Run };
+        let arguments = arguments.to_value();
+        let ruling = permissions.judge(&entry.spec, &subject_of(entry, &arguments), entry.tool.asks(), grants);
+        if ruling.verdict == Verdict::Allow {
+            return Clearance::Run;
+        }
+        match permitted(entry, &arguments, permissions, grants) {
+            (Verdict::Allow, ..) => Clearance::Run,
+            (Verdict::Ask, preview, _) => Clearance::Ask(preview),
+            (Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. }, ..) => {
+                Clearance::Refused(reason)
+            }
+        }
     }
 
     /// Asks the tool whether a call cut short by a crash took place.

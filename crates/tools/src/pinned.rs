@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
 use crate::servers::{wait_for, with_wait_notice};
-use crate::{BoxFuture, CallContext, Tool, ToolServers};
+use crate::{Asks, BoxFuture, CallContext, Tool, ToolServers};
 
 /// A tool that is not there now. Its server may be on its way.
 pub(crate) struct Gone {
@@ -19,6 +19,11 @@ pub(crate) struct Gone {
 impl Tool for Gone {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// Whether its server is trusted is not known before it is there.
+    fn asks(&self) -> Asks {
+        Asks::Always
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
@@ -62,6 +67,11 @@ impl Late {
 impl Tool for Late {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// Whether its server is trusted is not known before it is there.
+    fn asks(&self) -> Asks {
+        Asks::Always
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {

@@ -58,10 +58,10 @@ pub use policy::{
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
     AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
-    CompactionMethod, ContextPinned, EndReason, Grant, LeaseTaken, MessageAccepted, ModelReplied, NextAttempt,
-    NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered, QuestionAsked,
-    Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy, ToolWithheld,
-    TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
+    CompactionMethod, ContextPinned, EndReason, Grant, Imported, LeaseTaken, MessageAccepted, ModelReplied,
+    NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
+    QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
+    ToolWithheld, TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
 };
 pub use time::At;
 pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};

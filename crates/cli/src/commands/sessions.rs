@@ -5,12 +5,10 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use uuid::Uuid;
-use windlass::runtime::{Clock, SystemClock};
+use windlass::runtime::{Arrival, Arrived, Clock, SystemClock, import};
 use windlass::store::projections::audit;
 use windlass::store::{
-    ExportError, ImportError, Rename, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, import,
-    keep_audit, verify,
+    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, keep_audit, verify,
 };
 use windlass::vocab::SessionId;
 
@@ -39,7 +37,7 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
             SessionsCommand::List => list(store.as_ref(), &place).await,
             SessionsCommand::Show { key } => show(store.as_ref(), key).await,
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
-            SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.as_deref()).await,
+            SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.clone(), &place).await,
             SessionsCommand::Verify { key } => verify_all(store.as_ref(), key.as_deref()).await,
             SessionsCommand::Salvage { key, new_key } => {
                 salvage::salvage(store.as_ref(), key, new_key.as_deref()).await
@@ -148,18 +146,42 @@ fn at_path(path: &Path, error: &io::Error) -> CommandError {
     CommandError::new(Exit::Usage, format!("{}: {error}", path.display()))
 }
 
-async fn import_from(store: &dyn Store, file: &Path, key: Option<&str>) -> Done {
-    let nonce = Uuid::now_v7().as_u64_pair().1;
-    let rename = key.map(|key| Rename { key: key.to_owned(), at: SystemClock.now(), nonce });
-    let session = if file == Path::new("-") {
-        import(store, &mut BufReader::new(io::stdin()), rename).await?
+/// A session from elsewhere works in the folder it is imported in, with nothing allowed and nothing open (X6).
+async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place: &Place) -> Done {
+    let here = place.workspace.display().to_string();
+    let (arrival, now) = (Arrival { key, workspace: Some(here.clone()) }, SystemClock.now());
+    let arrived = if file == Path::new("-") {
+        import(store, &mut BufReader::new(io::stdin()), arrival, now).await?
     } else {
         let input = File::open(file).map_err(|error| at_path(file, &error))?;
-        import(store, &mut BufReader::new(input), rename).await?
+        import(store, &mut BufReader::new(input), arrival, now).await?
     };
-    let key = store.row(session).await?.map(|row| row.key).unwrap_or_default();
+    let key = store.row(arrived.session).await?.map(|row| row.key).unwrap_or_default();
+    tell(&format!("windlass: {}", harmless_line(&arrival_told(&arrived, &here))));
     print(&format!("{}\n", harmless_line(&key)))?;
     Ok(Exit::Done)
+}
+
+/// What became of a session that was brought in.
+fn arrival_told(arrived: &Arrived, here: &str) -> String {
+    let Arrived { came_from, grants, run, calls, .. } = arrived;
+    let mut told = format!("it works in {here} from now on");
+    if let Some(before) = came_from.as_ref().filter(|before| *before != here) {
+        told.push_str(&format!(" (it worked in {before})"));
+    }
+    if !grants.is_empty() {
+        let rules: Vec<&str> = grants.iter().map(|grant| grant.rule.as_str()).collect();
+        told.push_str(&format!("; what was allowed there is not allowed here: {}", rules.join(", ")));
+    }
+    if let Some(run) = run {
+        told.push_str(&format!("; run {run}, which was open, is ended"));
+    }
+    match calls.as_slice() {
+        [] => {}
+        [call] => told.push_str(&format!("; its call {call} is interrupted")),
+        calls => told.push_str(&format!("; {} of its calls are interrupted", calls.len())),
+    }
+    told
 }
 
 async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {

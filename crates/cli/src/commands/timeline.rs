@@ -47,7 +47,14 @@ fn what(record: &Record) -> String {
                 .map(|origin| format!(", forked from {} at record {}", origin.session, origin.seq));
             format!("{} in {folder}{}", opened.key, fork.unwrap_or_default())
         }
-        Record::SessionChanged(changed) => changed.title.clone().or(changed.key.clone()).unwrap_or_default(),
+        Record::SessionChanged(changed) => {
+            let imported = changed
+                .imported
+                .as_ref()
+                .map(|imported| format!("imported into {}", imported.workspace.as_deref().unwrap_or("no folder")));
+            let said = [changed.title.clone(), changed.key.clone(), imported];
+            said.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
         Record::LeaseTaken(taken) => format!("{} (epoch {})", taken.holder, taken.epoch),
         Record::MessageAccepted(accepted) => accepted.text.clone(),
         Record::RunStarted(started) => {

@@ -6,6 +6,7 @@ mod exit_codes;
 mod failed_commands;
 mod forking;
 mod guards;
+mod imported;
 mod looking;
 mod newer;
 mod permissions;

@@ -9,6 +9,7 @@ mod fatigue;
 mod forks;
 mod guards;
 mod healthy;
+mod imports;
 mod interruptions;
 mod output;
 mod pauses;

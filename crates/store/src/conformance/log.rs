@@ -135,7 +135,7 @@ pub(super) async fn a_conflict_harms_nobody_else(store: &Arc<dyn Store>) -> Chec
 }
 
 fn change_key(key: &str) -> windlass_vocab::Record {
-    windlass_vocab::SessionChanged { title: None, key: Some(key.into()) }.into()
+    windlass_vocab::SessionChanged { key: Some(key.into()), ..Default::default() }.into()
 }
 
 pub(super) async fn a_long_body_leaves_its_line_unseen(store: &Arc<dyn Store>) -> Checked {

@@ -114,7 +114,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         transfer::a_taken_key_is_refused_or_replaced(from, to);
         transfer::a_restored_journal_is_all_or_nothing(from, to);
         transfer::a_journal_goes_on_from_where_it_was_restored(store);
-        transfer::a_journal_of_a_newer_version_keeps_its_key(from, to);
+        transfer::a_journal_of_a_newer_version_is_not_added_to(from, to);
         backwards::a_journal_is_read_from_its_end_in_whole_batches(store);
         backwards::every_record_is_met_once_from_the_end(store);
         fork::a_fork_at_any_batch_is_a_journal_of_its_own(store);

@@ -209,7 +209,7 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
     batches.push(vec![run(run_ended(EndReason::Cancelled))]);
     batches.extend(undone_again());
     batches.push(vec![
-        Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()) }),
+        Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()), imported: None }),
         Entry::new(unknown()),
     ]);
     let at = |place: i64| At(1_794_711_599_999 + place * 1_500);

@@ -39,6 +39,11 @@ impl Reading {
                 self.call_it(&opened.key);
             }
             Record::SessionChanged(changed) => {
+                if changed.imported.is_some() {
+                    // What was called elsewhere is for those there to account for.
+                    let Self { owner, key, .. } = std::mem::take(self);
+                    *self = Self { owner, key, ..Self::default() };
+                }
                 if let Some(key) = changed.key.clone() {
                     self.call_it(&key);
                 }

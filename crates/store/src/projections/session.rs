@@ -155,6 +155,11 @@ impl SessionFold {
                 if let Some(key) = &changed.key {
                     row.key.clone_from(key);
                 }
+                if let Some(imported) = &changed.imported {
+                    row.workspace.clone_from(&imported.workspace);
+                    // Whatever the times in it say, it is as old here as its coming.
+                    row.updated = envelope.at;
+                }
             }
             Record::MessageAccepted(message) => {
                 row.last_prompt = Some(message.text.chars().take(PROMPT_CHARS).collect());

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use windlass_store::conformance::sample;
-use windlass_store::{BODY_LIMIT, Blobs, MemoryStore, SessionLog, export, hash_of, import, verify};
+use windlass_store::{BODY_LIMIT, Blobs, Import, MemoryStore, SessionLog, export, hash_of, verify};
 use windlass_vocab::{Envelope, Record};
 
 fn folder() -> PathBuf {
@@ -29,7 +29,7 @@ async fn every_journal_ever_written_can_be_read_and_holds() {
     for file in fixtures() {
         let bytes = fs::read(&file).unwrap();
         let store = MemoryStore::new();
-        let session = import(&store, &mut bytes.as_slice(), None).await.unwrap();
+        let session = Import::read(&mut bytes.as_slice(), 9).unwrap().finish(&store).await.unwrap();
         verify(&store, session).await.unwrap();
         let mut out = Vec::new();
         export(&store, session, &mut out).await.unwrap();
@@ -63,7 +63,7 @@ fn every_line_is_written_as_it_was_read() {
 async fn contents_beside_the_journal_can_be_read() {
     let bytes = fs::read(folder().join("contents.jsonl")).unwrap();
     let store = MemoryStore::new();
-    let session = import(&store, &mut bytes.as_slice(), None).await.unwrap();
+    let session = Import::read(&mut bytes.as_slice(), 9).unwrap().finish(&store).await.unwrap();
     let records = store.read(session, 0).await.unwrap();
     assert!(matches!(&records[1].record, Record::MessageAccepted(message) if message.text.len() > BODY_LIMIT));
     assert_eq!(store.blob(hash_of(BINARY)).await.unwrap().as_deref(), Some(BINARY));

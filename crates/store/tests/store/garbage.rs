@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use proptest::sample::Index;
 use windlass_store::conformance::sample;
-use windlass_store::{Head, ImportError, MemoryStore, SessionLog, StoreError, Writer, export, import};
+use windlass_store::{Head, Import, ImportError, MemoryStore, SessionLog, StoreError, Writer, export};
 use windlass_vocab::SessionId;
 
 fn session() -> SessionId {
@@ -38,7 +38,11 @@ async fn exported(store: &MemoryStore) -> Vec<u8> {
 fn import_into_empty(bytes: &[u8]) -> Result<Vec<u8>, ImportError> {
     run(async {
         let store = MemoryStore::new();
-        match import(&store, &mut &*bytes, None).await {
+        let imported = match Import::read(&mut &*bytes, 9) {
+            Ok(import) => import.finish(&store).await,
+            Err(error) => Err(error),
+        };
+        match imported {
             Ok(_) => Ok(exported(&store).await),
             Err(error) => {
                 assert_eq!(store.head(session()).await.unwrap(), Head::default());

@@ -44,6 +44,17 @@ pub struct SessionChanged {
     /// A new key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// It was brought in from elsewhere: nothing that stands before this has any authority here (X6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+}
+
+/// How a session was brought in from elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The folder its tools work in from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 /// A writer took the session. Every later write of an earlier writer conflicts (J5).

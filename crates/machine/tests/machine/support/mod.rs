@@ -229,6 +229,13 @@ impl World {
         self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None });
     }
 
+    /// Nothing after the first `batches` was ever written.
+    pub(crate) fn cut_after(&mut self, batches: usize) {
+        self.journal.truncate(batches);
+        self.times.truncate(batches);
+        self.state = self.fold();
+    }
+
     /// Another session that begins with the first `batches` of this one and goes its own way.
     pub(crate) fn forked_after(&self, batches: usize) -> Self {
         let mut session = self.state.session;

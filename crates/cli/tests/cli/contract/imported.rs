@@ -1,0 +1,213 @@
+//! A session from elsewhere brings words, and no authority: what it was allowed, where it worked and what it was
+//! about to do stays where it came from. What is resumed here is judged by the rules of today.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+use windlass_vocab::{Grant, Record, Verdict};
+
+use crate::support::{Bench, Ran, journal, ran};
+
+const COMMAND: &str = "echo x >> ran";
+
+/// A bench at which a run died with an allowed command that had not run yet, and a data folder and a folder of
+/// somebody else.
+struct Scene {
+    bench: Bench,
+    exported: String,
+}
+
+impl Scene {
+    fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        let call = Step::call("run_command", json!({"command": COMMAND}));
+        let bench = Bench::new(Script::of([call].into_iter().chain(steps).collect::<Vec<_>>()));
+        std::fs::create_dir(bench.dir.path().join("mine")).expect("a folder");
+        cut_short(&bench);
+        let exported = bench.run(&["sessions", "export", "s"]).stdout;
+        Self { bench, exported }
+    }
+
+    fn mine(&self) -> PathBuf {
+        self.bench.dir.path().join("mine")
+    }
+
+    /// Runs the binary on the other data folder, in the other folder.
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.bench.command_on(&self.bench.dir.path().join("other"), arguments);
+        ran(command.current_dir(self.mine()).spawn().expect("the binary starts"))
+    }
+
+    fn import(&self, text: &str) -> Ran {
+        let file = self.bench.dir.path().join("from-elsewhere.jsonl");
+        std::fs::write(&file, text).expect("written");
+        let imported = self.run(&["sessions", "import", file.to_str().expect("a path")]);
+        assert_eq!((imported.code, imported.stdout.as_str()), (0, "s\n"), "{}", imported.stderr);
+        imported
+    }
+
+    /// The command has not run, neither where the file says nor here.
+    fn nothing_ran(&self, after: &str) {
+        let ran = |folder: PathBuf| folder.join("ran").exists();
+        assert!(!ran(self.bench.workspace()) && !ran(self.mine()), "{after}: the command ran");
+    }
+}
+
+/// A run that dies right before its command, which a flag allows, is started.
+fn cut_short(bench: &Bench) {
+    let line = ["run", "go", "--session", "s", "--allow", "run_command"];
+    let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:3")]);
+    assert_eq!((died.code, bench.read("ran")), (-9, None), "{}", died.stderr);
+    let journal = bench.journal("s");
+    let kinds: Vec<_> = journal.iter().map(|record| record["kind"].as_str().unwrap_or_default()).collect();
+    assert!(kinds.contains(&"CallStarted") && !kinds.contains(&"CallFinished"), "{kinds:?}");
+}
+
+// proves X6: the attack as it is made: a file, and a person who goes on with it
+#[test]
+fn a_command_that_an_imported_session_was_about_to_run_does_not_run() {
+    let lines: [&[&str]; 8] = [
+        &["resume", "s"],
+        &["resume", "s", "--mode", "strict"],
+        &["resume"],
+        &["chat", "-c"],
+        &["-c", "--mode", "strict"],
+        &["run", "go", "--session", "s"],
+        &["run", "go"],
+        &["retry", "s"],
+    ];
+    for line in lines {
+        let scene = Scene::new([Step::say("Well."), Step::say("Well.")]);
+        let imported = scene.import(&scene.exported);
+        let (there, here) = (scene.bench.workspace(), scene.mine());
+        for said in [
+            format!("it works in {} from now on (it worked in {})", here.display(), there.display()),
+            "run 1, which was open, is ended; its call 1.1.0 is interrupted".to_owned(),
+        ] {
+            assert!(imported.stderr.contains(&said), "{said}: {}", imported.stderr);
+        }
+        scene.run(line);
+        scene.nothing_ran(&line.join(" "));
+        let shown = scene.run(&["sessions", "show", "s"]);
+        assert!(shown.stdout.contains(&format!("imported into {}", here.display())), "{}", shown.stdout);
+        assert_eq!(scene.run(&["replay", "s", "--check"]).code, 0);
+        let verified = scene.run(&["sessions", "verify", "s"]);
+        assert!(verified.code == 0 && verified.stdout.contains(": whole"), "{}", verified.stdout);
+    }
+}
+
+// proves X6: the record that says so is in the way of nobody who forks before it
+#[test]
+fn a_fork_of_an_imported_session_has_no_more_authority() {
+    let scene = Scene::new([Step::say("Well."), Step::say("Well.")]);
+    scene.import(&scene.exported);
+    let before = scene.exported.lines().filter(|line| line.contains("\"kind\":")).count();
+    for at in [before.to_string(), (before + 1).to_string()] {
+        let key = format!("fork-{at}");
+        let forked = scene.run(&["fork", "s", "--at", &at, "--as", &key]);
+        assert_eq!(forked.code, 0, "{}", forked.stderr);
+        assert!(scene.run(&["resume", &key]).stderr.contains("nothing to resume"), "nothing is open");
+        let ran = scene.run(&["run", "and now?", "--session", &key]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Well.\n"), "{}", ran.stderr);
+        scene.nothing_ran(&key);
+        let system = scene.bench.last_request("system").concat();
+        assert!(system.contains("/mine") && !system.contains("/work"), "it works where it was imported: {system}");
+        assert_eq!(scene.run(&["replay", &key, "--check"]).code, 0);
+    }
+}
+
+// proves X6: a grant in a file is nobody's here, and neither is a record that it was imported before
+#[test]
+fn what_an_imported_session_was_granted_is_asked_about_again() {
+    let call = || Step::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call(), Step::say("Did it."), call(), Step::say("As you say.")]));
+    std::fs::create_dir(bench.dir.path().join("mine")).expect("a folder");
+    let ran = bench.run(&["run", "go", "--session", "own", "--allow", "run_command"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Did it.\n"), "{}", ran.stderr);
+    std::fs::remove_file(bench.workspace().join("ran")).expect("it ran there");
+    let grant = windlass_vocab::QuestionAnswered {
+        question: windlass_vocab::QuestionId(1),
+        answer: windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Session, arguments: None },
+        by: windlass_vocab::AnsweredBy::Person,
+        grant: Some(Grant { rule: "run_command(echo *)".into() }),
+    };
+    let imported = windlass_vocab::Imported { workspace: Some("/".into()) };
+    let marked = windlass_vocab::SessionChanged { imported: Some(imported), ..Default::default() };
+    journal::rewrite(&bench.data(), "own", "s", |_| {});
+    journal::append(&bench.data(), "s", marked.into(), |sealed| sealed);
+    journal::append(&bench.data(), "s", grant.into(), |sealed| sealed);
+    let exported = bench.run(&["sessions", "export", "s"]).stdout;
+    let scene = Scene { bench, exported };
+    let imported = scene.import(&scene.exported);
+    let said = "what was allowed there is not allowed here: run_command(echo *)";
+    assert!(imported.stderr.contains(said), "{}", imported.stderr);
+    let ran = scene.run(&["run", "again", "--session", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "As you say.\n"), "{}", ran.stderr);
+    scene.nothing_ran("a grant");
+    let undone = scene.run(&["undo", "s"]);
+    assert!(undone.stderr.contains("there is nothing to undo"), "{}", undone.stderr);
+    assert!(!scene.run(&["audit"]).stdout.contains("Did it"), "what was called elsewhere is no call of here");
+}
+
+// proves X6, J3: what was allowed by a flag of a process that is gone is judged by the flags of today
+#[test]
+fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
+    for (flags, runs) in [
+        (&[][..], false),
+        (&["--mode", "strict"], false),
+        (&["--deny", "run_command(echo *)", "--allow", "run_command"], false),
+        (&["--allow", "run_command(echo *)"], false),
+        (&["--allow", "run_command"], true),
+        (&["--mode", "bypass"], true),
+    ] {
+        let bench =
+            Bench::new(Script::of([Step::call("run_command", json!({"command": COMMAND})), Step::say("Well.")]));
+        cut_short(&bench);
+        let resumed = bench.run(&[&["resume", "s"], flags].concat());
+        assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Well.\n"), "{flags:?}: {}", resumed.stderr);
+        assert_eq!(bench.read("ran").is_some(), runs, "{flags:?}");
+        let told = bench.last_request("tool").concat();
+        assert_eq!(told.contains("Not allowed") || told.contains("forbids it"), !runs, "{flags:?}: {told}");
+        bench.assert_whole("judged again");
+        assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+    }
+}
+
+// proves X6, T8: at a terminal the person is asked, and their word is kept by the journal that holds it
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
+    use crate::support::person::Attended;
+    let call = Step::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    cut_short(&bench);
+    let mut asked = Attended::start(&bench, &["resume", "s"], &[]);
+    let question = asked.question().expect("it asks");
+    assert!(question.contains(COMMAND), "{question}");
+    asked.kill();
+    assert_eq!(bench.read("ran"), None);
+    let ran = Attended::start(&bench, &["resume", "s"], &[]).say_yes();
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()), (0, "Well.\n", Some("x\n")));
+    assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+    bench.assert_whole("asked again");
+}
+
+// proves X6: times are whatever a file says they are
+#[test]
+fn a_session_from_the_future_is_not_the_last_one_used_for_ever() {
+    let scene = Scene::new([Step::say("One."), Step::say("Two.")]);
+    journal::rewrite(&scene.bench.data(), "s", "t", |envelope| {
+        envelope.at = windlass_vocab::At(i64::MAX / 2);
+        if let Record::CallRequested(requested) = &mut envelope.record {
+            requested.verdict = Verdict::Allow;
+        }
+    });
+    let exported = scene.bench.run(&["sessions", "export", "t"]).stdout;
+    let file = scene.bench.dir.path().join("t.jsonl");
+    std::fs::write(&file, exported).expect("written");
+    assert_eq!(scene.run(&["sessions", "import", file.to_str().expect("a path")]).code, 0);
+    let ran = scene.run(&["run", "hello", "--session", "own"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "One.\n"), "{}", ran.stderr);
+    let listed = scene.run(&["sessions", "list"]).stdout;
+    assert!(listed.starts_with("own "), "{listed}");
+}

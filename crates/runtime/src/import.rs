@@ -1,0 +1,73 @@
+//! Bringing a session in from elsewhere (J8, X6). What it said is taken over as it is; what it may do is not: behind
+//! its last record stands that it was imported, into which folder, and the end of everything that was open in it.
+
+use std::io::BufRead;
+
+use windlass_machine::{Fact, Input, State, decide};
+use windlass_store::{Batch, Import, ImportError, Store};
+use windlass_vocab::{At, CallFinished, CallId, Grant, Imported, Record, RunId, SessionChanged, SessionId};
+
+use crate::place::placed;
+use crate::runtime::nonce;
+
+/// How a session is to live on here.
+#[derive(Clone, Debug, Default)]
+pub struct Arrival {
+    /// Another key; its own unless said.
+    pub key: Option<String>,
+    /// The folder its tools work in from now on.
+    pub workspace: Option<String>,
+}
+
+/// A session that was brought in, and what did not come with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// Which.
+    pub session: SessionId,
+    /// The folder it worked in before.
+    pub came_from: Option<String>,
+    /// What a person had allowed there.
+    pub grants: Vec<Grant>,
+    /// The run that was open there.
+    pub run: Option<RunId>,
+    /// Its calls that had no result.
+    pub calls: Vec<CallId>,
+}
+
+/// Brings in a journal that `export` wrote.
+pub async fn import(
+    store: &dyn Store,
+    input: &mut (dyn BufRead + Send),
+    arrival: Arrival,
+    now: At,
+) -> Result<Arrived, ImportError> {
+    let mut import = Import::read(input, nonce())?;
+    let state = State::fold(import.session(), import.records());
+    let Arrival { key, workspace } = arrival;
+    let changed = SessionChanged { title: None, key, imported: Some(Imported { workspace }) };
+    let records = decide(&state, Input { at: now, fact: Fact::Changed(changed) });
+    let calls = records.iter().filter_map(|record| match record {
+        Record::CallFinished(CallFinished { call, .. }) => Some(*call),
+        _ => None,
+    });
+    let arrived = Arrived {
+        session: import.session(),
+        came_from: workspace_of(import.records()),
+        grants: state.book.grants.clone(),
+        run: state.control.run.as_ref().map(|run| run.id),
+        calls: calls.collect(),
+    };
+    import.add(Batch { at: now, entries: placed(&state, records), ..Batch::default() })?;
+    import.finish(store).await?;
+    Ok(arrived)
+}
+
+/// The folder a journal says its tools work in.
+fn workspace_of<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
+    let said = records.filter_map(|record| match record {
+        Record::SessionOpened(opened) => Some(opened.workspace.as_ref()),
+        Record::SessionChanged(changed) => changed.imported.as_ref().map(|imported| imported.workspace.as_ref()),
+        _ => None,
+    });
+    said.last().flatten().cloned()
+}
