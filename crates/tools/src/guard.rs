@@ -12,15 +12,21 @@
 //! 5. kills what is left (whoever left the group, doubly forked or not, is still a descendant),
 //!    reports how the shell ended, removes the lock file and exits.
 //!
+//! A command in the sandbox (X3) is started by the sandbox's first process instead, which the guard starts and
+//! which tells it how the command ended; the guard stays outside, and takes away what may not be left.
+//!
 //! A program that belongs to no call, and is talked to ([`GuardedChild`]), has no lock file, and reads
 //! a pipe that came with the request.
 //!
 //! On systems without reapers of descendants only the process group is killed.
 
 mod child;
+mod confined;
 mod descendants;
+mod first_process;
 mod handover;
 mod process;
+mod support;
 mod survivors;
 pub(crate) mod wire;
 
@@ -29,15 +35,23 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 pub use child::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
-pub(crate) use survivors::lock_path;
+pub use support::support;
 pub use survivors::{SurvivorsError, wait_for_survivors};
+pub(crate) use survivors::{lock_path, temp_path};
 
 /// The guard process: what a program does when it is started as [`crate::GuardProgram`] says.
 /// Needs no runtime and should be the first thing `main` does.
 #[must_use]
 pub fn run() -> ExitCode {
+    if std::env::args_os().next_back().is_some_and(|word| word == confined::FIRST_PROCESS) {
+        return ended(first_process::run());
+    }
     let lifeline = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    match lifeline.and_then(|lifeline| process::serve(&lifeline)) {
+    ended(lifeline.and_then(|lifeline| process::serve(&lifeline)))
+}
+
+fn ended(work: std::io::Result<()>) -> ExitCode {
+    match work {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("The guard could not do its work: {error}. It is started by Windlass, not by hand.");

@@ -21,6 +21,7 @@ use crate::cut::thousands;
 use crate::names::{self, wire_name};
 use crate::permission::allowing_rule;
 use crate::registry::Entry;
+use crate::sandbox::Reach;
 use crate::tool::shorten;
 use crate::{Asks, BoxFuture, CallContext, Permissions, Ruling, Subject, Tool, Touch, Verification};
 
@@ -361,7 +362,7 @@ fn permitted(
         .unwrap_or_else(|_| Err("the preview broke off".into()));
     match (preview.and_then(readable), verdict) {
         (Ok(preview), verdict) => {
-            let rule = preview.rule.clone().or_else(|| lasting(entry, rule));
+            let rule = preview.rule.clone().or_else(|| lasting(entry, &subject, rule));
             (verdict, Some(Preview { rule, ..preview }), because)
         }
         (Err(problem), Verdict::Ask) => {
@@ -371,11 +372,12 @@ fn permitted(
     }
 }
 
-/// The rule that is offered for good. None would help a tool that is not what was agreed to.
-fn lasting(entry: &Entry, rule: String) -> Option<String> {
-    match entry.tool.asks() {
-        Asks::ByEffect | Asks::Always => Some(rule),
-        Asks::Anew => None,
+/// The rule that is offered for good. None would help a tool that is not what was agreed to, nor a command that
+/// is to leave the sandbox.
+fn lasting(entry: &Entry, subject: &Subject, rule: String) -> Option<String> {
+    match (entry.tool.asks(), subject.reach) {
+        (Asks::Anew, _) | (_, Reach::Outside) => None,
+        (Asks::ByEffect | Asks::Always, Reach::Inside | Reach::Network | Reach::Unheld) => Some(rule),
     }
 }
 

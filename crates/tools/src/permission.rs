@@ -4,7 +4,9 @@
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
 use crate::address::Side;
+use crate::rule::Network;
 use crate::ruling::Ruling;
+use crate::sandbox::Reach;
 use crate::subject::{Clarity, Subject};
 use crate::{Asks, Rule, tool::shorten};
 
@@ -52,6 +54,10 @@ impl Permissions {
         if let Some(rule) = self.denying(spec, subject) {
             return Ruling::of_rules(Verdict::Deny { reason: denied(spec, rule) }, &[rule]);
         }
+        // Nobody has bypassed the sandbox by not being asked.
+        if subject.reach == Reach::Outside {
+            return Ruling::of_mode(Verdict::Ask, self.mode);
+        }
         if self.mode == Mode::Bypass {
             return Ruling::of_mode(Verdict::Allow, self.mode);
         }
@@ -60,14 +66,14 @@ impl Permissions {
         }
         // A grant that is no rule was not written by us and allows nothing.
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
-        let grants: Vec<&Rule> = grants.iter().filter(|rule| rule.means(&spec.name)).collect();
+        let grants = allowing(&grants, spec, subject);
         if let Some(covering) = covering(&grants, subject) {
             return Ruling::of_grants(&covering);
         }
         if let Some(rule) = self.ask.iter().find(|rule| touches_ungranted(rule, &grants, spec, subject)) {
             return Ruling::of_rules(Verdict::Ask, &[rule]);
         }
-        let allow: Vec<&Rule> = self.allow.iter().filter(|rule| rule.means(&spec.name)).collect();
+        let allow = allowing(&self.allow, spec, subject);
         let covering = covering(&allow, subject).or_else(|| covering(&[allow, grants].concat(), subject));
         if let Some(covering) = covering {
             return Ruling::of_rules(Verdict::Allow, &covering);
@@ -110,9 +116,41 @@ impl Permissions {
 /// The rule that would allow this call and calls like it.
 pub(crate) fn allowing_rule(spec: &ToolSpec, subject: &Subject) -> String {
     let name = spec.name.familiar();
-    match &subject.general {
+    let rule = match &subject.general {
         Some(pattern) => format!("{name}({pattern})"),
         None => name.to_owned(),
+    };
+    match subject.reach {
+        Reach::Network => format!("network({rule})"),
+        Reach::Inside | Reach::Outside | Reach::Unheld => rule,
+    }
+}
+
+/// Those of `rules` that allow calls like this one: for a command with the network, those that say so of its
+/// calls; where the network is allowed as such, whatever allows the command.
+fn allowing<'r>(rules: &'r [Rule], spec: &ToolSpec, subject: &Subject) -> Vec<&'r Rule> {
+    let plain = rules.iter().filter(|rule| rule.means(&spec.name));
+    if subject.reach != Reach::Network {
+        return plain.collect();
+    }
+    let calls = rules.iter().filter_map(|rule| match rule.network()? {
+        Network::CallsOf(calls) => calls.means(&spec.name).then_some(calls.as_ref()),
+        Network::Everything | Network::Address(_) => None,
+    });
+    let everywhere = rules.iter().any(|rule| matches!(rule.network(), Some(Network::Everything)));
+    calls.chain(plain.filter(|_| everywhere)).collect()
+}
+
+/// Whether a rule about the network forbids this command or asks about it; nothing where it is not one, or the
+/// sandbox keeps the command from the network anyway.
+fn touches_network(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> Option<bool> {
+    match (subject.reach, rule.network()?) {
+        (Reach::Inside, _) => None,
+        (Reach::Network | Reach::Outside | Reach::Unheld, Network::CallsOf(calls)) => {
+            Some(touches(calls, spec, subject))
+        }
+        (Reach::Network, Network::Everything) => Some(true),
+        (Reach::Outside | Reach::Unheld, Network::Everything) | (_, Network::Address(_)) => None,
     }
 }
 
@@ -151,6 +189,9 @@ fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> 
 }
 
 fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
+    if let Some(touched) = touches_network(rule, spec, subject) {
+        return touched;
+    }
     if let Some(address) = &subject.address {
         return rule.concerns(&spec.name) && rule.covers_address(address, Side::Forbid);
     }
@@ -163,6 +204,9 @@ fn touches(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> bool {
 
 /// As [`touches`], leaving out the parts a person has already agreed to in this session.
 fn touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, subject: &Subject) -> bool {
+    if let Some(touched) = touches_network(rule, spec, subject) {
+        return touched && covering(grants, subject).is_none();
+    }
     if subject.address.is_some() {
         return covering(grants, subject).is_none() && touches(rule, spec, subject);
     }
@@ -246,6 +290,46 @@ pub(crate) mod tests {
                 assert_eq!(got.verdict, want, "{name} in {mode:?}");
             }
         }
+    }
+
+    // proves X3
+    #[test]
+    fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_asked() {
+        let judge = |mode, allow: &[&str], deny: &[&str], grants: &[&str], reach| {
+            let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
+            let subject = Subject::command("cargo build").reaching(reach);
+            let run = spec("local.run_command", EffectClass::Once);
+            match permissions(mode, allow, &[], deny).judge(&run, &subject, Asks::ByEffect, &grants).verdict {
+                Verdict::Allow => "allow",
+                Verdict::Ask => "ask",
+                Verdict::Deny { .. } => "deny",
+                Verdict::Invalid { .. } | Verdict::Unknown { .. } => "other",
+            }
+        };
+        let (command, network) = ("run_command(cargo *)", "network(run_command(cargo *))");
+        for (allow, deny, grant, inside, with_network) in [
+            (&[][..], &[][..], &[][..], "ask", "ask"),
+            (&[command], &[], &[], "allow", "ask"),
+            (&[network], &[], &[], "ask", "allow"),
+            (&[command, "network"], &[], &[], "allow", "allow"),
+            (&["network"], &[], &[], "ask", "ask"),
+            (&["network(run_command(npm *))", command], &[], &[], "allow", "ask"),
+            (&[command], &[], &[network], "allow", "allow"),
+            (&[command, network], &[network], &[], "allow", "deny"),
+            (&[command, network], &["network"], &[], "allow", "deny"),
+            (&[command, network], &[command], &[], "deny", "deny"),
+        ] {
+            let at = |reach| judge(Mode::Default, allow, deny, grant, reach);
+            assert_eq!((at(Reach::Inside), at(Reach::Network)), (inside, with_network), "{allow:?} {deny:?} {grant:?}");
+        }
+        for mode in [Mode::Default, Mode::Strict, Mode::Bypass] {
+            assert_eq!(judge(mode, &[command, network], &[], &[command], Reach::Outside), "ask", "{mode:?}");
+            assert_eq!(judge(mode, &[], &[command], &[], Reach::Outside), "deny", "{mode:?}");
+        }
+        assert_eq!(judge(Mode::Bypass, &[], &[], &[], Reach::Network), "allow");
+        assert_eq!(judge(Mode::Bypass, &[], &[network], &[], Reach::Unheld), "deny");
+        let subject = Subject::command("cargo build").reaching(Reach::Network);
+        assert_eq!(allowing_rule(&spec("local.run_command", EffectClass::Once), &subject), network);
     }
 
     // proves T8

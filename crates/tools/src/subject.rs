@@ -11,6 +11,7 @@ use crate::access::Files;
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::path_pattern;
+use crate::sandbox::Reach;
 use crate::suspects::{RUNNERS, suspects};
 use crate::text_pattern::escape;
 
@@ -36,6 +37,8 @@ pub struct Subject {
     pub(crate) address: Option<Address>,
     /// What is done to files, if that is what the call is about.
     pub(crate) files: Option<Files>,
+    /// How far a command reaches.
+    pub(crate) reach: Reach,
 }
 
 impl Subject {
@@ -46,8 +49,16 @@ impl Subject {
     }
 
     fn clear(whole: String, parts: Vec<String>) -> Self {
-        let (suspects, clarity) = (Vec::new(), Clarity::Clear);
-        Self { whole, parts, suspects, clarity, general: None, address: None, files: None }
+        Self {
+            whole,
+            parts,
+            suspects: Vec::new(),
+            clarity: Clarity::Clear,
+            general: None,
+            address: None,
+            files: None,
+            reach: Reach::Inside,
+        }
     }
 
     /// Several texts.
@@ -72,6 +83,11 @@ impl Subject {
         Self { general, address: Some(address.clone()), ..Self::text(address.as_str()) }
     }
 
+    /// The same command, reaching that far.
+    pub(crate) fn reaching(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
     /// A shell's command line.
     #[must_use]
     pub fn command(line: &str) -> Self {
@@ -85,6 +101,7 @@ impl Subject {
                 clarity: Clarity::Clear,
                 address: None,
                 files: None,
+                reach: Reach::Inside,
                 whole,
             },
             Reading::Opaque => Self {
@@ -94,6 +111,7 @@ impl Subject {
                 clarity: Clarity::Opaque,
                 address: None,
                 files: None,
+                reach: Reach::Inside,
                 whole,
             },
         }

@@ -435,6 +435,7 @@ fn talked_to(room: &Path, script: &str) -> GuardedProgram {
         environment: vec![("GIVEN".into(), "a 'word'".into())],
         scrubbed: std::collections::BTreeSet::new(),
         stop_grace: Duration::from_millis(50),
+        confinement: None,
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<
         environment: program.environment,
         scrubbed: program.scrubbed,
         stop_grace: AFTER_SIGNAL,
+        confinement: None,
     };
     let GuardedChild { input, output, errors, life } = GuardedChild::start(guard, &guarded).await?;
     tokio::spawn(last.words.clone().drain(errors));

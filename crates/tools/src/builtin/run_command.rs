@@ -16,15 +16,17 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
+use windlass_sandbox::{Confinement, SandboxMode};
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
 use super::command_output::CommandOutput;
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
-use crate::guard::lock_path;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
+use crate::guard::{lock_path, temp_path};
+use crate::sandbox::{self, Reach};
 use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, Sandbox, Secrets, Subject, Tool, Workspace};
 
 /// How long a guard may take to kill what it guards, and how long its output may trail after it.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -64,6 +66,8 @@ pub struct Commands {
     pub output_kept: usize,
     /// Bytes of output at which a command is stopped.
     pub output_ceiling: u64,
+    /// The sandbox they run in; without one they can do whatever this user can.
+    pub sandbox: Option<Sandbox>,
 }
 
 impl Commands {
@@ -79,6 +83,7 @@ impl Commands {
             stop_grace: Duration::from_millis(200),
             output_kept: 1 << 20,
             output_ceiling: 256 << 20,
+            sandbox: None,
         }
     }
 }
@@ -87,6 +92,55 @@ impl Commands {
 struct Arguments {
     command: String,
     timeout_seconds: Option<u64>,
+    #[serde(default)]
+    network: bool,
+    sandbox: Option<Without>,
+}
+
+/// The one thing that can be said of the sandbox in a call.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Without {
+    Off,
+}
+
+impl Commands {
+    /// How far a call reaches that says this of itself. Without a sandbox all reach as far.
+    fn reach(&self, network: bool, sandbox: Option<Without>) -> Reach {
+        let held = self.sandbox.as_ref().zip(self.guard.as_ref()).is_some_and(|(sandbox, guard)| sandbox.holds(guard));
+        match (held, sandbox, network) {
+            (true, Some(Without::Off), _) => Reach::Outside,
+            (true, None, true) => Reach::Network,
+            (true, None, false) => Reach::Inside,
+            (false, _, _) => Reach::Unheld,
+        }
+    }
+
+    /// What a command is held to.
+    fn confinement(&self, reach: Reach, temp: PathBuf) -> Option<Confinement> {
+        self.sandbox.as_ref()?.confinement(self.guard.as_ref()?, reach, temp)
+    }
+
+    /// What a person who is asked is told of the sandbox.
+    fn told(&self, reach: Reach) -> String {
+        let (Some(sandbox), Some(guard)) = (&self.sandbox, &self.guard) else { return String::new() };
+        format!("\n{}", sandbox.told(guard, reach))
+    }
+}
+
+/// What a command is held to. Aside: the workspace is looked through, and other work has this thread too.
+async fn confinement(
+    commands: &Arc<Commands>,
+    network: bool,
+    sandbox: Option<Without>,
+    temp: PathBuf,
+) -> Result<Option<Confinement>, String> {
+    if commands.sandbox.is_none() {
+        return Ok(None);
+    }
+    let commands = Arc::clone(commands);
+    let work = move || commands.confinement(commands.reach(network, sandbox), temp);
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())
 }
 
 pub(super) struct RunCommand {
@@ -98,19 +152,32 @@ pub(super) struct RunCommand {
 impl RunCommand {
     pub(super) fn new(workspace: Arc<Workspace>, commands: Commands) -> Self {
         let (usual, most) = (commands.timeout.as_secs(), commands.timeout_ceiling.as_secs());
+        let mut properties = json!({
+            "command": {"type": "string", "minLength": 1, "description": "The command line, for `sh -c`."},
+            "timeout_seconds": {
+                "type": "integer", "minimum": 1,
+                "description": format!("How long it may take; {usual} if left out, {most} at most.")
+            }
+        });
+        let mut description = include_str!("run_command.md").to_owned();
+        if commands.sandbox.as_ref().is_some_and(|sandbox| sandbox.mode() != SandboxMode::Off) {
+            description = format!("{} {}", description.trim_end(), include_str!("run_command_sandbox.md"));
+            properties["network"] = json!({
+                "type": "boolean",
+                "description": "Whether it needs the network; the person may be asked. Only where it failed without."
+            });
+            properties["sandbox"] = json!({
+                "enum": ["off"],
+                "description": "Runs it outside the sandbox; the person is always asked. Only where it failed inside."
+            });
+        }
         let schema = json!({
             "type": "object",
-            "properties": {
-                "command": {"type": "string", "minLength": 1, "description": "The command line, for `sh -c`."},
-                "timeout_seconds": {
-                    "type": "integer", "minimum": 1,
-                    "description": format!("How long it may take; {usual} if left out, {most} at most.")
-                }
-            },
+            "properties": properties,
             "required": ["command"],
             "additionalProperties": false
         });
-        let spec = spec("run_command", include_str!("run_command.md"), EffectClass::Once, &schema);
+        let spec = spec("run_command", &description, EffectClass::Once, &schema);
         Self { spec, workspace, commands: Arc::new(commands) }
     }
 }
@@ -121,11 +188,12 @@ impl Tool for RunCommand {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(Subject::command(arguments.get("command")?.as_str()?))
+        let Arguments { command, network, sandbox, .. } = read(arguments.clone()).ok()?;
+        Some(Subject::command(&command).reaching(self.commands.reach(network, sandbox)))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { command, .. } = read(arguments.clone())?;
+        let Arguments { command, network, sandbox, .. } = read(arguments.clone())?;
         let length = command.chars().count();
         if length > LONGEST_SHOWN {
             return Err(format!(
@@ -134,7 +202,9 @@ impl Tool for RunCommand {
             ));
         }
         let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
-        Ok(Preview { title, body: format!("{command}\nin {}", self.workspace.root().display()), rule: None })
+        let told = self.commands.told(self.commands.reach(network, sandbox));
+        let body = format!("{command}\nin {}{told}", self.workspace.root().display());
+        Ok(Preview { title, body, rule: None })
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -150,7 +220,7 @@ impl Tool for RunCommand {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let Arguments { command, timeout_seconds } = match read(arguments) {
+        let Arguments { command, timeout_seconds, network, sandbox } = match read(arguments) {
             Ok(arguments) => arguments,
             Err(problem) => return invalid(problem),
         };
@@ -161,7 +231,17 @@ impl Tool for RunCommand {
             timeout_seconds.map_or(self.commands.timeout, Duration::from_secs).min(self.commands.timeout_ceiling);
         let (commands, directory) = (Arc::clone(&self.commands), self.workspace.root().to_owned());
         Box::pin(async move {
-            match Running::start(&commands, directory, command, &context) {
+            let lock = lock_path(&commands.lock_dir, context.session, context.call);
+            let confinement = confinement(&commands, network, sandbox, temp_path(&lock)).await;
+            let request = confinement.map(|confinement| Request {
+                command,
+                directory,
+                lock: Some(lock),
+                grace_ms: millis(commands.stop_grace),
+                input: Stdin::Nothing,
+                confinement,
+            });
+            match request.and_then(|request| Running::start(&commands, &request, &context)) {
                 Ok(running) => running.watch(&commands, &context, limit).await,
                 Err(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
             }
@@ -192,7 +272,9 @@ impl End {
         match self {
             Self::Reported(Report::Exited(code)) => Some(CommandExit::Code(*code)),
             Self::Reported(Report::Signalled(signal)) => Some(CommandExit::Signal(*signal)),
-            Self::Reported(Report::Started(_) | Report::Failed(_)) | Self::GuardLost | Self::GivenUp => None,
+            Self::Reported(Report::Started(_) | Report::Failed(_) | Report::Held { .. })
+            | Self::GuardLost
+            | Self::GivenUp => None,
         }
     }
 }
@@ -207,10 +289,12 @@ struct Running {
     _guard: tokio::process::Child,
     request: Option<String>,
     group: Option<i32>,
+    /// In the sandbox: what it had made and was taken away again.
+    held: Option<Vec<PathBuf>>,
 }
 
 impl Running {
-    fn start(commands: &Commands, directory: PathBuf, command: String, context: &CallContext) -> Result<Self, String> {
+    fn start(commands: &Commands, request: &Request, context: &CallContext) -> Result<Self, String> {
         let Some(guard) = &commands.guard else {
             return Err(
                 "Commands can't be run here: no guard program is configured. Whoever embeds Windlass must set \
@@ -218,21 +302,14 @@ impl Running {
                     .into(),
             );
         };
-        let lock = lock_path(&commands.lock_dir, context.session, context.call);
-        let request = Request {
-            command,
-            directory,
-            lock: Some(lock.clone()),
-            grace_ms: millis(commands.stop_grace),
-            input: Stdin::Nothing,
-        };
-        let request_line = serde_json::to_string(&request).map_err(|error| error.to_string())? + "\n";
+        let request_line = serde_json::to_string(request).map_err(|error| error.to_string())? + "\n";
+        let held = request.confinement.is_some();
         let started = std::fs::create_dir_all(&commands.lock_dir)
-            .and_then(|()| std::fs::File::create(&lock))
+            .and_then(|()| request.lock.as_ref().map(std::fs::File::create).transpose())
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
-        started.map_err(|error| {
+        started.map(|running| Self { held: held.then(Vec::new), ..running }).map_err(|error| {
             // If it can't be removed either, the next resume clears it away.
-            let _ = std::fs::remove_file(&lock);
+            let _ = request.lock.as_ref().map(std::fs::remove_file);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
         })
     }
@@ -262,6 +339,7 @@ impl Running {
             _guard: program.spawn()?,
             request: Some(request),
             group: None,
+            held: None,
         })
     }
 
@@ -327,6 +405,10 @@ impl Running {
                 self.group = Some(group);
                 None
             }
+            Some(Ok(Report::Held { removed, .. })) => {
+                self.held = Some(removed);
+                None
+            }
             Some(Ok(report)) => Some(End::Reported(report)),
             Some(Err(_)) | None => {
                 self.kill_group();
@@ -366,11 +448,16 @@ impl Running {
             ),
             (End::Reported(Report::Exited(code)), None) => (OutcomeKind::Ok, format!("exit code {code}")),
             (End::Reported(Report::Signalled(signal)), None) => (OutcomeKind::Ok, format!("ended by signal {signal}")),
-            (End::Reported(Report::Started(_)), None) => (OutcomeKind::InfrastructureError, "no end reported".into()),
+            (End::Reported(Report::Started(_) | Report::Held { .. }), None) => {
+                (OutcomeKind::InfrastructureError, "no end reported".into())
+            }
         };
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
-        Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]")) }
+        let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
+        let hint =
+            self.held.map(|removed| sandbox::hint(&removed, failed.then_some(output.as_str()))).unwrap_or_default();
+        Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }
 }
 

@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 
+use windlass_sandbox::Confinement;
+
 use super::handover;
 use super::wire::{Report, Request, STOP, Stdin};
 use crate::GuardProgram;
@@ -34,6 +36,8 @@ pub struct GuardedProgram {
     pub scrubbed: BTreeSet<OsString>,
     /// How long it has to end by itself when it is stopped.
     pub stop_grace: Duration,
+    /// What it is held to, if to anything.
+    pub confinement: Option<Confinement>,
 }
 
 /// A program that runs under its guard.
@@ -86,9 +90,10 @@ impl GuardedChild {
             lock: None,
             grace_ms: u64::try_from(program.stop_grace.as_millis()).unwrap_or(u64::MAX),
             input: Stdin::Passed,
+            confinement: program.confinement.clone(),
         };
         let line = serde_json::to_string(&request)? + "\n";
-        let sent = handover::send(&ours, &line.as_bytes()[..line.len().min(FIRST_PIECE)], read_input.as_fd())?;
+        let sent = handover::send(&ours, &line.as_bytes()[..line.len().min(FIRST_PIECE)], Some(read_input.as_fd()))?;
         drop(read_input);
         let mut command = tokio::process::Command::new(&guard.program);
         program.scrubbed.iter().for_each(|name| {
@@ -118,19 +123,20 @@ impl GuardedChild {
                 _guard: process,
             },
         };
-        child.open_gate().await?;
+        child.open_gate(program).await?;
         Ok(child)
     }
 
-    /// The first line of its input is the gate's; the program gets what comes after it.
-    async fn open_gate(&mut self) -> io::Result<()> {
+    /// The first line of its input is the gate's; the program gets what comes after it. In the sandbox there is
+    /// no gate.
+    async fn open_gate(&mut self, program: &GuardedProgram) -> io::Result<()> {
         match self.life.next_report().await {
             Some(Report::Started(group)) => {
                 self.life.group = Some(group);
-                self.input.write_all(b"\n").await
+                if program.confinement.is_some() { Ok(()) } else { self.input.write_all(b"\n").await }
             }
             Some(Report::Failed(problem)) => Err(io::Error::other(problem)),
-            Some(Report::Exited(_) | Report::Signalled(_)) | None => {
+            Some(Report::Exited(_) | Report::Signalled(_) | Report::Held { .. }) | None => {
                 Err(io::Error::other("its guard ended before it had begun"))
             }
         }
@@ -149,11 +155,15 @@ impl Lifeline {
         if let Some(end) = &self.end {
             return end.clone();
         }
-        let end = match self.next_report().await {
+        let mut report = self.next_report().await;
+        if let Some(Report::Held { .. }) = report {
+            report = self.next_report().await;
+        }
+        let end = match report {
             Some(Report::Exited(code)) => ChildEnd::Exited(code),
             Some(Report::Signalled(signal)) => ChildEnd::Signalled(signal),
             Some(Report::Failed(problem)) => ChildEnd::NotStarted(problem),
-            Some(Report::Started(_)) | None => {
+            Some(Report::Started(_) | Report::Held { .. }) | None => {
                 self.kill_group();
                 ChildEnd::GuardLost
             }
@@ -193,6 +203,7 @@ mod tests {
             environment: Vec::new(),
             scrubbed: BTreeSet::new(),
             stop_grace: Duration::ZERO,
+            confinement: None,
         };
         let output = std::process::Command::new("/bin/sh").args(["-c", &command_line(&program)]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "it's|$HOME `id` \\||a\nb|");

@@ -20,12 +20,12 @@ pub(super) struct Received {
     pub(super) input: Option<OwnedFd>,
 }
 
-/// Sends as much of `bytes` as goes at once, with `input`. Says how much went.
-pub(super) fn send(lifeline: &UnixStream, bytes: &[u8], input: BorrowedFd<'_>) -> io::Result<usize> {
-    let descriptors = [input];
+/// Sends as much of `bytes` as goes at once, with `input` if there is one. Says how much went.
+pub(super) fn send(lifeline: &UnixStream, bytes: &[u8], input: Option<BorrowedFd<'_>>) -> io::Result<usize> {
+    let descriptors: Vec<BorrowedFd<'_>> = input.into_iter().collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+    if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
         return Err(io::Error::other("no room for a descriptor"));
     }
     Ok(rustix::net::sendmsg(lifeline, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::empty())?)

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -18,6 +18,7 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::confined::{self, FirstProcess, Replies};
 use super::descendants;
 use super::handover::{self, Received};
 use super::wire::{Report, Request, STOP, Stdin};
@@ -45,6 +46,7 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
         return Ok(());
     };
     let request: Request = serde_json::from_slice(&line)?;
+    let prepared = confined::prepare(&request);
     stand_apart()?;
     let (signs, inbox) = channel();
     listen(BufReader::new(io::Cursor::new(rest).chain(lifeline.try_clone()?)), signs.clone());
@@ -59,12 +61,17 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     if is_gone(lifeline) {
         return unlock(&request);
     }
-    let report = match start(&request, input, lifeline) {
-        Ok(shell) => {
+    let report = match prepared.and_then(|()| start(&request, input, lifeline)) {
+        Ok((shell, replies)) => {
             reap(signs);
-            Watch { shell, grace: Duration::from_millis(request.grace_ms), inbox, status: None, empty: false }.finish()
+            let grace = Duration::from_millis(request.grace_ms);
+            let report = Watch { shell, grace, inbox, status: None, empty: false }.finish();
+            settle(&request, replies, report, lifeline)
         }
-        Err(error) => Report::Failed(error.to_string()),
+        Err(error) => {
+            request.confinement.as_ref().map(confined::clear_away);
+            Report::Failed(error.to_string())
+        }
     };
     unlock(&request)?;
     tell(lifeline, &report);
@@ -121,7 +128,23 @@ const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 /// A program that is talked to reads on where the gate's line ends; Windlass itself writes that line.
 const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
-fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io::Result<Pid> {
+/// The first process of the sandbox says how the command in it ended; what it may not leave is taken away.
+fn settle(request: &Request, replies: Option<Replies>, report: Report, lifeline: &UnixStream) -> Report {
+    let (Some(confinement), Some(replies)) = (&request.confinement, replies) else { return report };
+    let (landlock, end) = replies.read();
+    let removed = confined::clear_away(confinement);
+    if let Some(landlock) = landlock {
+        tell(lifeline, &Report::Held { landlock, removed });
+    }
+    end.unwrap_or(report)
+}
+
+fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io::Result<(Pid, Option<Replies>)> {
+    if let Some(confinement) = &request.confinement {
+        let mut first = FirstProcess::start(confinement)?;
+        let pid = started(&first.process, lifeline)?;
+        return Ok((pid, Some(first.hand_over(request, input)?)));
+    }
     let (gate, stdin) = match (request.input, input) {
         (Stdin::Nothing, _) => (GATE, Stdio::piped()),
         (Stdin::Passed, Some(input)) => (TALKING_GATE, Stdio::from(input)),
@@ -133,13 +156,18 @@ fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io
         .stdin(stdin)
         .process_group(0)
         .spawn()?;
-    let pid = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("no process id"))?;
-    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
+    let pid = started(&shell, lifeline)?;
     if let Some(mut gate) = shell.stdin.take() {
         // A shell that is gone already has its end reported.
         let _ = gate.write_all(b"\n");
     }
+    Ok((pid, None))
+}
+
+fn started(process: &Child, lifeline: &UnixStream) -> io::Result<Pid> {
+    let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("no process id"))?;
+    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
     Ok(pid)
 }
 

@@ -41,6 +41,11 @@ pub(crate) fn lock_path(lock_dir: &Path, session: SessionId, call: CallId) -> Pa
     lock_dir.join(format!("{session}.{call}.lock"))
 }
 
+/// The temporary folder of a call in the sandbox, beside its lock.
+pub(crate) fn temp_path(lock: &Path) -> PathBuf {
+    lock.with_extension("tmp")
+}
+
 /// Waits, up to `patience`, until no command that an earlier process started for `session` is
 /// running or can still start. To be called before a session is resumed, by whoever owns it. Blocks,
 /// though nearly always for no time at all. Says how many lock files there were.
@@ -69,7 +74,9 @@ fn locks_of(lock_dir: &Path, session: SessionId) -> io::Result<Vec<PathBuf>> {
     let mut locks = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&prefix) && name.ends_with(".lock") {
             locks.push(entry.path());
         }
     }
@@ -84,10 +91,14 @@ fn is_free(lock: &Path) -> io::Result<bool> {
         file => file?,
     };
     match file.try_lock() {
-        Ok(()) => match std::fs::remove_file(lock) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(true),
-        },
+        Ok(()) => {
+            // Of a guard that was killed; if it can't be removed, it is in nobody's way.
+            let _ = std::fs::remove_dir_all(temp_path(lock));
+            match std::fs::remove_file(lock) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                Ok(()) | Err(_) => Ok(true),
+            }
+        }
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use windlass_sandbox::Confinement;
 
 /// The line that asks a guard to stop its command.
 pub(crate) const STOP: &str = "stop";
@@ -22,6 +23,9 @@ pub(crate) struct Request {
     /// What it reads.
     #[serde(default)]
     pub(crate) input: Stdin,
+    /// What it is held to, if to anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confinement: Option<Confinement>,
 }
 
 /// What a guarded command reads.
@@ -41,6 +45,13 @@ pub(crate) enum Stdin {
 pub(crate) enum Report {
     /// The shell runs, under this process id, which is its group's too.
     Started(i32),
+    /// A command in the sandbox has ended; its end follows.
+    Held {
+        /// The version of Landlock that held it; 0 is none.
+        landlock: u8,
+        /// What it had made and was taken away.
+        removed: Vec<PathBuf>,
+    },
     /// It could not be started.
     Failed(String),
     /// It exited with this code, and nothing it started is left.

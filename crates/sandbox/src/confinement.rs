@@ -1,0 +1,78 @@
+//! What a command is held to, as plain data: it travels to the guard process with the request.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What the person wants of the sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxMode {
+    /// No sandbox.
+    Off,
+    /// Commands write in the workspace and a temporary folder of their own.
+    #[default]
+    Workspace,
+    /// Commands write in a temporary folder of their own only.
+    ReadOnly,
+}
+
+impl SandboxMode {
+    /// Every mode, the loosest first.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Workspace, Self::ReadOnly];
+
+    /// As people type it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Workspace => "workspace",
+            Self::ReadOnly => "read-only",
+        }
+    }
+}
+
+/// Whether a command may talk to other machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// It has a loopback device of its own, and nothing else.
+    #[default]
+    Off,
+    /// As Windlass itself.
+    On,
+}
+
+/// What stands between a command and the rest of the machine besides Landlock and seccomp.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Walls {
+    /// User, mount, process and network namespaces that the guard makes itself.
+    #[default]
+    Namespaces,
+    /// The same, made by this bubblewrap.
+    Bubblewrap(PathBuf),
+    /// Nothing: this kernel lets us have no namespaces.
+    Landlock,
+}
+
+/// What a command is held to. All paths are absolute and without links.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// What holds it.
+    pub walls: Walls,
+    /// Folders it may write in.
+    pub writable: Vec<PathBuf>,
+    /// What is in them and may not be changed nevertheless.
+    pub protected: Vec<PathBuf>,
+    /// What is not there, and is taken away if the command has made it.
+    pub absent: Vec<PathBuf>,
+    /// What it may not read.
+    pub unreadable: Vec<PathBuf>,
+    /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN`]).
+    pub readable: Vec<PathBuf>,
+    /// Its own temporary folder; what it finds at `/tmp`.
+    pub temp: PathBuf,
+    /// Whether it may talk to other machines.
+    pub network: Network,
+}

@@ -1,0 +1,39 @@
+//! The sandbox commands run in (X3): what a command may write, read and reach, enforced by the kernel.
+//!
+//! The protocol. [`Surroundings`] say where commands run and what the person has set; a [`Confinement`] is what
+//! one command is held to, plain data that travels to its guard process. There, on Linux, [`enter_user`],
+//! [`leave`] and [`confine`] put it into effect, each in its place; on macOS [`seatbelt_profile`] is handed to
+//! `sandbox-exec`. [`Support`] says what this machine can enforce: it is found out by confining a command that
+//! does nothing, never assumed.
+//!
+//! ```
+//! use std::path::PathBuf;
+//! use windlass_sandbox::{Closed, Network, Surroundings, Walls};
+//!
+//! let surroundings = Surroundings { workspace: PathBuf::from("/src/app"), ..Surroundings::default() };
+//! let confinement =
+//!     surroundings.confinement(Walls::Namespaces, Network::Off, PathBuf::from("/var/tmp/a"), &|_| Closed::No);
+//! assert_eq!(confinement.map(|held| held.writable), Some(vec![PathBuf::from("/src/app")]));
+//! ```
+
+#![deny(missing_docs)]
+
+mod bubblewrap;
+mod confinement;
+mod lack;
+#[cfg(target_os = "linux")]
+mod linux;
+mod places;
+mod protected;
+mod support;
+mod surroundings;
+
+pub use bubblewrap::bubblewrap_arguments;
+pub use confinement::{Confinement, Network, SandboxMode, Walls};
+pub use lack::{Lack, lacked};
+#[cfg(target_os = "linux")]
+pub use linux::{confine, enter_user, leave};
+pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
+pub use protected::PROTECTED;
+pub use support::{Support, told};
+pub use surroundings::{Closed, Surroundings};

@@ -1,0 +1,97 @@
+//! Landlock: the second wall, and the only one where there are no namespaces. The kernel refuses what is not
+//! on the list, whoever the user is.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, Scope,
+};
+
+use crate::Confinement;
+use crate::Walls;
+
+/// The newest version this file was written for; what the kernel lacks of it is left out, and told by
+/// [`crate::Support`].
+const NEWEST: ABI = ABI::V9;
+
+/// Where every command may write, where it is there: devices of its own, or those of the machine that do no
+/// harm.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
+
+/// Restricts this thread and what it starts. Answers the version of Landlock that does so; 0 is none.
+pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
+    let write = AccessFs::from_all(NEWEST);
+    let read = AccessFs::from_read(NEWEST);
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(write)
+        .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
+        .and_then(Ruleset::create)
+        .map_err(io::Error::other)?;
+    let readable = match confinement.walls {
+        Walls::Namespaces | Walls::Bubblewrap(_) => vec![PathBuf::from("/")],
+        Walls::Landlock => around(Path::new("/"), &confinement.unreadable),
+    };
+    let writable = confinement.writable.iter().chain([&confinement.temp]).cloned();
+    let devices = DEVICES.iter().map(PathBuf::from);
+    let tmp =
+        Path::new(crate::places::TEMP).canonicalize().into_iter().filter(|_| confinement.walls != Walls::Landlock);
+    let all = readable.into_iter().map(|path| (path, read));
+    for (path, access) in all.chain(writable.chain(devices).chain(tmp).map(|path| (path, write))) {
+        // What is not there needs no rule.
+        let Ok(handle) = PathFd::new(&path) else { continue };
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
+        rules = rules.add_rule(PathBeneath::new(handle, access)).map_err(io::Error::other)?;
+    }
+    let status = rules.restrict_self().map_err(io::Error::other)?;
+    Ok(match status.landlock {
+        LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
+        LandlockStatus::Available { effective_abi, .. } => effective_abi as u8,
+    })
+}
+
+/// Everything below `folder` except what is in `left_out`, as few paths as can be.
+fn around(folder: &Path, left_out: &[PathBuf]) -> Vec<PathBuf> {
+    if left_out.iter().any(|path| path == folder) {
+        return Vec::new();
+    }
+    if !left_out.iter().any(|path| path.starts_with(folder)) {
+        return vec![folder.to_owned()];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_symlink()))
+        .flat_map(|entry| around(&entry.path(), left_out))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves X3
+    #[test]
+    fn what_may_be_read_is_everything_but_what_may_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["a/x", "a/y", "b/z"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let mut paths = around(&root, &[root.join("a/x")]);
+        paths.sort();
+        assert_eq!(paths, [root.join("a/y"), root.join("b")]);
+        assert_eq!(around(&root, &[]), [root]);
+    }
+}

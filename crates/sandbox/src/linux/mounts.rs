@@ -1,0 +1,202 @@
+//! What a command sees of the file system: all of it read-only, except what it may write; devices, processes
+//! and a temporary folder of its own; nothing where secrets are.
+//!
+//! A folder on the way to a protected path is mounted onto itself too: a mount point can't be renamed, so
+//! nobody moves the folder away and puts another in its place.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+};
+
+use super::Step;
+use crate::Confinement;
+use crate::places::{DEVICES, HIDDEN, TEMP};
+
+/// What lies over a file or a folder that may not be read.
+const NO_FILE: &str = "/dev/.hidden/file";
+const NO_FOLDER: &str = "/dev/.hidden/folder";
+
+/// Builds what `confinement` says. This process is the first of its process namespace.
+pub(crate) fn build(confinement: &Confinement) -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("make mounts private")?;
+    let before = mount_points()?;
+    for folder in confinement.writable.iter().chain([&confinement.temp]) {
+        mount_bind_recursive(folder, folder).step_at("open", folder)?;
+    }
+    let kept = kept(confinement)?;
+    let temp = hold(&confinement.temp)?;
+    make_read_only(&before, confinement);
+    let devices = hold_devices();
+    tmpfs("/dev", c"mode=755")?;
+    fill_devices(&devices)?;
+    for folder in HIDDEN.iter().map(Path::new).filter(|folder| folder.is_dir()) {
+        tmpfs(folder, c"mode=755")?;
+        show_again(folder, &kept)?;
+        remount(folder, StatVfsMountFlags::RDONLY)?;
+    }
+    if let Ok(folder) = Path::new(TEMP).canonicalize() {
+        mount_bind(path_of(&temp), &folder).step_at("make", &folder)?;
+        show_again(&folder, &kept)?;
+    }
+    remount("/dev", StatVfsMountFlags::RDONLY)?;
+    subtract(confinement)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    mount("proc", "/proc", "proc", flags, None).step("mount /proc")
+}
+
+/// A file or folder that stays within reach while its path is hidden.
+struct Held {
+    path: PathBuf,
+    handle: File,
+}
+
+fn hold(path: &Path) -> io::Result<Held> {
+    let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).step_at("find", path)?;
+    Ok(Held { path: path.to_owned(), handle: handle.into() })
+}
+
+fn path_of(held: &Held) -> String {
+    format!("/proc/self/fd/{}", held.handle.as_raw_fd())
+}
+
+/// What must be seen again after the folder it is in was hidden.
+fn kept(confinement: &Confinement) -> io::Result<Vec<Held>> {
+    let hidden = |path: &&PathBuf| HIDDEN.iter().chain([&TEMP]).any(|folder| path.starts_with(folder));
+    let there = confinement.writable.iter().chain(confinement.readable.iter().filter(|path| path.exists()));
+    there.filter(hidden).map(|path| hold(path)).collect()
+}
+
+fn show_again(folder: &Path, kept: &[Held]) -> io::Result<()> {
+    for held in kept.iter().filter(|held| held.path.starts_with(folder) && held.path != folder) {
+        let is_folder = held.handle.metadata()?.is_dir();
+        if let Some(parent) = held.path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        if is_folder {
+            fs::create_dir_all(&held.path)?;
+        } else {
+            File::create(&held.path)?;
+        }
+        mount_bind_recursive(path_of(held), &held.path).step_at("show", &held.path)?;
+    }
+    Ok(())
+}
+
+/// Where anything is mounted, from the kernel's own list. A space in a name is written `\040` there.
+fn mount_points() -> io::Result<Vec<PathBuf>> {
+    let list = fs::read_to_string("/proc/self/mountinfo").step("list mounts")?;
+    let point = |line: &str| Some(PathBuf::from(unescape(line.split(' ').nth(4)?)));
+    Ok(list.lines().filter_map(point).collect())
+}
+
+fn unescape(field: &str) -> String {
+    ["\\040 ", "\\011\t", "\\012\n", "\\134\\"]
+        .iter()
+        .fold(field.to_owned(), |text, pair| text.replace(&pair[..4], &pair[4..]))
+}
+
+/// Whatever can't be made read-only (a mount that lies under another) stays as it is: Landlock refuses to
+/// write there.
+fn make_read_only(mounts: &[PathBuf], confinement: &Confinement) {
+    let writable = |path: &&PathBuf| confinement.writable.iter().any(|folder| path.starts_with(folder));
+    for path in mounts.iter().filter(|path| !writable(path)) {
+        let _ = remount(path, StatVfsMountFlags::RDONLY);
+    }
+}
+
+/// Mounts again with these flags besides those it has, for those a user namespace may not take away.
+fn remount(path: impl AsRef<Path>, more: StatVfsMountFlags) -> io::Result<()> {
+    let path = path.as_ref();
+    let flags = rustix::fs::statvfs(path).step_at("look at", path)?.f_flag | more;
+    let pairs = [
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let flags =
+        pairs.iter().filter(|(have, _)| flags.contains(*have)).fold(MountFlags::BIND, |all, (_, flag)| all | *flag);
+    mount_remount(path, flags, "").step_at("make read-only", path)
+}
+
+fn tmpfs(path: impl AsRef<Path>, data: &std::ffi::CStr) -> io::Result<()> {
+    let path = path.as_ref();
+    mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, data).step_at("hide", path)
+}
+
+fn hold_devices() -> Vec<Held> {
+    DEVICES.iter().filter_map(|name| hold(&Path::new("/dev").join(name)).ok()).collect()
+}
+
+fn fill_devices(devices: &[Held]) -> io::Result<()> {
+    for device in devices {
+        File::create(&device.path)?;
+        mount_bind(path_of(device), &device.path).step_at("show", &device.path)?;
+    }
+    for (name, target) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
+        symlink(format!("/proc/self/{target}"), Path::new("/dev").join(name))?;
+    }
+    fs::create_dir("/dev/pts")?;
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620").step("make /dev/pts")?;
+    symlink("pts/ptmx", "/dev/ptmx")?;
+    fs::create_dir("/dev/shm")?;
+    tmpfs("/dev/shm", c"mode=1777")?;
+    fs::create_dir_all(NO_FOLDER)?;
+    File::create(NO_FILE)?;
+    for hidden in [NO_FILE, NO_FOLDER] {
+        fs::set_permissions(hidden, std::os::unix::fs::PermissionsExt::from_mode(0o000))?;
+    }
+    Ok(())
+}
+
+/// Takes away writing from what is protected, and everything from what may not be read.
+fn subtract(confinement: &Confinement) -> io::Result<()> {
+    let mut pinned = BTreeSet::new();
+    for path in confinement.protected.iter().filter(|path| is_plain(path)) {
+        pin_parents(path, confinement, &mut pinned)?;
+        mount_bind_recursive(path, path).step_at("protect", path)?;
+        remount(path, StatVfsMountFlags::RDONLY)?;
+    }
+    for path in confinement.unreadable.iter().filter(|path| is_plain(path)) {
+        // The workspace may lie in a folder that is not for reading.
+        if confinement.writable.iter().any(|folder| folder.starts_with(path)) {
+            continue;
+        }
+        pin_parents(path, confinement, &mut pinned)?;
+        mount_bind(if path.is_dir() { NO_FOLDER } else { NO_FILE }, path).step_at("hide", path)?;
+    }
+    Ok(())
+}
+
+/// Something other than a link can be mounted over.
+fn is_plain(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !found.is_symlink())
+}
+
+fn pin_parents(path: &Path, confinement: &Confinement, pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let Some(root) = confinement.writable.iter().find(|folder| path.starts_with(folder)) else { return Ok(()) };
+    let between: Vec<&Path> = path.ancestors().skip(1).take_while(|parent| parent != root).collect();
+    for folder in between.into_iter().rev() {
+        if pinned.insert(folder.to_owned()) {
+            mount_bind_recursive(folder, folder).step_at("hold", folder)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_with_blanks_are_read_as_they_are() {
+        assert_eq!(super::unescape("/a\\040b\\134c"), "/a b\\c");
+    }
+}

@@ -1,0 +1,161 @@
+//! Which system calls a command may not make: those that reach into the kernel or past the other walls, and
+//! that no build, test or script needs.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+
+use crate::{Confinement, Network, Walls};
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Refused whatever their arguments are.
+const REFUSED: &[c_long] = &[
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_setns,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_syslog,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
+];
+
+/// Answered as if this kernel did not have them, so that callers use the older call, whose arguments can be
+/// looked at.
+const UNKNOWN: &[c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
+
+/// Namespaces of any kind.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWCGROUP,
+];
+
+/// On x86-64 most calls have a second number with this bit, for programs with short pointers.
+const SHORT_POINTERS: i64 = 0x4000_0000;
+
+/// Restricts this thread and what it starts.
+pub(crate) fn restrict(confinement: &Confinement) -> io::Result<()> {
+    for (rules, errno) in [(refused(confinement)?, libc::EPERM), (unknown(), libc::ENOSYS)] {
+        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+        let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or_default());
+        let filter = SeccompFilter::new(both_numbers(rules), SeccompAction::Allow, action, arch);
+        let program: BpfProgram = filter.and_then(BpfProgram::try_from).map_err(io::Error::other)?;
+        seccompiler::apply_filter(&program).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn unknown() -> Rules {
+    UNKNOWN.iter().map(|call| (*call, Vec::new())).collect()
+}
+
+fn both_numbers(rules: Rules) -> Rules {
+    let second = if cfg!(target_arch = "x86_64") { rules.clone() } else { Rules::new() };
+    second.into_iter().map(|(call, rules)| (call | SHORT_POINTERS, rules)).chain(rules).collect()
+}
+
+fn refused(confinement: &Confinement) -> io::Result<Rules> {
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let mut refuse = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
+        rules.entry(call).or_default().push(rule(conditions)?);
+        Ok(())
+    };
+    for flag in NAMESPACES {
+        let flag = u64::from(flag.cast_unsigned());
+        refuse(libc::SYS_unshare, &[(0, SeccompCmpOp::MaskedEq(flag), flag)])?;
+        refuse(libc::SYS_clone, &[(0, SeccompCmpOp::MaskedEq(flag), flag)])?;
+    }
+    // Typing into somebody's terminal.
+    for request in [libc::TIOCSTI, libc::TIOCLINUX] {
+        refuse(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request & 0xffff_ffff)])?;
+    }
+    let set_user = u64::from(libc::S_ISUID);
+    for (call, mode) in MODES {
+        refuse(*call, &[(*mode, SeccompCmpOp::MaskedEq(set_user), set_user)])?;
+    }
+    let create = u64::from(libc::O_CREAT.cast_unsigned());
+    for (call, flags) in OPENS {
+        let creates = (*flags, SeccompCmpOp::MaskedEq(create), create);
+        refuse(*call, &[creates, (flags + 1, SeccompCmpOp::MaskedEq(set_user), set_user)])?;
+    }
+    let allowed: &[i32] = match (&confinement.walls, confinement.network) {
+        (Walls::Landlock, Network::Off) => &[libc::AF_UNIX, libc::AF_NETLINK],
+        (Walls::Namespaces | Walls::Bubblewrap(_), _) | (Walls::Landlock, Network::On) => {
+            &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
+        }
+    };
+    let others: Vec<_> =
+        allowed.iter().map(|family| (0, SeccompCmpOp::Ne, u64::from(family.cast_unsigned()))).collect();
+    refuse(libc::SYS_socket, &others)?;
+    Ok(rules)
+}
+
+/// The calls that set a file's mode, and which argument it is.
+#[cfg(target_arch = "x86_64")]
+const MODES: &[(c_long, u8)] = &[
+    (libc::SYS_chmod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_creat, 1),
+    (libc::SYS_mknod, 1),
+    (libc::SYS_mknodat, 2),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const MODES: &[(c_long, u8)] =
+    &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_fchmodat2, 2), (libc::SYS_mknodat, 2)];
+
+/// The calls that may create a file with a mode, and which argument has their flags; the mode is the next.
+#[cfg(target_arch = "x86_64")]
+const OPENS: &[(c_long, u8)] = &[(libc::SYS_open, 1), (libc::SYS_openat, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS: &[(c_long, u8)] = &[(libc::SYS_openat, 2)];
+
+fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
+    let condition = |(index, operator, value): &(u8, SeccompCmpOp, u64)| {
+        SeccompCondition::new(*index, SeccompCmpArgLen::Dword, operator.clone(), *value)
+    };
+    let conditions: Result<Vec<_>, _> = conditions.iter().map(condition).collect();
+    conditions.and_then(SeccompRule::new).map_err(io::Error::other)
+}

@@ -1,0 +1,158 @@
+//! Where commands run, and what a confinement follows from: the workspace, the home folder, what the person
+//! has added.
+
+use std::path::{Path, PathBuf};
+
+use crate::places::{HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS};
+use crate::protected;
+use crate::{Confinement, Network, SandboxMode, Walls};
+
+/// Where commands run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// What the person wants.
+    pub mode: SandboxMode,
+    /// The folder they run in, links resolved.
+    pub workspace: PathBuf,
+    /// Whose secrets are kept from them.
+    pub home: Option<PathBuf>,
+    /// Folders they may write in besides.
+    pub writable: Vec<PathBuf>,
+    /// What they may read although it is on the list of secrets.
+    pub readable: Vec<PathBuf>,
+    /// What they may not read besides.
+    pub unreadable: Vec<PathBuf>,
+}
+
+/// What rules say about a path in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// It may not be read, nor written.
+    ToReading,
+    /// It may not be written.
+    ToWriting,
+    /// No rule closes it.
+    No,
+}
+
+impl Surroundings {
+    /// What a command is held to that has `temp` for itself; nothing in mode `off`. `closed` is asked about
+    /// what is in the workspace.
+    pub fn confinement(
+        &self,
+        walls: Walls,
+        network: Network,
+        temp: PathBuf,
+        closed: &dyn Fn(&Path) -> Closed,
+    ) -> Option<Confinement> {
+        let found = protected::look(&self.workspace, &|path| closed(path) != Closed::No);
+        let (writable, protected, absent) = match self.mode {
+            SandboxMode::Off => return None,
+            SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
+            SandboxMode::Workspace => (self.writable_folders(network), found.there, found.absent),
+        };
+        let (hidden, fixed): (Vec<_>, Vec<_>) =
+            found.chosen.into_iter().partition(|path| closed(path) == Closed::ToReading);
+        let protected = if writable.is_empty() { protected } else { [protected, fixed].concat() };
+        let mut unreadable = self.secrets();
+        unreadable.extend(hidden);
+        let readable = SEEN.iter().map(PathBuf::from).chain([self.workspace.clone()]).chain(self.readable.clone());
+        Some(Confinement {
+            walls,
+            writable,
+            protected,
+            absent,
+            unreadable,
+            readable: readable.collect(),
+            temp,
+            network,
+        })
+    }
+
+    fn writable_folders(&self, network: Network) -> Vec<PathBuf> {
+        let caches = match network {
+            Network::Off => &[],
+            Network::On => PACKAGE_CACHES,
+        };
+        let home = self.home.iter().flat_map(|home| caches.iter().map(|cache| home.join(cache)));
+        let more = self.writable.iter().cloned().chain(home).filter_map(|path| path.canonicalize().ok());
+        let mut folders = vec![self.workspace.clone()];
+        for path in more {
+            if !folders.iter().any(|folder| path.starts_with(folder)) {
+                folders.push(path);
+            }
+        }
+        folders
+    }
+
+    /// What may not be read, as it is without links, and what is there only.
+    fn secrets(&self) -> Vec<PathBuf> {
+        let home = self.home.iter().flat_map(|home| HOME_SECRETS.iter().map(|name| home.join(name)));
+        let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
+        let readable: Vec<PathBuf> = self.readable.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mut secrets: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
+        secrets.retain(|path| !readable.iter().any(|open| path.starts_with(open)));
+        secrets.sort();
+        secrets.dedup();
+        secrets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings() -> (tempfile::TempDir, Surroundings) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["home/.ssh", "home/.aws", "home/.cargo/registry", "work/secrets", "more"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        std::fs::write(root.join("work/AGENTS.md"), "").unwrap();
+        let (home, writable) = (Some(root.join("home")), vec![root.join("more"), root.join("none")]);
+        let surroundings = Surroundings { workspace: root.join("work"), home, writable, ..Surroundings::default() };
+        (folder, surroundings)
+    }
+
+    fn confinement(surroundings: &Surroundings, network: Network) -> Option<Confinement> {
+        let closed = |path: &Path| if path.ends_with("secrets") { Closed::ToReading } else { Closed::No };
+        surroundings.confinement(Walls::Namespaces, network, PathBuf::from("/t"), &closed)
+    }
+
+    // proves X3
+    #[test]
+    fn a_mode_says_what_is_written_and_off_says_nothing() {
+        let (folder, mut surroundings) = surroundings();
+        let root = folder.path().canonicalize().unwrap();
+        let workspace = confinement(&surroundings, Network::Off).unwrap();
+        assert_eq!(workspace.writable, [root.join("work"), root.join("more")]);
+        assert_eq!(workspace.protected, [root.join("work/AGENTS.md")]);
+        assert!(workspace.unreadable.contains(&root.join("work/secrets")));
+        surroundings.mode = SandboxMode::ReadOnly;
+        let read_only = confinement(&surroundings, Network::Off).unwrap();
+        assert_eq!((read_only.writable, read_only.absent), (Vec::new(), Vec::new()));
+        surroundings.mode = SandboxMode::Off;
+        assert_eq!(confinement(&surroundings, Network::Off), None);
+    }
+
+    // proves X3
+    #[test]
+    fn secrets_of_the_home_folder_are_kept_unless_the_person_opens_one() {
+        let (folder, mut surroundings) = surroundings();
+        let home = folder.path().canonicalize().unwrap().join("home");
+        let hidden = confinement(&surroundings, Network::Off).unwrap().unreadable;
+        assert!(hidden.contains(&home.join(".ssh")) && hidden.contains(&home.join(".aws")));
+        surroundings.readable = vec![home.join(".aws")];
+        let hidden = confinement(&surroundings, Network::Off).unwrap().unreadable;
+        assert!(hidden.contains(&home.join(".ssh")) && !hidden.contains(&home.join(".aws")));
+    }
+
+    // proves X3
+    #[test]
+    fn package_caches_are_written_where_the_network_is_granted() {
+        let (folder, surroundings) = surroundings();
+        let cache = folder.path().canonicalize().unwrap().join("home/.cargo/registry");
+        assert!(!confinement(&surroundings, Network::Off).unwrap().writable.contains(&cache));
+        assert!(confinement(&surroundings, Network::On).unwrap().writable.contains(&cache));
+    }
+}

@@ -1,0 +1,179 @@
+//! The guard's side of a command in the sandbox. The guard stays outside: it starts the sandbox's first
+//! process ([`super::first_process`]), hands it the request over a socket, and hears from it how the command
+//! ended. What is left afterwards is cleared away here, where the command can't reach.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use windlass_sandbox::{Confinement, Network, Walls};
+
+use super::handover;
+use super::wire::{Report, Request};
+
+/// The last argument that makes a guard program the first process of a sandbox.
+pub(super) const FIRST_PROCESS: &str = "first-process";
+
+/// What must be done while the guard has no threads.
+pub(super) fn prepare(request: &Request) -> io::Result<()> {
+    match request.confinement.as_ref().map(|confinement| &confinement.walls) {
+        Some(Walls::Namespaces) => platform::enter_user(),
+        Some(Walls::Bubblewrap(_) | Walls::Landlock) | None => Ok(()),
+    }
+}
+
+/// The first process of a sandbox, waiting for its request.
+pub(super) struct FirstProcess {
+    pub(super) process: Child,
+    channel: UnixStream,
+}
+
+impl FirstProcess {
+    /// Starts it, in a process group of its own.
+    pub(super) fn start(confinement: &Confinement) -> io::Result<Self> {
+        std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)?;
+        let (channel, theirs) = UnixStream::pair()?;
+        let mut command = platform::command(confinement)?;
+        command.stdin(OwnedFd::from(theirs)).process_group(0);
+        let process = match confinement.walls {
+            Walls::Namespaces => start_apart(command, confinement.network)?,
+            Walls::Bubblewrap(_) | Walls::Landlock => command.spawn()?,
+        };
+        Ok(Self { process, channel })
+    }
+
+    /// Sends it what it is to run, and what that reads.
+    pub(super) fn hand_over(&mut self, request: &Request, input: Option<OwnedFd>) -> io::Result<Replies> {
+        let line = serde_json::to_string(request)? + "\n";
+        let sent = handover::send(&self.channel, line.as_bytes(), input.as_ref().map(AsFd::as_fd))?;
+        self.channel.write_all(&line.as_bytes()[sent..])?;
+        Ok(Replies(self.channel.try_clone()?))
+    }
+}
+
+/// Starts `command` from a thread that has left the namespaces of the machine. The thread lives as long as the
+/// guard: what it started dies with it.
+fn start_apart(mut command: Command, network: Network) -> io::Result<Child> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let started = platform::leave(network).and_then(|()| command.spawn());
+        drop(command);
+        if sender.send(started).is_ok() {
+            loop {
+                thread::park();
+            }
+        }
+    });
+    receiver.recv().map_err(io::Error::other)?
+}
+
+/// What the first process says before it ends.
+pub(super) struct Replies(UnixStream);
+
+impl Replies {
+    /// How it went, once the first process has ended: what held the command, and its end. Where it was killed
+    /// it has said neither.
+    pub(super) fn read(self) -> (Option<u8>, Option<Report>) {
+        let (mut landlock, mut end) = (None, None);
+        for line in BufReader::new(self.0).lines().map_while(Result::ok) {
+            match serde_json::from_str(&line) {
+                Ok(Report::Held { landlock: version, .. }) => landlock = Some(version),
+                Ok(report) => end = Some(report),
+                Err(_) => {}
+            }
+        }
+        (landlock, end)
+    }
+}
+
+/// Takes away what the command may not leave behind, and its temporary folder. Answers what was protected and
+/// new. Nothing of the command runs any more, and the folders these paths are in were there before it.
+pub(super) fn clear_away(confinement: &Confinement) -> Vec<PathBuf> {
+    let _ = remove(&confinement.temp);
+    confinement.absent.iter().filter(|path| remove(path).is_ok()).cloned().collect()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata()?.is_dir() {
+        true => std::fs::remove_dir_all(path),
+        false => std::fs::remove_file(path),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod platform {
+    use std::process::Command;
+
+    use windlass_sandbox::{Confinement, Walls, bubblewrap_arguments};
+
+    use super::{FIRST_PROCESS, io};
+
+    pub(super) use windlass_sandbox::{enter_user, leave};
+
+    /// The first process: this program again, with the arguments it was started with itself.
+    pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
+        let program = std::env::current_exe()?;
+        let mut command = match &confinement.walls {
+            Walls::Namespaces | Walls::Landlock => Command::new(&program),
+            Walls::Bubblewrap(bubblewrap) => {
+                let mut command = Command::new(bubblewrap);
+                command.args(bubblewrap_arguments(confinement, &program)).arg(&program);
+                command
+            }
+        };
+        command.args(std::env::args_os().skip(1)).arg(FIRST_PROCESS);
+        Ok(command)
+    }
+}
+
+#[cfg(target_os = "macos")]
+mod platform {
+    use std::process::Command;
+
+    use windlass_sandbox::{Confinement, Network, seatbelt_profile};
+
+    use super::{FIRST_PROCESS, io};
+
+    pub(super) fn enter_user() -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn leave(_: Network) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The first process, already held by the profile it is started with.
+    pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
+        let mut command = Command::new("/usr/bin/sandbox-exec");
+        command.arg("-p").arg(seatbelt_profile(confinement)).arg(std::env::current_exe()?);
+        command.args(std::env::args_os().skip(1)).arg(FIRST_PROCESS);
+        Ok(command)
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod platform {
+    use std::process::Command;
+
+    use windlass_sandbox::{Confinement, Network};
+
+    use super::io;
+
+    pub(super) fn enter_user() -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn leave(_: Network) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn command(_: &Confinement) -> io::Result<Command> {
+        Err(io::Error::other("there is no sandbox for this operating system"))
+    }
+}

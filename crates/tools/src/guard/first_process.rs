@@ -1,0 +1,116 @@
+//! The first process of a sandbox: it confines itself, starts the command, reaps what the command leaves
+//! behind, and says how it ended. When it ends, the kernel kills whatever is left in its namespace.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Pid, WaitOptions, WaitStatus};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use windlass_sandbox::{Confinement, WAYS_OUT, Walls};
+
+use super::handover::{self, Received};
+use super::wire::{Report, Request, Stdin};
+
+/// What tells a program that it runs in the sandbox.
+const MARK: &str = "WINDLASS_SANDBOX";
+
+/// Serves the request that comes over its standard input.
+pub(super) fn run() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let stopping = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stopping))?;
+    }
+    let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let Some(Received { line, input, .. }) = handover::receive(&channel)? else {
+        // The guard is gone.
+        return Ok(());
+    };
+    let request: Request = serde_json::from_slice(&line)?;
+    let report = match start(&request, input, &channel) {
+        Ok(shell) => await_end(shell, &stopping),
+        Err(error) => Report::Failed(error.to_string()),
+    };
+    tell(&channel, &report);
+    Ok(())
+}
+
+fn tell(mut channel: &UnixStream, report: &Report) {
+    let line = serde_json::to_string(report).unwrap_or_default() + "\n";
+    // A guard that is gone has killed this process, or will.
+    let _ = channel.write_all(line.as_bytes());
+}
+
+fn start(request: &Request, input: Option<OwnedFd>, channel: &UnixStream) -> io::Result<Pid> {
+    let confinement = request.confinement.as_ref().ok_or_else(|| io::Error::other("no confinement was sent"))?;
+    let stdin = match (request.input, input) {
+        (Stdin::Nothing, _) => Stdio::null(),
+        (Stdin::Passed, Some(input)) => Stdio::from(input),
+        (Stdin::Passed, None) => return Err(io::Error::other("no input came with the request")),
+    };
+    let landlock = confine(confinement)?;
+    tell(channel, &Report::Held { landlock, removed: Vec::new() });
+    let mut shell = Command::new("/bin/sh");
+    WAYS_OUT.iter().for_each(|name| {
+        shell.env_remove(name);
+    });
+    let shell = shell
+        .args(["-c", &request.command])
+        .current_dir(&request.directory)
+        .env("TMPDIR", temp(confinement))
+        .env(MARK, "1")
+        .stdin(stdin)
+        .spawn()?;
+    let pid = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
+    pid.ok_or_else(|| io::Error::other("no process id"))
+}
+
+/// Where the command finds its own temporary folder.
+fn temp(confinement: &Confinement) -> &Path {
+    match confinement.walls {
+        Walls::Namespaces | Walls::Bubblewrap(_) if cfg!(target_os = "linux") => Path::new("/tmp"),
+        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Landlock => &confinement.temp,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn confine(confinement: &Confinement) -> io::Result<u8> {
+    windlass_sandbox::confine(confinement)
+}
+
+/// On other systems it was started confined.
+#[cfg(not(target_os = "linux"))]
+fn confine(_: &Confinement) -> io::Result<u8> {
+    Ok(0)
+}
+
+/// Reaps until the shell has ended; after a signal to stop, until nothing is left: whoever heeds it has the
+/// time the guard gives them.
+fn await_end(shell: Pid, stopping: &AtomicBool) -> Report {
+    let mut end = None;
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == shell => end = Some(report(status)),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return end.unwrap_or(Report::Failed("its shell was not found".to_owned())),
+        }
+        if let Some(end) = end.clone()
+            && !stopping.load(Ordering::Relaxed)
+        {
+            return end;
+        }
+    }
+}
+
+fn report(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, signal) => Report::Signalled(signal.unwrap_or(rustix::process::Signal::KILL.as_raw())),
+    }
+}

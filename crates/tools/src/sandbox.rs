@@ -1,0 +1,108 @@
+//! The sandbox of a run's commands: what is wanted of it, what this machine can do of that, and what one
+//! command is held to (X3).
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use windlass_sandbox::{Closed, Confinement, Lack, Network, SandboxMode, Support, Surroundings, told};
+
+use crate::{GuardProgram, guard};
+
+/// How far a command reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is held by the sandbox.
+    #[default]
+    Inside,
+    /// It is held by the sandbox, but may talk to other machines.
+    Network,
+    /// It is to run outside the sandbox.
+    Outside,
+    /// There is no sandbox to hold it.
+    Unheld,
+}
+
+/// The sandbox of a run's commands. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    surroundings: Arc<Surroundings>,
+    support: Arc<OnceLock<Support>>,
+}
+
+impl Sandbox {
+    /// A sandbox in these surroundings.
+    #[must_use]
+    pub fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings: Arc::new(surroundings), support: Arc::default() }
+    }
+
+    /// What is wanted.
+    #[must_use]
+    pub fn mode(&self) -> SandboxMode {
+        self.surroundings.mode
+    }
+
+    /// What this machine can do of it; found out once, which takes a few milliseconds.
+    pub fn support(&self, guard: &GuardProgram) -> &Support {
+        self.support.get_or_init(|| guard::support(guard))
+    }
+
+    /// Whether a command is held by it at all.
+    pub(crate) fn holds(&self, guard: &GuardProgram) -> bool {
+        self.mode() != SandboxMode::Off && self.support(guard).is_any()
+    }
+
+    /// What a command is held to, with `temp` for itself; nothing where it runs outside.
+    pub(crate) fn confinement(&self, guard: &GuardProgram, reach: Reach, temp: PathBuf) -> Option<Confinement> {
+        let network = match reach {
+            Reach::Inside => Network::Off,
+            Reach::Network => Network::On,
+            Reach::Outside | Reach::Unheld => return None,
+        };
+        if !self.holds(guard) {
+            return None;
+        }
+        let walls = self.support(guard).walls.clone();
+        self.surroundings.confinement(walls, network, temp, &|path| self.closed(path))
+    }
+
+    /// What a person who is asked is told of it.
+    pub(crate) fn told(&self, guard: &GuardProgram, reach: Reach) -> String {
+        let (mode, network) = match reach {
+            Reach::Inside | Reach::Unheld => (self.mode(), Network::Off),
+            Reach::Network => (self.mode(), Network::On),
+            Reach::Outside => (SandboxMode::Off, Network::On),
+        };
+        told(mode, network, self.support(guard))
+    }
+
+    fn closed(&self, path: &Path) -> Closed {
+        let _ = path;
+        Closed::No
+    }
+}
+
+/// What the model is told after a command in the sandbox, on a line of its own each: what was taken away, and
+/// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
+pub(crate) fn hint(removed: &[PathBuf], failure: Option<&str>) -> String {
+    let mut hints = String::new();
+    for path in removed {
+        hints.push_str(&format!(
+            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. A file tool can, \
+             where the person agrees.]",
+            path.display()
+        ));
+    }
+    match failure.and_then(windlass_sandbox::lacked) {
+        Some(Lack::Network) => hints.push_str(
+            "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": true: \
+             the person is asked.]",
+        ),
+        Some(Lack::Writing) => hints.push_str(
+            "\n[The sandbox lets commands write only in the workspace and /tmp, and not what is protected. If this needs \
+             more, call run_command again with \"sandbox\": \"off\": the person is asked.]",
+        ),
+        None => {}
+    }
+    hints
+}
