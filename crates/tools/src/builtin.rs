@@ -1,6 +1,7 @@
 //! The tools that are built in, each a file with its description beside it (T10).
 
 mod command_output;
+mod command_sandbox;
 mod edit_file;
 mod ending;
 mod fetch_url;

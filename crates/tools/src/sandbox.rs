@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use windlass_sandbox::{Closed, Confinement, Lack, Network, SandboxMode, Support, Surroundings, told};
+use windlass_sandbox::{Closed, Confinement, Network, SandboxMode, Support, Surroundings, told};
 
 use crate::{GuardProgram, guard};
 
@@ -34,6 +34,12 @@ impl Sandbox {
     #[must_use]
     pub fn new(surroundings: Surroundings) -> Self {
         Self { surroundings: Arc::new(surroundings), support: Arc::default() }
+    }
+
+    /// The same on a machine that can enforce this, which is not asked then.
+    #[must_use]
+    pub fn with_support(&self, support: Support) -> Self {
+        Self { surroundings: Arc::clone(&self.surroundings), support: Arc::new(OnceLock::from(support)) }
     }
 
     /// What is wanted.
@@ -80,29 +86,4 @@ impl Sandbox {
         let _ = path;
         Closed::No
     }
-}
-
-/// What the model is told after a command in the sandbox, on a line of its own each: what was taken away, and
-/// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
-pub(crate) fn hint(removed: &[PathBuf], failure: Option<&str>) -> String {
-    let mut hints = String::new();
-    for path in removed {
-        hints.push_str(&format!(
-            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. A file tool can, \
-             where the person agrees.]",
-            path.display()
-        ));
-    }
-    match failure.and_then(windlass_sandbox::lacked) {
-        Some(Lack::Network) => hints.push_str(
-            "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": true: \
-             the person is asked.]",
-        ),
-        Some(Lack::Writing) => hints.push_str(
-            "\n[The sandbox lets commands write only in the workspace and /tmp, and not what is protected. If this needs \
-             more, call run_command again with \"sandbox\": \"off\": the person is asked.]",
-        ),
-        None => {}
-    }
-    hints
 }

@@ -16,15 +16,14 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_sandbox::{Confinement, SandboxMode};
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
 use super::command_output::CommandOutput;
+use super::command_sandbox::{self, Wish};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
-use crate::sandbox::{self, Reach};
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Sandbox, Secrets, Subject, Tool, Workspace};
 
@@ -92,55 +91,8 @@ impl Commands {
 struct Arguments {
     command: String,
     timeout_seconds: Option<u64>,
-    #[serde(default)]
-    network: bool,
-    sandbox: Option<Without>,
-}
-
-/// The one thing that can be said of the sandbox in a call.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Without {
-    Off,
-}
-
-impl Commands {
-    /// How far a call reaches that says this of itself. Without a sandbox all reach as far.
-    fn reach(&self, network: bool, sandbox: Option<Without>) -> Reach {
-        let held = self.sandbox.as_ref().zip(self.guard.as_ref()).is_some_and(|(sandbox, guard)| sandbox.holds(guard));
-        match (held, sandbox, network) {
-            (true, Some(Without::Off), _) => Reach::Outside,
-            (true, None, true) => Reach::Network,
-            (true, None, false) => Reach::Inside,
-            (false, _, _) => Reach::Unheld,
-        }
-    }
-
-    /// What a command is held to.
-    fn confinement(&self, reach: Reach, temp: PathBuf) -> Option<Confinement> {
-        self.sandbox.as_ref()?.confinement(self.guard.as_ref()?, reach, temp)
-    }
-
-    /// What a person who is asked is told of the sandbox.
-    fn told(&self, reach: Reach) -> String {
-        let (Some(sandbox), Some(guard)) = (&self.sandbox, &self.guard) else { return String::new() };
-        format!("\n{}", sandbox.told(guard, reach))
-    }
-}
-
-/// What a command is held to. Aside: the workspace is looked through, and other work has this thread too.
-async fn confinement(
-    commands: &Arc<Commands>,
-    network: bool,
-    sandbox: Option<Without>,
-    temp: PathBuf,
-) -> Result<Option<Confinement>, String> {
-    if commands.sandbox.is_none() {
-        return Ok(None);
-    }
-    let commands = Arc::clone(commands);
-    let work = move || commands.confinement(commands.reach(network, sandbox), temp);
-    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())
+    #[serde(flatten)]
+    wish: Wish,
 }
 
 pub(super) struct RunCommand {
@@ -159,18 +111,7 @@ impl RunCommand {
                 "description": format!("How long it may take; {usual} if left out, {most} at most.")
             }
         });
-        let mut description = include_str!("run_command.md").to_owned();
-        if commands.sandbox.as_ref().is_some_and(|sandbox| sandbox.mode() != SandboxMode::Off) {
-            description = format!("{} {}", description.trim_end(), include_str!("run_command_sandbox.md"));
-            properties["network"] = json!({
-                "type": "boolean",
-                "description": "Whether it needs the network; the person may be asked. Only where it failed without."
-            });
-            properties["sandbox"] = json!({
-                "enum": ["off"],
-                "description": "Runs it outside the sandbox; the person is always asked. Only where it failed inside."
-            });
-        }
+        let description = command_sandbox::describe(&commands, include_str!("run_command.md"), &mut properties);
         let schema = json!({
             "type": "object",
             "properties": properties,
@@ -188,12 +129,12 @@ impl Tool for RunCommand {
     }
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
-        let Arguments { command, network, sandbox, .. } = read(arguments.clone()).ok()?;
-        Some(Subject::command(&command).reaching(self.commands.reach(network, sandbox)))
+        let Arguments { command, wish, .. } = read(arguments.clone()).ok()?;
+        Some(Subject::command(&command).reaching(self.commands.reach(wish)))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { command, network, sandbox, .. } = read(arguments.clone())?;
+        let Arguments { command, wish, .. } = read(arguments.clone())?;
         let length = command.chars().count();
         if length > LONGEST_SHOWN {
             return Err(format!(
@@ -202,7 +143,7 @@ impl Tool for RunCommand {
             ));
         }
         let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
-        let told = self.commands.told(self.commands.reach(network, sandbox));
+        let told = self.commands.told(wish);
         let body = format!("{command}\nin {}{told}", self.workspace.root().display());
         Ok(Preview { title, body, rule: None })
     }
@@ -220,7 +161,7 @@ impl Tool for RunCommand {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let Arguments { command, timeout_seconds, network, sandbox } = match read(arguments) {
+        let Arguments { command, timeout_seconds, wish } = match read(arguments) {
             Ok(arguments) => arguments,
             Err(problem) => return invalid(problem),
         };
@@ -232,7 +173,7 @@ impl Tool for RunCommand {
         let (commands, directory) = (Arc::clone(&self.commands), self.workspace.root().to_owned());
         Box::pin(async move {
             let lock = lock_path(&commands.lock_dir, context.session, context.call);
-            let confinement = confinement(&commands, network, sandbox, temp_path(&lock)).await;
+            let confinement = commands.confinement(wish, temp_path(&lock)).await;
             let request = confinement.map(|confinement| Request {
                 command,
                 directory,
@@ -455,8 +396,10 @@ impl Running {
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
         let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
-        let hint =
-            self.held.map(|removed| sandbox::hint(&removed, failed.then_some(output.as_str()))).unwrap_or_default();
+        let hint = self
+            .held
+            .map(|removed| command_sandbox::hint(&removed, failed.then_some(output.as_str())))
+            .unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }
 }

@@ -49,9 +49,9 @@ impl FirstProcess {
     }
 
     /// Sends it what it is to run, and what that reads.
-    pub(super) fn hand_over(&mut self, request: &Request, input: Option<OwnedFd>) -> io::Result<Replies> {
+    pub(super) fn hand_over(&mut self, request: &Request, input: Option<&OwnedFd>) -> io::Result<Replies> {
         let line = serde_json::to_string(request)? + "\n";
-        let sent = handover::send(&self.channel, line.as_bytes(), input.as_ref().map(AsFd::as_fd))?;
+        let sent = handover::send(&self.channel, line.as_bytes(), input.map(AsFd::as_fd))?;
         self.channel.write_all(&line.as_bytes()[sent..])?;
         Ok(Replies(self.channel.try_clone()?))
     }

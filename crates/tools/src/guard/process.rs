@@ -143,7 +143,7 @@ fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io
     if let Some(confinement) = &request.confinement {
         let mut first = FirstProcess::start(confinement)?;
         let pid = started(&first.process, lifeline)?;
-        return Ok((pid, Some(first.hand_over(request, input)?)));
+        return Ok((pid, Some(first.hand_over(request, input.as_ref())?)));
     }
     let (gate, stdin) = match (request.input, input) {
         (Stdin::Nothing, _) => (GATE, Stdio::piped()),

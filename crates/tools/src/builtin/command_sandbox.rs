@@ -1,0 +1,102 @@
+//! What `run_command` has to do with the sandbox: what a call may say of it, how far the call reaches then, and
+//! what the model is told afterwards.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_sandbox::{Confinement, Lack, SandboxMode};
+
+use super::Commands;
+use crate::sandbox::Reach;
+
+/// What a call says of the sandbox.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Wish {
+    #[serde(default)]
+    network: bool,
+    sandbox: Option<Without>,
+}
+
+/// The one thing that can be said of it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Without {
+    Off,
+}
+
+/// Adds to what the model is told of the tool, where there is a sandbox.
+pub(super) fn describe(commands: &Commands, description: &str, properties: &mut Value) -> String {
+    if commands.sandbox.as_ref().is_none_or(|sandbox| sandbox.mode() == SandboxMode::Off) {
+        return description.to_owned();
+    }
+    properties["network"] = json!({
+        "type": "boolean",
+        "description": "Whether it needs the network; the person may be asked. Only where it failed without."
+    });
+    properties["sandbox"] = json!({
+        "enum": ["off"],
+        "description": "Runs it outside the sandbox; the person is always asked. Only where it failed inside."
+    });
+    format!("{} {}", description.trim_end(), include_str!("run_command_sandbox.md"))
+}
+
+impl Commands {
+    /// How far a call with this wish reaches.
+    pub(super) fn reach(&self, wish: Wish) -> Reach {
+        let held = self.sandbox.as_ref().zip(self.guard.as_ref()).is_some_and(|(sandbox, guard)| sandbox.holds(guard));
+        match (held, wish.sandbox, wish.network) {
+            (true, Some(Without::Off), _) => Reach::Outside,
+            (true, None, true) => Reach::Network,
+            (true, None, false) => Reach::Inside,
+            (false, _, _) => Reach::Unheld,
+        }
+    }
+
+    /// What a call with this wish is held to, with `temp` for itself. Aside: the workspace is looked through, and
+    /// other work has this thread too.
+    pub(super) async fn confinement(
+        self: &Arc<Self>,
+        wish: Wish,
+        temp: PathBuf,
+    ) -> Result<Option<Confinement>, String> {
+        let (Some(sandbox), Some(guard)) = (self.sandbox.clone(), self.guard.clone()) else { return Ok(None) };
+        let commands = Arc::clone(self);
+        let work = move || sandbox.confinement(&guard, commands.reach(wish), temp);
+        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())
+    }
+
+    /// What a person who is asked about a call with this wish is told of the sandbox.
+    pub(super) fn told(&self, wish: Wish) -> String {
+        let (Some(sandbox), Some(guard)) = (&self.sandbox, &self.guard) else { return String::new() };
+        format!("\n{}", sandbox.told(guard, self.reach(wish)))
+    }
+}
+
+/// What the model is told after a command in the sandbox, on a line of its own each: what was taken away, and
+/// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
+pub(super) fn hint(removed: &[PathBuf], failure: Option<&str>) -> String {
+    let mut hints = String::new();
+    for path in removed {
+        let _ = write!(
+            hints,
+            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. A file tool can, \
+             where the person agrees.]",
+            path.display()
+        );
+    }
+    hints.push_str(match failure.and_then(windlass_sandbox::lacked) {
+        Some(Lack::Network) => {
+            "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": true: \
+             the person is asked.]"
+        }
+        Some(Lack::Writing) => {
+            "\n[The sandbox lets commands write only in the workspace and /tmp, and not what is protected. If this \
+             needs more, call run_command again with \"sandbox\": \"off\": the person is asked.]"
+        }
+        None => "",
+    });
+    hints
+}
