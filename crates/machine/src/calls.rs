@@ -2,14 +2,19 @@
 //! have their results.
 
 use windlass_vocab::{
-    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause, OutcomeKind,
-    Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, ToolName, ToolSpec, Verdict,
+    Because, CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause,
+    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, ToolName, ToolSpec,
+    Verdict,
 };
 
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
 use crate::guard::Finding;
 use crate::texts;
+
+/// No rule lets a protected path be changed for good.
+const PROTECTED: [QuestionOption; 4] =
+    [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Edit];
 
 const APPROVAL: [QuestionOption; 5] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Always, QuestionOption::Edit];
@@ -49,13 +54,17 @@ impl Draft<'_> {
         }
     }
 
-    fn ask_approval(&mut self, call: CallId, preview: Option<Preview>) {
+    fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>) {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
+        let options = match &request.because {
+            Some(Because::Protected { .. }) => PROTECTED.to_vec(),
+            Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => APPROVAL.to_vec(),
+        };
         self.push(QuestionAsked {
             question: self.control.next_question(),
-            kind: QuestionKind::Approval { call },
+            kind: QuestionKind::Approval { call: request.call },
             preview,
-            options: APPROVAL.to_vec(),
+            options,
             expires: Some(self.at.plus_ms(wait)),
             default: QuestionOption::No,
             elicitation: None,
@@ -87,24 +96,21 @@ impl Draft<'_> {
             return Begun::Started;
         }
         if self.is_attended() {
-            self.ask_approval(id, call.request.preview.clone());
+            self.ask_approval(&call.request, call.request.preview.clone());
             return Begun::Asked;
         }
-        let rule = call.request.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-        self.finish(id, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+        self.finish(id, OutcomeKind::Denied, unanswered(&call.request, call.request.preview.as_ref()));
         Begun::Refused
     }
 
     /// A call whose turn had come must be asked about after all: the rules are not those it was judged by.
     pub(crate) fn hold(&mut self, call: CallId, preview: Option<Preview>) {
-        if self.running(call).is_none_or(|running| running.state != CallState::Started) {
-            return;
-        }
+        let held = self.running(call).filter(|running| running.state == CallState::Started);
+        let Some(request) = held.map(|running| running.request.clone()) else { return };
         if self.is_attended() {
-            return self.ask_approval(call, preview);
+            return self.ask_approval(&request, preview);
         }
-        let rule = preview.as_ref().and_then(|preview| preview.rule.as_deref());
-        self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+        self.finish(call, OutcomeKind::Denied, unanswered(&request, preview.as_ref()));
         self.go_on_with_calls();
     }
 
@@ -168,6 +174,16 @@ impl Draft<'_> {
             self.ask_to_go_on(texts::CYCLE_QUESTION);
         } else {
             self.halt(0);
+        }
+    }
+}
+
+/// Why a call that would have to be asked about was not run where nobody can answer.
+fn unanswered(request: &CallRequested, preview: Option<&Preview>) -> String {
+    match &request.because {
+        Some(Because::Protected { path, pattern }) => texts::protected(path, pattern),
+        Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
+            texts::nobody_to_ask(preview.and_then(|preview| preview.rule.as_deref()))
         }
     }
 }

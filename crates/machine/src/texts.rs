@@ -92,6 +92,16 @@ pub(crate) fn nobody_to_ask(rule: Option<&str>) -> String {
     format!("Not allowed: this call needs a person's approval and nobody is there to give it.{hint}")
 }
 
+/// A protected path would be changed and nobody can agree to it.
+pub(crate) fn protected(path: &str, pattern: &str) -> String {
+    let line: String = path.chars().map(in_toml).collect();
+    format!(
+        "Not allowed: {path} is protected ({pattern}), for what is there may run by itself or instruct agents. Changing it \
+         needs a person's approval, and nobody is there to give it. A person can take the protection away with \
+         unprotected = [\"{line}\"] under [permissions] in their own windlass.toml."
+    )
+}
+
 /// How a rule is given: the flag as a shell takes it, and the line as the settings file has it.
 fn allowing(rule: &str) -> String {
     let flag = rule.replace('\'', r"'\''");
@@ -205,7 +215,15 @@ pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String
 
 #[cfg(test)]
 mod tests {
-    use super::nobody_to_ask;
+    use super::{nobody_to_ask, protected};
+
+    // proves X5: denied at once, with the pattern and the line that would take the protection away
+    #[test]
+    fn a_protected_path_is_told_with_what_would_take_the_protection_away() {
+        let told = protected(".git/hooks/x\"y", "**/.git/");
+        assert!(told.contains("is protected (**/.git/)"), "{told}");
+        assert!(told.contains(r#"unprotected = [".git/hooks/x\"y"] under [permissions]"#), "{told}");
+    }
 
     // proves T8: denied at once, with the rule that would allow it
     #[test]

@@ -57,6 +57,11 @@ impl FileAccess {
     pub(crate) fn is_meant_by(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
         pattern.forbids(&self.folded, roots, self.extent)
     }
+
+    /// Whether a pattern means the path itself, whatever may be below it.
+    pub(crate) fn is_inside(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
+        pattern.forbids(&self.folded, roots, Extent::Itself)
+    }
 }
 
 /// Everything a call does to files.

@@ -19,7 +19,7 @@ use windlass_vocab::{
 use crate::arguments::{self, Fit, Parsed, Schema};
 use crate::cut::thousands;
 use crate::names::{self, wire_name};
-use crate::permission::allowing_rule;
+use crate::permission::{allowing_rule, exact_rule};
 use crate::registry::Entry;
 use crate::sandbox::Reach;
 use crate::tool::shorten;
@@ -348,28 +348,41 @@ fn permitted(
 ) -> (Verdict, Option<Preview>, Option<Because>) {
     let subject = subject_of(entry, arguments);
     let Ruling { verdict, because } = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
-    let because = Some(because);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
         | (Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => false,
     };
     if !wanted {
-        return (verdict, None, because);
+        return (verdict, None, Some(because));
     }
-    let rule = allowing_rule(&entry.spec, &subject);
+    let (rule, warning) = match &because {
+        Because::Protected { path, pattern } => (exact_rule(&entry.spec, &subject), Some(protected(path, pattern))),
+        Because::Rule { .. } | Because::Grant { .. } | Because::Mode { .. } => {
+            (allowing_rule(&entry.spec, &subject), None)
+        }
+    };
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
         .unwrap_or_else(|_| Err("the preview broke off".into()));
-    match (preview.and_then(readable), verdict) {
+    // No rule lets a protected path be changed unseen.
+    let hint = warning.is_none().then_some(rule.as_str());
+    let because = Some(because);
+    let warned = preview.map(|preview| Preview { body: warning.unwrap_or_default() + &preview.body, ..preview });
+    match (warned.and_then(readable), verdict) {
         (Ok(preview), verdict) => {
             let rule = preview.rule.clone().or_else(|| lasting(entry, &subject, rule));
             (verdict, Some(Preview { rule, ..preview }), because)
         }
         (Err(problem), Verdict::Ask) => {
-            (Verdict::Deny { reason: unshowable(&entry.spec, &problem, &rule) }, None, because)
+            (Verdict::Deny { reason: unshowable(&entry.spec, &problem, hint) }, None, because)
         }
         (Err(_), verdict) => (verdict, None, because),
     }
+}
+
+/// What a person should know before they agree.
+fn protected(path: &str, pattern: &str) -> String {
+    format!("{path} is protected ({pattern}): what is there may run by itself, or instruct agents.\n")
 }
 
 /// The rule that is offered for good. None would help a tool that is not what was agreed to, nor a command that
@@ -397,11 +410,11 @@ fn readable(preview: Preview) -> Result<Preview, String> {
     Ok(Preview { title, body, ..preview })
 }
 
-fn unshowable(spec: &ToolSpec, problem: &str, rule: &str) -> String {
+fn unshowable(spec: &ToolSpec, problem: &str, rule: Option<&str>) -> String {
     let problem = problem.trim_end_matches('.');
+    let hint = rule.map(|rule| format!(" (--allow '{rule}' would let it run unseen.)")).unwrap_or_default();
     format!(
-        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}. (--allow '{rule}' \
-         would let it run unseen.)",
+        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}.{hint}",
         spec.name.bare()
     )
 }

@@ -21,6 +21,8 @@ pub(crate) struct Glob {
     prefix: String,
     /// The letters after the last, where there is one.
     suffix: Option<String>,
+    /// The longest run of letters that every match has in it.
+    core: String,
 }
 
 impl Glob {
@@ -31,7 +33,8 @@ impl Glob {
         };
         let prefix = tokens.iter().map_while(letter).collect();
         let suffix = after_last_star(&tokens).map(|from| tokens[from..].iter().filter_map(letter).collect());
-        Self { tokens, prefix, suffix }
+        let core = longest_letters(&tokens);
+        Self { tokens, prefix, suffix, core }
     }
 
     pub(crate) fn tokens(&self) -> &[Token] {
@@ -44,6 +47,7 @@ impl Glob {
             Some(suffix) => {
                 text.starts_with(&self.prefix)
                     && text.ends_with(suffix.as_str())
+                    && text.contains(&self.core)
                     && Walk::through(self, text).is_at_end()
             }
         }
@@ -56,7 +60,7 @@ impl Glob {
                 path.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             }
             Some(suffix) => {
-                path.starts_with(&self.prefix) && path.contains(suffix.as_str()) && {
+                path.starts_with(&self.prefix) && path.contains(&self.core) && path.contains(suffix.as_str()) && {
                     let mut walk = Walk::new(self);
                     let is_folder = |(at, c)| {
                         let ends = c == '/' && at > 0 && walk.is_at_end();
@@ -148,6 +152,28 @@ fn after_last_star(tokens: &[Token]) -> Option<usize> {
         }
     }
     after
+}
+
+/// The longest run of letters that can't be left out.
+fn longest_letters(tokens: &[Token]) -> String {
+    let (mut at, mut run, mut longest) = (0, String::new(), String::new());
+    while let Some(token) = tokens.get(at) {
+        at += match token {
+            Token::Letter(c) => {
+                run.push(*c);
+                1
+            }
+            Token::Star => 1,
+            Token::Perhaps => 3,
+        };
+        if !matches!(token, Token::Letter(_)) {
+            run.clear();
+        }
+        if run.len() > longest.len() {
+            longest.clone_from(&run);
+        }
+    }
+    longest
 }
 
 #[cfg(test)]

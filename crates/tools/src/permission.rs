@@ -8,7 +8,8 @@ use crate::rule::Network;
 use crate::ruling::Ruling;
 use crate::sandbox::Reach;
 use crate::subject::{Clarity, Subject};
-use crate::{Asks, Rule, tool::shorten};
+use crate::tool::shorten;
+use crate::{Asks, Protected, Rule, path_pattern};
 
 /// What happens where no rule speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Permissions {
     pub ask: Vec<Rule>,
     /// What never runs.
     pub deny: Vec<Rule>,
+    /// Paths that ask before they are changed, whatever allows it.
+    pub protected: Protected,
 }
 
 impl Permissions {
@@ -61,12 +64,15 @@ impl Permissions {
         if self.mode == Mode::Bypass {
             return Ruling::of_mode(Verdict::Allow, self.mode);
         }
-        if asks == Asks::Anew {
-            return Ruling::of_mode(Verdict::Ask, self.mode);
-        }
         // A grant that is no rule was not written by us and allows nothing.
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
         let grants = allowing(&grants, spec, subject);
+        if let Some(path) = self.protected.changed_by(subject, &grants) {
+            return Ruling::of_protected(path);
+        }
+        if asks == Asks::Anew {
+            return Ruling::of_mode(Verdict::Ask, self.mode);
+        }
         if let Some(covering) = covering(&grants, subject) {
             return Ruling::of_grants(&covering);
         }
@@ -111,6 +117,11 @@ impl Permissions {
             (Mode::Default | Mode::Strict, _, _) => Verdict::Ask,
         }
     }
+}
+
+/// The rule that would allow this call and no other.
+pub(crate) fn exact_rule(spec: &ToolSpec, subject: &Subject) -> String {
+    format!("{}({})", spec.name.familiar(), path_pattern::escape(&subject.whole))
 }
 
 /// The rule that would allow this call and calls like it.
@@ -246,7 +257,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permissions {
-        Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny) }
+        Permissions { mode, allow: rules(allow), ask: rules(ask), deny: rules(deny), ..Permissions::default() }
     }
 
     /// A call that reads and writes these paths.

@@ -246,6 +246,15 @@ impl Rule {
         path.as_ref().is_none_or(|path| path.allows(&access.path, roots))
     }
 
+    /// Whether the rule, as one that allows and means the tool, spells out this path and no other.
+    pub(crate) fn is_exactly_for(&self, path: &str) -> bool {
+        match &self.target {
+            Target::Tool(ToolPattern { path: Some(pattern), .. })
+            | Target::Files(FilePattern { access: Access::Write, path: Some(pattern), .. }) => pattern.is_exactly(path),
+            Target::Tool(_) | Target::Files(_) | Target::Network(_) => false,
+        }
+    }
+
     /// Whether its pattern matches this text.
     pub(crate) fn covers(&self, text: &str) -> bool {
         match &self.target {

@@ -3,6 +3,7 @@
 
 use windlass_vocab::{Because, Verdict};
 
+use crate::protected::ProtectedPath;
 use crate::{Mode, Rule};
 
 /// May a call run, and what decided that.
@@ -23,6 +24,11 @@ impl Ruling {
     /// A person has allowed it in this session, by these rules.
     pub(crate) fn of_grants(grants: &[&Rule]) -> Self {
         Self { verdict: Verdict::Allow, because: Because::Grant { rule: listed(grants) } }
+    }
+
+    /// It changes a protected path.
+    pub(crate) fn of_protected(ProtectedPath { path, pattern }: ProtectedPath) -> Self {
+        Self { verdict: Verdict::Ask, because: Because::Protected { path, pattern } }
     }
 
     /// No rule speaks of it.

@@ -24,6 +24,13 @@ pub enum Because {
         /// As it is written.
         rule: String,
     },
+    /// It would change a path that is protected.
+    Protected {
+        /// The path, as a pattern that means nothing else.
+        path: String,
+        /// The pattern that protects it.
+        pattern: String,
+    },
 }
 
 /// The verdict on a call, without its words.

@@ -96,7 +96,8 @@ pub(crate) fn permissions(given: &settings::Permissions) -> Permissions {
         args::Mode::Strict => Mode::Strict,
         args::Mode::Bypass => Mode::Bypass,
     };
-    Permissions { mode, allow: rules(&given.allow), ask: rules(&given.ask), deny: rules(&given.deny) }
+    let protected = given.protected.clone();
+    Permissions { mode, allow: rules(&given.allow), ask: rules(&given.ask), deny: rules(&given.deny), protected }
 }
 
 impl From<BuildError> for CommandError {

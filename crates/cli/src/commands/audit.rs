@@ -169,6 +169,7 @@ fn verdict(entry: &AuditEntry) -> String {
         Some(Because::Mode { mode }) => format!(" by mode {mode}"),
         Some(Because::Rule { rule }) => format!(" by {rule}"),
         Some(Because::Grant { rule }) => format!(" for the session by {rule}"),
+        Some(Because::Protected { path, pattern }) => format!(" for {path}, protected by {pattern}"),
     };
     match entry.verdict {
         AuditVerdict::Allow => format!("allowed{by}"),

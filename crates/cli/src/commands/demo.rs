@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use rustix::process::{Signal, getpid, kill_process};
 use windlass::store::Store;
+use windlass::tools::Protected;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
 use windlass::{Agent, Awaited, Event, RunError, Session};
 use windlass_machine::preset;
@@ -103,7 +104,13 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         endpoint: None,
         model: Some(Sourced::new(DEMO.into(), Origin::Default)),
         policy,
-        permissions: Permissions { mode, allow: Vec::new(), ask: Vec::new(), deny: Vec::new() },
+        permissions: Permissions {
+            mode,
+            allow: Vec::new(),
+            ask: Vec::new(),
+            deny: Vec::new(),
+            protected: Protected::default(),
+        },
         fetch_private: Vec::new(),
         servers: std::collections::BTreeMap::new(),
         notices: Vec::new(),

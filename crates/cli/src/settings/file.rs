@@ -50,6 +50,8 @@ pub(super) struct FilePermissions {
     pub(super) allow: Vec<Spanned<String>>,
     pub(super) ask: Vec<Spanned<String>>,
     pub(super) deny: Vec<Spanned<String>>,
+    pub(super) protected: Vec<Spanned<String>>,
+    pub(super) unprotected: Vec<Spanned<String>>,
 }
 
 /// The table `[tools]`.
@@ -203,7 +205,7 @@ mod tests {
             ("[permissions]\nallowed = []", "windlass.toml:2:1: unknown key \"allowed\"; did you mean \"allow\"?"),
             (
                 "[permissions]\nzebra = 1",
-                "windlass.toml:2:1: unknown key \"zebra\"; what may stand here: mode, allow, ask, deny",
+                "windlass.toml:2:1: unknown key \"zebra\"; what may stand here: mode, allow, ask, deny, protected, unprotected",
             ),
         ] {
             assert_eq!(complaint(text), expected);

@@ -84,6 +84,8 @@ fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
+    use windlass::tools::Protected;
+
     use super::super::Position;
     use super::*;
     use crate::args::Mode;
@@ -92,11 +94,11 @@ mod tests {
         let position = Position { path: "windlass.toml".into(), line: 3, column: 10 };
         let rule = Sourced::new(rule.parse().expect("a rule"), Origin::User(position));
         let mode = Sourced::new(Mode::Default, Origin::Default);
-        let none = Vec::new;
-        let permissions = match side {
-            Side::Allow => Permissions { mode, allow: vec![rule], ask: none(), deny: none() },
-            Side::Forbid => Permissions { mode, allow: none(), ask: none(), deny: vec![rule] },
+        let (allow, deny) = match side {
+            Side::Allow => (vec![rule], Vec::new()),
+            Side::Forbid => (Vec::new(), vec![rule]),
         };
+        let permissions = Permissions { mode, allow, ask: Vec::new(), deny, protected: Protected::default() };
         let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
         match notices(&permissions, &servers) {
             Ok(mut notices) => notices.pop(),

@@ -22,6 +22,7 @@ mod permissions;
 mod provider;
 mod servers;
 mod sources;
+mod wide_workspace;
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -134,6 +135,7 @@ impl Sources {
         let permissions = permissions::permissions(self)?;
         let (servers, problems) = servers::servers(self)?;
         notices.extend(problems);
+        notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
         let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
         let mut policy = self.policy()?;

@@ -4,7 +4,7 @@
 //! tighten: forbid more, ask more, be stricter than the person's own settings.
 
 use toml::Spanned;
-use windlass::tools::Rule;
+use windlass::tools::{PathFault, Protected, Rule};
 
 use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
 use crate::args::Mode;
@@ -20,6 +20,8 @@ pub struct Permissions {
     pub ask: Vec<Sourced<Rule>>,
     /// Rules that forbid.
     pub deny: Vec<Sourced<Rule>>,
+    /// Paths that ask before they are changed, whatever allows it.
+    pub protected: Protected,
 }
 
 pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
@@ -30,6 +32,12 @@ pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsErro
     {
         return Err(sources.untrusted("a rule that allows calls", file.origin(rule)));
     }
+    if let Some(file) = project
+        && let Some(pattern) = file.settings.permissions.unprotected.first()
+        && !sources.trusts_project()
+    {
+        return Err(sources.untrusted("an exception to the protected paths", file.origin(pattern)));
+    }
     let mode = mode(sources)?;
     let flags = |name: &'static str, rules: &[String]| {
         rules.iter().map(|rule| parsed(Sourced::new(rule.clone(), Origin::Flag(name)))).collect::<Result<Vec<_>, _>>()
@@ -39,6 +47,7 @@ pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsErro
         allow: flags("--allow", &given.allow)?,
         ask: Vec::new(),
         deny: flags("--deny", &given.deny)?,
+        protected: Protected::default(),
     };
     for file in [project, user].into_iter().flatten() {
         let rules = &file.settings.permissions;
@@ -49,6 +58,13 @@ pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsErro
         permissions.allow.extend(placed(&rules.allow)?);
         permissions.ask.extend(placed(&rules.ask)?);
         permissions.deny.extend(placed(&rules.deny)?);
+        let wrong = |pattern| move |fault: PathFault| SettingsError::wrong(file.origin(pattern), fault.to_string());
+        for pattern in &rules.protected {
+            permissions.protected.add(pattern.get_ref()).map_err(wrong(pattern))?;
+        }
+        for pattern in &rules.unprotected {
+            permissions.protected.except(pattern.get_ref()).map_err(wrong(pattern))?;
+        }
     }
     Ok(permissions)
 }

@@ -208,6 +208,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
     assert_eq!(mode(Given::usable().project("[permissions]\nmode = 'default'")), Mode::Default);
     for (project, user) in [
         ("permissions.allow = ['run_command(*)']", ""),
+        ("permissions.unprotected = ['AGENTS.md']", ""),
         ("permissions.mode = 'bypass'", ""),
         ("permissions.mode = 'default'", "permissions.mode = 'strict'"),
         ("data_dir = 'poisoned'", ""),
@@ -218,6 +219,21 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         assert!(text.contains("/home/me/.config/windlass/windlass.toml"), "{text}");
         Given::usable().project(project).user(&format!("trusted = ['/p']\n{user}")).settings();
     }
+}
+
+// proves X5, X2: anybody may protect more, and only a person less
+#[test]
+fn protected_paths_add_up_and_exceptions_are_the_persons() {
+    let user = "permissions.protected = ['deploy/']\npermissions.unprotected = ['**/AGENTS.md']";
+    let given = Given::usable().project("permissions.protected = ['keys/']").user(user);
+    let protected = given.settings().permissions.protected;
+    for (path, pattern) in
+        [("deploy/x", Some("deploy/")), ("keys/x", Some("keys/")), ("AGENTS.md", None), (".git/x", Some("**/.git/"))]
+    {
+        assert_eq!(protected.protecting(path), pattern, "{path}");
+    }
+    let text = Given::usable().user("permissions.protected = ['~/x']").error();
+    assert!(text.starts_with("/home/me/.config/windlass/windlass.toml:1:26: `~` stands for nothing"), "{text}");
 }
 
 // proves X2: trust is for the folder named, and comes from the person's own file only

@@ -1,6 +1,7 @@
 //! The contract for scripts, on the real binary: what goes in, what comes out, what a repeated line
 //! does, the exit codes, the settings, the permissions, the secrets.
 
+mod access;
 mod dialects;
 mod exit_codes;
 mod failed_commands;
@@ -11,6 +12,7 @@ mod looking;
 mod newer;
 mod permissions;
 mod piped;
+mod protected;
 mod repeating;
 mod replaying;
 mod secrets;

@@ -4,6 +4,7 @@
 mod containment;
 mod others;
 mod previews;
+mod protected;
 mod reading;
 mod room;
 mod rules;

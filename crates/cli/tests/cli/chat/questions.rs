@@ -326,3 +326,39 @@ fn what_is_edited_can_not_steer_the_terminal() {
     assert!(!glass.written().contains('\u{202e}'), "{}", glass.written());
     assert_eq!(bench.read("logs").as_deref(), Some("a\u{202e}b\n"));
 }
+
+// proves X5: "this session" is for exactly that path, and there is no "always"
+#[test]
+fn a_protected_path_is_asked_about_and_a_yes_is_for_that_path_alone() {
+    let write = |path: &str| Step::call("write_file", json!({"path": path, "content": "[core]\n"}));
+    let steps = [write(".git/config"), write(".git/config"), write(".git/other"), Step::say("Aye.")];
+    let bench = Bench::new(Script::of(steps));
+    let mut glass = Glass::chat(&bench, &["--session", "k", "--allow", "*", "--allow", "write"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait_for("[n] no  [y] yes, once  [s] yes, for this session  [e] edit\n");
+    let expected = "Windlass 0.1.0 · scripted · $DIR/work
+session k
+/help · Ctrl-C stops a run · Ctrl-D leaves
+› go
+
+Create .git/config (7 bytes)
+  .git/config is protected (**/.git/): what is there may run by itself, or instruct agents.
+  --- /dev/null
+  +++ .git/config
+  @@ -0,0 +1 @@
+  +[core]
+[s] allow: write_file(.git/config)
+[n] no  [y] yes, once  [s] yes, for this session  [e] edit
+?";
+    glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
+    glass.assert_shows(&bench, expected);
+    answer(&mut glass, "a");
+    answer(&mut glass, "s");
+    glass.wait_for("Create .git/other");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    glass.wait_for_prompt();
+    assert_eq!((bench.read(".git/config").is_some(), bench.read(".git/other")), (true, None));
+    bench.assert_whole("asked");
+}

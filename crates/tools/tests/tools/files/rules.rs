@@ -138,7 +138,9 @@ fn a_folder_too_large_to_look_through_is_taken_to_hold_what_a_rule_names() {
     let moved = |rule: &str| room.judged(&denying(&[rule]), "move_file", &json!({"from": "many", "to": "more"})).kind;
     assert_eq!(moved("write(**/.env)"), OutcomeKind::Denied);
     assert_eq!(moved("write(more/x/y)"), OutcomeKind::Denied);
-    assert_eq!(moved("write(secrets/)"), OutcomeKind::Ok);
+    assert_eq!(moved("write(secrets/)"), OutcomeKind::Denied, "it may hold a protected path, so it asks");
+    let bypass = Permissions { mode: Mode::Bypass, ..denying(&["write(secrets/)"]) };
+    assert_eq!(room.judged(&bypass, "move_file", &json!({"from": "many", "to": "more"})).kind, OutcomeKind::Ok);
 }
 
 // proves X5
@@ -167,7 +169,7 @@ fn a_search_and_a_listing_leave_out_what_must_not_be_read_and_say_how_many() {
     let bypass = Permissions { mode: Mode::Bypass, ..asked.clone() };
     let found = room.judged(&bypass, "search_files", &json!({"pattern": "treasure"})).text;
     assert!(found.contains("secrets/key:1") && found.contains("app/.env:1"), "{found}");
-    let bypass = Permissions { mode: Mode::Bypass, ..forbidden.clone() };
+    let bypass = Permissions { mode: Mode::Bypass, ..forbidden };
     assert!(!room.judged(&bypass, "search_files", &json!({"pattern": "treasure"})).text.contains("secrets"));
     let inside = room.judged(&asked, "search_files", &json!({"pattern": "treasure", "path": "secrets"}));
     assert_eq!(inside.text, "asked");
@@ -297,7 +299,7 @@ fn locked(room: &Room) -> BTreeMap<String, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     // proves X5: no denied content reaches the model, and no denied path changes
     #[test]

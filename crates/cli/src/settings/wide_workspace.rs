@@ -1,0 +1,35 @@
+//! A workspace that holds far more than a project: file tools reach everything in it, and a person should know
+//! (X5).
+
+use std::path::Path;
+
+/// What is said of a workspace that is the whole disk or the home folder.
+pub(super) fn notice(workspace: &Path, home: Option<&Path>) -> Option<String> {
+    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
+    let what = match workspace {
+        root if root.parent().is_none() => "the whole file system",
+        folder if Some(folder) == home.as_deref() => "your home folder",
+        _ => return None,
+    };
+    Some(format!(
+        "the workspace is {what}: tools may read and change everything in it. Start in the folder of a project, or name \
+         one with --workspace"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves X5
+    #[test]
+    fn the_whole_disk_and_the_home_folder_are_told_and_nothing_else() {
+        let said = |workspace: &str| notice(Path::new(workspace), Some(Path::new("/home/nobody-here")));
+        assert!(said("/").is_some_and(|said| said.contains("the whole file system")));
+        assert!(said("/home/nobody-here").is_some_and(|said| said.contains("your home folder")));
+        for workspace in ["/home", "/home/nobody-here/project", "/home/nobody-here2", "/tmp"] {
+            assert_eq!(said(workspace), None, "{workspace}");
+        }
+        assert!(notice(Path::new("/"), None).is_some() && notice(Path::new("/x"), None).is_none());
+    }
+}

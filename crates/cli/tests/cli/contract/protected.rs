@@ -1,0 +1,120 @@
+//! What runs by itself is asked for, and denied where nobody can answer (X5).
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+/// Files that run, or instruct, by convention, and how protected paths write them.
+const CONVENTIONAL: [(&str, &str); 27] = [
+    (".git/hooks/pre-commit", "**/.git/"),
+    (".git/config", "**/.git/"),
+    (".hg/hgrc", "**/.hg/"),
+    (".envrc", "**/.envrc"),
+    (".vscode/tasks.json", "**/.vscode/"),
+    (".idea/workspace.xml", "**/.idea/"),
+    (".husky/pre-commit", "**/.husky/"),
+    (".devcontainer/devcontainer.json", "**/.devcontainer/"),
+    (".github/workflows/ci.yml", "**/.github/workflows/"),
+    (".gitlab-ci.yml", "**/.gitlab-ci.yml"),
+    (".cargo/config.toml", "**/.cargo/config*"),
+    (".npmrc", "**/.npmrc"),
+    (".ssh/authorized_keys", "**/.ssh/"),
+    (".bashrc", "**/.bashrc"),
+    (".bash_profile", "**/.bash_profile"),
+    (".profile", "**/.profile"),
+    (".zshrc", "**/.zshrc"),
+    (".zshenv", "**/.zshenv"),
+    (".config/fish/config.fish", "**/.config/fish/"),
+    (".pre-commit-config.yaml", "**/.pre-commit-config.yaml"),
+    ("AGENTS.md", "**/AGENTS.md"),
+    ("CLAUDE.md", "**/CLAUDE.md"),
+    ("GEMINI.md", "**/GEMINI.md"),
+    ("skills/x/SKILL.md", "**/SKILL.md"),
+    (".claude/settings.json", "**/.claude/"),
+    ("windlass.toml", "**/windlass.toml"),
+    (".mcp.json", "**/.mcp.json"),
+];
+
+// proves X5
+#[test]
+fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
+    let steps = || CONVENTIONAL.map(|(path, _)| Step::call("write_file", json!({"path": path, "content": "x"})));
+    for flags in [&[][..], &["--allow", "write_file", "--allow", "*", "--allow", "write"], &["--mode", "strict"]] {
+        let bench = Bench::new(Script::of(steps().into_iter().chain([Step::say("Aye.")])));
+        let ran = bench.run(&[&["run", "go"], flags].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let heard = bench.last_request("tool");
+        for ((path, pattern), heard) in CONVENTIONAL.iter().zip(&heard) {
+            assert!(heard.contains(&format!("{path} is protected ({pattern})")), "{heard}");
+            assert!(heard.contains(&format!("unprotected = [\"{path}\"]")), "{heard}");
+            assert!(!bench.workspace().join(path).exists(), "{path}");
+        }
+        assert_eq!(heard.len(), CONVENTIONAL.len());
+        bench.assert_whole("protected");
+    }
+    let bench = Bench::new(Script::of(steps().into_iter().chain([Step::say("Aye.")])));
+    assert_eq!(bench.run(&["run", "go", "--mode", "bypass"]).code, 0);
+    for (path, _) in CONVENTIONAL {
+        assert_eq!(bench.read(path).as_deref(), Some("x"), "{path}");
+    }
+}
+
+// proves X5: each was a way to have a program run at the person's next git command
+#[test]
+fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
+    let steps = [
+        Step::call("move_file", json!({"from": ".git/hooks/pre-commit.sample", "to": ".git/hooks/pre-commit"})),
+        Step::call(
+            "edit_file",
+            json!({"path": ".git/config", "old_text": "[core]", "new_text": "[core]\nfsmonitor = x"}),
+        ),
+        Step::call("move_file", json!({"from": ".git", "to": "git"})),
+        Step::call("move_file", json!({"from": "hooks", "to": ".git/hooks2"})),
+        Step::say("Aye."),
+    ];
+    let bench = Bench::new(Script::of(steps));
+    for (path, text) in [(".git/hooks/pre-commit.sample", "run\n"), (".git/config", "[core]\n"), ("hooks/x", "")] {
+        let path = bench.workspace().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let ran = bench.run(&["run", "go", "--allow", "*", "--allow", "run_command(git status)"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let heard = bench.last_request("tool");
+    assert!(heard.len() == 4 && heard.iter().all(|text| text.contains("is protected (**/.git/)")), "{heard:#?}");
+    assert_eq!(bench.read(".git/config").as_deref(), Some("[core]\n"));
+    assert!(
+        !bench.workspace().join(".git/hooks/pre-commit").exists() && !bench.workspace().join(".git/hooks2").exists()
+    );
+}
+
+// proves X5, X2
+#[test]
+fn a_person_takes_the_protection_away_and_a_project_does_not() {
+    let write = || Step::call("write_file", json!({"path": "docs/AGENTS.md", "content": "x"}));
+    let bench = Bench::new(Script::of([write(), Step::say("Aye."), write(), Step::say("Aye.")]));
+    let line = "[permissions]\nunprotected = [\"docs/AGENTS.md\"]\n";
+    std::fs::write(bench.workspace().join("windlass.toml"), line).expect("written");
+    let ran = bench.run(&["run", "go"]);
+    assert!(ran.code == 2 && ran.stderr.contains("an exception to the protected paths"), "{}", ran.stderr);
+    let own = bench.dir.path().join(".config/windlass/windlass.toml");
+    std::fs::create_dir_all(own.parent().expect("a folder")).expect("made");
+    std::fs::rename(bench.workspace().join("windlass.toml"), own).expect("moved");
+    assert_eq!(bench.run(&["run", "go"]).code, 0);
+    assert_eq!(bench.read("docs/AGENTS.md").as_deref(), Some("x"));
+}
+
+// proves X5
+#[test]
+fn a_workspace_that_is_the_home_folder_is_warned_about_once() {
+    let write = || Step::call("write_file", json!({"path": "a", "content": "x"}));
+    let bench = Bench::new(Script::of([write(), write(), Step::say("Aye."), Step::say("Aye.")]));
+    let home = bench.workspace().canonicalize().expect("a folder");
+    let home = home.to_str().expect("a name");
+    let told = |ran: &str| ran.matches("the workspace is your home folder").count();
+    let ran = bench.run_with(&["run", "go"], &[("HOME", home)]);
+    assert_eq!((ran.code, told(&ran.stderr)), (0, 1), "{}", ran.stderr);
+    let ran = bench.run(&["run", "go"]);
+    assert_eq!((ran.code, told(&ran.stderr)), (0, 0), "{}", ran.stderr);
+}

@@ -1,0 +1,202 @@
+//! Protected paths (X5): what runs by itself, what instructs agents, our own files. A call that changes one asks,
+//! in every mode but bypass and whatever rule allows it; only a person's own answer lets it run.
+//!
+//! The list is data (`protected.txt`). A person adds to it and makes exceptions to it.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use crate::PathFault;
+use crate::access::{Access, FileAccess};
+use crate::path_pattern::{self, Extent, PathPattern};
+use crate::rule::Rule;
+use crate::subject::Subject;
+
+/// A pattern with its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Named {
+    text: String,
+    pattern: PathPattern,
+}
+
+impl Named {
+    fn new(text: &str) -> Result<Self, PathFault> {
+        Ok(Self { text: text.to_owned(), pattern: PathPattern::new(text)? })
+    }
+}
+
+/// What is protected unless a person says otherwise. A test reads every line.
+static BUILT_IN: LazyLock<Vec<Named>> = LazyLock::new(|| lines().filter_map(|line| Named::new(line).ok()).collect());
+
+fn lines() -> impl Iterator<Item = &'static str> {
+    include_str!("protected.txt").lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Which paths are protected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protected {
+    added: Vec<Named>,
+    exceptions: Vec<Named>,
+}
+
+/// A protected path that a call would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProtectedPath {
+    /// As a pattern that means nothing else.
+    pub(crate) path: String,
+    /// The pattern that protects it.
+    pub(crate) pattern: String,
+}
+
+impl Protected {
+    /// Protects what this pattern means as well, which is written as in `write(…)`.
+    pub fn add(&mut self, pattern: &str) -> Result<(), PathFault> {
+        self.added.push(Named::new(pattern)?);
+        Ok(())
+    }
+
+    /// Protects nothing of what this pattern means, whatever else does.
+    pub fn except(&mut self, pattern: &str) -> Result<(), PathFault> {
+        self.exceptions.push(Named::new(pattern)?);
+        Ok(())
+    }
+
+    /// The patterns that protect, as they are written.
+    pub fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.all().map(|named| named.text.as_str())
+    }
+
+    /// The patterns of what is not protected although one of [`Protected::patterns`] means it.
+    pub fn exceptions(&self) -> impl Iterator<Item = &str> {
+        self.exceptions.iter().map(|named| named.text.as_str())
+    }
+
+    /// The pattern that protects this path, which is relative to the workspace.
+    #[must_use]
+    pub fn protecting(&self, path: &str) -> Option<&str> {
+        self.find(&FileAccess::new(Access::Write, path, Extent::Itself), &[])
+    }
+
+    /// What of a call is protected and not agreed to by a rule that spells out exactly that.
+    pub(crate) fn changed_by(&self, subject: &Subject, grants: &[&Rule]) -> Option<ProtectedPath> {
+        let files = subject.files.as_ref()?;
+        let is_granted = |path: &str| grants.iter().any(|grant| grant.is_exactly_for(path));
+        if is_granted(&subject.whole) {
+            return None;
+        }
+        let writes = files.accesses.iter().filter(|access| access.access == Access::Write);
+        let mut open = writes.filter(|access| !is_granted(&access.path));
+        open.find_map(|access| {
+            let pattern = self.find(access, &files.roots)?.to_owned();
+            Some(ProtectedPath { path: path_pattern::escape(&access.path), pattern })
+        })
+    }
+
+    fn find(&self, access: &FileAccess, roots: &[PathBuf]) -> Option<&str> {
+        let found = self.all().find(|named| access.is_meant_by(&named.pattern, roots))?;
+        let is_exception = self.exceptions.iter().any(|named| access.is_inside(&named.pattern, roots));
+        (!is_exception).then_some(found.text.as_str())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Named> {
+        self.added.iter().chain(BUILT_IN.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves X5
+    #[test]
+    fn every_line_of_the_list_is_a_pattern() {
+        assert_eq!(lines().count(), BUILT_IN.len());
+        assert!(lines().all(|line| line.starts_with("**/")), "at any depth");
+    }
+
+    // proves X5
+    #[test]
+    fn what_runs_by_itself_is_protected_at_any_depth_and_in_any_case() {
+        let protected = Protected::default();
+        for path in [
+            ".git",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            "sub/.git/hooks/pre-commit",
+            ".Git/config",
+            ".hg/hgrc",
+            ".envrc",
+            "a/b/.envrc",
+            ".vscode/tasks.json",
+            ".idea/workspace.xml",
+            ".husky/pre-commit",
+            ".devcontainer/devcontainer.json",
+            ".github/workflows/ci.yml",
+            ".gitlab-ci.yml",
+            ".cargo/config.toml",
+            ".cargo/config",
+            ".npmrc",
+            ".ssh/authorized_keys",
+            ".bashrc",
+            ".zshenv",
+            ".profile",
+            ".config/fish/config.fish",
+            "AGENTS.md",
+            "pkg/agents.md",
+            "CLAUDE.md",
+            "GEMINI.md",
+            "skills/x/SKILL.md",
+            ".claude/settings.json",
+            "windlass.toml",
+            ".mcp.json",
+        ] {
+            assert!(protected.protecting(path).is_some(), "{path}");
+        }
+    }
+
+    // proves X5: ordinary work is not hindered
+    #[test]
+    fn ordinary_files_are_not_protected() {
+        let protected = Protected::default();
+        for path in [
+            "Makefile",
+            "package.json",
+            "Cargo.toml",
+            "build.rs",
+            "src/main.rs",
+            "README.md",
+            ".gitignore",
+            ".gitattributes",
+            ".env",
+            ".editorconfig",
+            ".github/ISSUE_TEMPLATE/bug.md",
+            "conftest.py",
+            "setup.py",
+            "docs/git/config",
+            "my.git/x",
+            "src/agents.md.rs",
+            "Dockerfile",
+            "config.toml",
+            ".",
+        ] {
+            assert_eq!(protected.protecting(path), None, "{path}");
+        }
+    }
+
+    // proves X5
+    #[test]
+    fn a_person_adds_patterns_and_makes_exceptions() {
+        let mut protected = Protected::default();
+        protected.add("deploy/").unwrap();
+        protected.except(".github/workflows/docs.yml").unwrap();
+        protected.except("docs/**/AGENTS.md").unwrap();
+        assert_eq!(protected.protecting("deploy/run.sh"), Some("deploy/"));
+        assert_eq!(protected.protecting(".github/workflows/docs.yml"), None);
+        assert_eq!(protected.protecting(".github/workflows/ci.yml"), Some("**/.github/workflows/"));
+        assert_eq!(protected.protecting("docs/a/AGENTS.md"), None);
+        assert_eq!(protected.protecting("AGENTS.md"), Some("**/AGENTS.md"));
+        assert!(protected.add("~/x").is_err() && protected.except("a?").is_err());
+        assert!(protected.patterns().any(|pattern| pattern == "deploy/"));
+        assert_eq!(protected.exceptions().count(), 2);
+    }
+}
