@@ -8,11 +8,13 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::word::Word;
+
 /// What a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// These simple commands, each its words without quotes, and nothing else.
-    Clear(Vec<Vec<String>>),
+    /// These simple commands, each its words, and nothing else.
+    Clear(Vec<Vec<Word>>),
     /// Something the reader is not certain of.
     Opaque,
 }
@@ -26,19 +28,11 @@ pub(crate) fn read(line: &str) -> Reading {
     }
 }
 
-/// A word being read, and whether any of it was quoted.
-#[derive(Default)]
-struct Word {
-    text: String,
-    quoted: bool,
-    globbed: bool,
-}
-
 struct Reader<'a> {
     chars: Peekable<Chars<'a>>,
     word: Option<Word>,
-    words: Vec<String>,
-    commands: Vec<Vec<String>>,
+    words: Vec<Word>,
+    commands: Vec<Vec<Word>>,
 }
 
 /// `None` from any of these means: not certain.
@@ -57,54 +51,47 @@ impl Reader<'_> {
                 '"' => self.double_quoted()?,
                 '\\' => match self.chars.next()? {
                     '\n' => {}
-                    next => self.quoted().text.push(next),
+                    next => self.word().push_quoted(next),
                 },
                 '>' | '<' => self.redirection(c)?,
                 '$' | '`' | '(' | ')' | '{' | '}' => return None,
                 '#' if self.word.is_none() => return None,
-                '*' | '?' | '[' => {
-                    let word = self.word.get_or_insert_default();
-                    word.globbed = true;
-                    word.text.push(c);
-                }
                 c if c.is_control() => return None,
-                c => self.word.get_or_insert_default().text.push(c),
+                c => self.word().push(c),
             }
         }
         self.end_command_if_any()
     }
 
-    fn quoted(&mut self) -> &mut Word {
-        let word = self.word.get_or_insert_default();
-        word.quoted = true;
-        word
+    fn word(&mut self) -> &mut Word {
+        self.word.get_or_insert_default()
     }
 
     fn single_quoted(&mut self) -> Option<()> {
-        self.quoted();
+        self.word().quote();
         loop {
             match self.chars.next()? {
                 '\'' => return Some(()),
-                c => self.quoted().text.push(c),
+                c => self.word().push_quoted(c),
             }
         }
     }
 
     fn double_quoted(&mut self) -> Option<()> {
-        self.quoted();
+        self.word().quote();
         loop {
             match self.chars.next()? {
                 '"' => return Some(()),
                 '$' | '`' => return None,
                 '\\' => match self.chars.next()? {
                     '\n' => {}
-                    c @ ('$' | '`' | '"' | '\\') => self.quoted().text.push(c),
+                    c @ ('$' | '`' | '"' | '\\') => self.word().push_quoted(c),
                     c => {
-                        self.quoted().text.push('\\');
-                        self.quoted().text.push(c);
+                        self.word().push_quoted('\\');
+                        self.word().push_quoted(c);
                     }
                 },
-                c => self.quoted().text.push(c),
+                c => self.word().push_quoted(c),
             }
         }
     }
@@ -112,7 +99,7 @@ impl Reader<'_> {
     /// `2>&1` and `>/dev/null` in their variants; no other.
     fn redirection(&mut self, direction: char) -> Option<()> {
         match self.word.take() {
-            Some(word) if word.quoted || !word.text.bytes().all(|b| b.is_ascii_digit()) => return None,
+            Some(word) if word.is_quoted() || !word.as_str().bytes().all(|b| b.is_ascii_digit()) => return None,
             Some(_) | None => {}
         }
         if direction == '>' {
@@ -134,13 +121,15 @@ impl Reader<'_> {
     }
 
     fn end_word(&mut self) -> Option<()> {
-        let Some(word) = self.word.take() else {
+        let Some(word) = self.word.take().map(Word::finished) else {
             return Some(());
         };
-        if self.words.is_empty() && (word.globbed || !word.quoted && is_grammar(&word.text)) {
+        // A program of such a name, in quotes, is not worth telling it from an assignment with a quoted value.
+        let is_no_program = || word.is_pattern() || is_grammar(word.as_str());
+        if word.is_unclear() || self.words.is_empty() && is_no_program() {
             return None;
         }
-        self.words.push(word.text);
+        self.words.push(word);
         Some(())
     }
 
@@ -173,8 +162,18 @@ pub(crate) fn is_grammar(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn clear(commands: &[&[&str]]) -> Reading {
-        Reading::Clear(commands.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect())
+    /// The words of each command, or nothing for an opaque line.
+    fn words(line: &str) -> Option<Vec<Vec<String>>> {
+        match read(line) {
+            Reading::Clear(commands) => {
+                Some(commands.iter().map(|words| words.iter().map(|word| word.as_str().to_owned()).collect()).collect())
+            }
+            Reading::Opaque => None,
+        }
+    }
+
+    fn clear(commands: &[&[&str]]) -> Option<Vec<Vec<String>>> {
+        Some(commands.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect())
     }
 
     // proves T8
@@ -195,8 +194,9 @@ mod tests {
             ("ls *.rs", clear(&[&["ls", "*.rs"]])),
             ("sleep 1 &", clear(&[&["sleep", "1"]])),
             ("a \\\n b", clear(&[&["a", "b"]])),
+            ("[ -f x ]", clear(&[&["[", "-f", "x", "]"]])),
         ] {
-            assert_eq!(read(line), want, "{line}");
+            assert_eq!(words(line), want, "{line}");
         }
     }
 
@@ -223,6 +223,11 @@ mod tests {
             "for x in a; do rm x; done",
             "! git x",
             "X=1 git x",
+            "X='1' git x",
+            "X\\\n=1 git x",
+            "X=\"a b\" git x",
+            "'X=1' git x",
+            "'if' x",
             "a;;b",
             "a && && b",
             "; a",
@@ -239,6 +244,8 @@ mod tests {
             "a\u{0}b",
             "a\rb",
             "x2>&1y",
+            "ls ~/'a b'",
+            "ls ~'x'",
         ] {
             assert_eq!(read(line), Reading::Opaque, "{line:?}");
         }

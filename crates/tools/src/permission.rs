@@ -61,6 +61,9 @@ impl Permissions {
         if subject.reach == Reach::Outside {
             return Ruling::of_mode(Verdict::Ask, self.mode);
         }
+        if let Some(rule) = self.doubting(spec, subject, grants) {
+            return Ruling::of_rules(Verdict::Ask, &[rule]);
+        }
         if self.mode == Mode::Bypass {
             return Ruling::of_mode(Verdict::Allow, self.mode);
         }
@@ -98,6 +101,21 @@ impl Permissions {
 
     fn denying(&self, spec: &ToolSpec, subject: &Subject) -> Option<&Rule> {
         self.deny.iter().find(|rule| touches(rule, spec, subject))
+    }
+
+    /// The rule that would deny it, or ask about it, if the patterns in it stand for what the rule names. It is asked
+    /// about in every mode that the rule counts in, unless this very line was allowed.
+    fn doubting(&self, spec: &ToolSpec, subject: &Subject, grants: &[Grant]) -> Option<&Rule> {
+        if subject.doubts.is_empty() {
+            return None;
+        }
+        let asking = if self.mode == Mode::Bypass { &[][..] } else { &self.ask };
+        let may_mean =
+            |rule: &&Rule| rule.concerns(&spec.name) && subject.doubts.iter().any(|doubt| rule.may_cover(doubt));
+        let doubting = self.deny.iter().chain(asking).find(may_mean)?;
+        let is_exact = |rule: &Rule| rule.means(&spec.name) && rule.is_exactly(&subject.whole);
+        let granted = || grants.iter().filter_map(|grant| grant.rule.parse().ok()).any(|rule: Rule| is_exact(&rule));
+        (!self.allow.iter().any(is_exact) && !granted()).then_some(doubting)
     }
 
     /// Whether a rule asks about it, whatever else allows it.
@@ -191,7 +209,7 @@ fn covering<'r>(rules: &[&'r Rule], subject: &Subject) -> Option<Vec<&'r Rule>> 
     }
     let mut covering: Vec<&Rule> = Vec::new();
     for part in &subject.parts {
-        let rule = first(&|rule| rule.covers(part))?;
+        let rule = first(&|rule| subject.is_covered(part, rule))?;
         if !covering.contains(&rule) {
             covering.push(rule);
         }
@@ -268,7 +286,7 @@ pub(crate) mod tests {
         Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), files)
     }
 
-    fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
+    pub(crate) fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
         let spec = spec("local.run_command", EffectClass::Once);
         match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants).verdict {
@@ -426,8 +444,16 @@ pub(crate) mod tests {
     #[test]
     fn the_rule_that_is_offered_allows_the_call_it_was_offered_for() {
         let run = spec("local.run_command", EffectClass::Once);
-        for line in ["cargo test -p x", "rm *.o", "a && b", "echo $(date) > x", "sh -c 'a * b'", "grep '\\*' x", "x (y"]
-        {
+        for line in [
+            "cargo test -p x",
+            "rm *.o",
+            "a && b",
+            "echo $(date) > x",
+            "sh -c 'a * b'",
+            "grep '\\*' x",
+            "x (y",
+            "x > y\u{a0}",
+        ] {
             let subject = Subject::command(line);
             let rule = allowing_rule(&run, &subject);
             let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);

@@ -22,6 +22,7 @@ use windlass_vocab::ToolName;
 use crate::access::{Access, FILE_TOOLS, FileAccess};
 use crate::address::{self, Address, Side};
 use crate::builtin::TOOL_NAMES;
+use crate::doubt::Doubt;
 use crate::path_pattern::{PathFault, PathPattern};
 use crate::text_pattern::Pattern;
 
@@ -46,6 +47,9 @@ pub enum ParseRuleError {
     #[error("`{0}` is no rule: in `network(…)` stands a host, e.g. `docs.rs`, or a tool, e.g. `run_command(cargo *)`")]
     Network(String),
 }
+
+/// What may stand around a pattern or a command line and means nothing.
+pub(crate) const BLANKS: [char; 3] = [' ', '\t', '\n'];
 
 /// Which calls a permission is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +115,7 @@ impl FromStr for Rule {
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == ')') {
             return Err(error());
         }
-        let argument = argument.map(str::trim).filter(|pattern| !pattern.is_empty());
+        let argument = argument.map(|pattern| pattern.trim_matches(BLANKS)).filter(|pattern| !pattern.is_empty());
         let target = match [Access::Read, Access::Write].into_iter().find(|access| access.as_str() == name) {
             Some(access) => {
                 let path = path(text, argument)?;
@@ -263,6 +267,31 @@ impl Rule {
             }
             Target::Network(_) => false,
         }
+    }
+
+    /// What it says of a call's argument, if it is about calls of tools.
+    fn of_calls(&self) -> Option<Option<&Pattern>> {
+        match &self.target {
+            Target::Tool(ToolPattern { argument, .. }) => Some(argument.as_ref()),
+            Target::Files(_) | Target::Network(_) => None,
+        }
+    }
+
+    /// Whether its pattern may match this text, of which not everything is certain.
+    pub(crate) fn may_cover(&self, doubt: &Doubt) -> bool {
+        self.of_calls().is_some_and(|argument| argument.is_none_or(|pattern| doubt.may_match(pattern)))
+    }
+
+    /// Whether it speaks of so many bytes at a text's beginning one by one, or of any text at all.
+    pub(crate) fn spells_out(&self, bytes: usize) -> bool {
+        let literal = |pattern: &Pattern| pattern.pieces().first().map_or(0, String::len);
+        let spells = |pattern: &Pattern| pattern.is_everything() || literal(pattern) >= bytes;
+        self.of_calls().is_some_and(|argument| argument.is_none_or(spells))
+    }
+
+    /// Whether it is about this very text.
+    pub(crate) fn is_exactly(&self, text: &str) -> bool {
+        self.of_calls().flatten().is_some_and(|pattern| pattern.is_exactly(text))
     }
 
     /// Whether its pattern means this address.

@@ -5,15 +5,20 @@
 //! that may be wrong in the direction of caution. A subject that is not understood is never allowed
 //! by a pattern with a star.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::access::Files;
 use crate::address::Address;
 use crate::command_line::{self, Reading};
+use crate::command_rules::{general, spelled_out};
+use crate::doubt::Doubt;
 use crate::path_pattern;
+use crate::rule::{BLANKS, Rule};
 use crate::sandbox::Reach;
-use crate::suspects::{RUNNERS, suspects};
+use crate::suspects::Suspects;
 use crate::text_pattern::escape;
+use crate::word::{Word, written};
 
 /// Whether the parts are all there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,10 @@ pub struct Subject {
     pub(crate) whole: String,
     pub(crate) parts: Vec<String>,
     pub(crate) suspects: Vec<String>,
+    /// Suspects of which not every character is certain.
+    pub(crate) doubts: Vec<Doubt>,
+    /// How many bytes at the beginning of a part a rule must spell out to allow it, where it must any.
+    pub(crate) spelled_out: BTreeMap<String, usize>,
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
     pub(crate) general: Option<String>,
@@ -53,6 +62,8 @@ impl Subject {
             whole,
             parts,
             suspects: Vec::new(),
+            doubts: Vec::new(),
+            spelled_out: BTreeMap::new(),
             clarity: Clarity::Clear,
             general: None,
             address: None,
@@ -91,30 +102,36 @@ impl Subject {
     /// A shell's command line.
     #[must_use]
     pub fn command(line: &str) -> Self {
-        let whole = line.trim().to_owned();
-        let suspects = suspects(&whole);
-        match command_line::read(&whole) {
-            Reading::Clear(commands) => Self {
-                parts: commands.iter().map(|words| words.join(" ")).collect(),
-                general: Some(generalise(&commands).unwrap_or_else(|| escape(&whole))),
-                suspects,
-                clarity: Clarity::Clear,
-                address: None,
-                files: None,
-                reach: Reach::Inside,
-                whole,
-            },
-            Reading::Opaque => Self {
-                parts: Vec::new(),
-                general: Some(escape(&whole)),
-                suspects,
-                clarity: Clarity::Opaque,
-                address: None,
-                files: None,
-                reach: Reach::Inside,
-                whole,
-            },
+        // Other blanks, at the end too, are part of a word to a shell.
+        let whole = line.trim_matches(BLANKS).to_owned();
+        let Suspects { mut texts, doubts } = Suspects::of(&whole);
+        let commands = match command_line::read(&whole) {
+            Reading::Clear(commands) => commands,
+            Reading::Opaque => {
+                let general = Some(escape(&whole));
+                let clear = Self::clear(whole, Vec::new());
+                return Self { general, suspects: texts, doubts, clarity: Clarity::Opaque, ..clear };
+            }
+        };
+        let general = Some(common_general(&commands).unwrap_or_else(|| escape(&whole)));
+        let (mut parts, mut spelled) = (Vec::new(), BTreeMap::new());
+        for words in &commands {
+            let part = written(words);
+            match spelled_out(words) {
+                0 => {}
+                count => drop(spelled.insert(part.clone(), written(&words[..count]).len())),
+            }
+            if words.iter().any(Word::needs_quotes) {
+                texts.push(words.iter().map(Word::as_str).collect::<Vec<_>>().join(" "));
+            }
+            parts.push(part);
         }
+        Self { general, suspects: texts, doubts, spelled_out: spelled, ..Self::clear(whole, parts) }
+    }
+
+    /// Whether a rule that allows covers this part of it.
+    pub(crate) fn is_covered(&self, part: &str, rule: &Rule) -> bool {
+        rule.covers(part) && self.spelled_out.get(part).is_none_or(|bytes| rule.spells_out(*bytes))
     }
 }
 
@@ -133,17 +150,11 @@ fn common_folder(paths: &[String]) -> Option<String> {
     common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
 }
 
-/// Programs that destroy whatever they are given, or run it as a matter of course: allowing one of them,
-/// or of [`RUNNERS`], with any arguments would allow everything.
-const TOO_BROAD: &[&str] = &["chmod", "chown", "dd", "find", "kill", "killall", "mv", "pkill", "rm"];
-
-/// `cargo *` for any number of cargo commands.
-fn generalise(commands: &[Vec<String>]) -> Option<String> {
-    let program = commands.first()?.first()?;
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let same = commands.iter().all(|words| words.first() == Some(program));
-    let is_too_broad = TOO_BROAD.contains(&name) || RUNNERS.contains(&name);
-    (same && !is_too_broad).then(|| format!("{} *", escape(program)))
+/// The pattern that allows each of these commands and others like it, if one does.
+fn common_general(commands: &[Vec<Word>]) -> Option<String> {
+    let mut patterns = commands.iter().map(|words| general(words));
+    let first = patterns.next()??;
+    patterns.all(|pattern| pattern.as_ref() == Some(&first)).then_some(first)
 }
 
 #[cfg(test)]
@@ -173,22 +184,75 @@ mod tests {
         }
     }
 
-    // proves T8
+    // proves T8, X5
     #[test]
-    fn a_command_generalises_to_its_program_unless_that_would_allow_everything() {
+    fn a_command_generalises_to_what_was_seen_of_it() {
         for (line, want) in [
-            ("cargo test -p x", "cargo *"),
-            ("git add . && git commit -m 'a b'", "git *"),
-            ("cargo test && git push", "cargo test && git push"),
-            ("rm *.o", r"rm \*.o"),
-            ("sudo ls", "sudo ls"),
-            ("nice -n 5 ls", "nice -n 5 ls"),
-            ("timeout 5 ls", "timeout 5 ls"),
-            ("/bin/rm x", "/bin/rm x"),
-            ("echo $(date)", "echo $(date)"),
-            ("ls > files", "ls > files"),
+            ("cargo test -p x", "cargo test *"),
+            ("cargo --locked test", "cargo --locked test *"),
+            ("cargo test && cargo test --doc", "cargo test *"),
+            ("git status", "git status *"),
+            ("git --no-pager diff HEAD~1", "git --no-pager diff *"),
+            ("/usr/bin/git log -5", "/usr/bin/git log *"),
+            ("gh pr view 5", "gh pr view *"),
+            ("ls -l src", "ls *"),
+            ("ls", "ls *"),
+            ("grep 'a b' x", "grep *"),
         ] {
             assert_eq!(Subject::command(line).general.as_deref(), Some(want), "{line}");
         }
+        for line in [
+            "git add . && git commit -m 'a b'",
+            "cargo test && git push",
+            "cargo test 2>&1 | tail -5",
+            "git push origin main",
+            "git pull",
+            "git checkout x",
+            "git config --get x",
+            "git -C . status",
+            "git -c a=b status",
+            "git x",
+            "git",
+            "git log --output=x",
+            "git grep -O x",
+            "cargo run -- x",
+            "cargo +nightly test",
+            "cargo test --config x",
+            "cargo install x",
+            "npm test",
+            "npm run build",
+            "python3 x.py",
+            "node -e x",
+            "make test",
+            "awk x y",
+            "sed -n 5p x",
+            "tar tf x",
+            "curl https://x/",
+            "docker ps",
+            "ssh x ls",
+            "env ls",
+            "xargs ls",
+            "find . -name x",
+            "sudo ls",
+            "nice -n 5 ls",
+            "timeout 5 ls",
+            "sort -o x y",
+            "rg --pre x y",
+            "./run.sh x",
+            "./git status",
+            "bin/ls",
+            "unheard-of x",
+            "rm x",
+            "/bin/rm x",
+            "touch x",
+            "cd x",
+            "export X",
+            "echo $(date)",
+            "ls > files",
+            "ls src/?.rs",
+        ] {
+            assert_eq!(Subject::command(line).general.as_deref(), Some(line), "{line}");
+        }
+        assert_eq!(Subject::command("rm *.o").general.as_deref(), Some(r"rm \*.o"));
     }
 }

@@ -7,9 +7,12 @@
 //! character has a meaning. All of this errs in the direction of caution, and allows nothing.
 
 use crate::command_line::{self, Reading};
+use crate::command_rules;
+use crate::doubt::Doubt;
+use crate::word::Word;
 
 /// Programs that run a program or a script that is among their words.
-pub(crate) const RUNNERS: &[&str] = &[
+const RUNNERS: &[&str] = &[
     "bash",
     "builtin",
     "busybox",
@@ -61,16 +64,100 @@ const DEEPEST: u8 = 3;
 /// time. What a rule says of a program stands at its beginning.
 const MOST_WHOLE: usize = 16;
 
-/// What `line` may run.
-pub(crate) fn suspects(line: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    collect(line, DEEPEST, &mut found);
-    found
+/// Other readings of a command, with options left out, that are looked at, and how many words of them.
+const MOST_READINGS: usize = 16;
+const LONGEST_READING: usize = 64;
+
+/// Texts with gaps that are looked at. Of a line with more of them nothing is certain.
+const MOST_DOUBTS: usize = 64;
+
+/// What a line may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Suspects {
+    pub(crate) texts: Vec<String>,
+    /// Those in which file names take the place of patterns.
+    pub(crate) doubts: Vec<Doubt>,
+}
+
+impl Suspects {
+    /// What `line` may run.
+    pub(crate) fn of(line: &str) -> Self {
+        let mut found = Self::default();
+        found.collect(line, DEEPEST);
+        found
+    }
+
+    fn collect(&mut self, line: &str, depth: u8) {
+        let segments = match command_line::read(line) {
+            Reading::Clear(commands) => {
+                commands.into_iter().map(|words| Segment { words, program: Program::First }).collect()
+            }
+            Reading::Opaque => {
+                let line = line.replace(['"', '\'', '\\'], "");
+                let joined = without_braces(&line);
+                [cut(&line), joined.as_deref().map(cut).unwrap_or_default()].concat()
+            }
+        };
+        for Segment { words, program } in &segments {
+            if let Some(runner) = self.collect_programs(words, *program)
+                && depth > 0
+            {
+                let given: Vec<&str> = words[runner + 1..].iter().map(Word::as_str).collect();
+                given.iter().filter(|word| is_script(word)).for_each(|script| self.collect(script, depth - 1));
+                self.collect(&given.join(" "), depth - 1);
+            }
+        }
+    }
+
+    /// Adds every program that may be among the words; answers where the first is that runs what it is given.
+    fn collect_programs(&mut self, words: &[Word], mut which: Program) -> Option<usize> {
+        let mut runner = None;
+        for (start, word) in words.iter().enumerate() {
+            let name = command_rules::name(word.as_str());
+            let last = if start < MOST_WHOLE { words.len() } else { words.len().min(start + MOST_WHOLE) };
+            self.add(word, &words[start + 1..last].iter().collect::<Vec<_>>());
+            let beginning = &words[start..last.min(start + LONGEST_READING)];
+            let most = if start < MOST_WHOLE { MOST_READINGS } else { MOST_READINGS / 4 };
+            for reading in command_rules::past_options(beginning, most) {
+                self.add(word, &reading);
+            }
+            if RUNNERS.contains(&name.trim_start_matches('$')) {
+                runner.get_or_insert(start);
+                which = Program::Any;
+            } else if word.as_str().starts_with('$') {
+                which = Program::Any;
+            }
+            if which == Program::First && !command_line::is_grammar(word.as_str()) {
+                let given = words[start..].iter().position(|word| EXEC.contains(&word.as_str()));
+                let inner = given.and_then(|at| self.collect_programs(&words[start + at + 1..], Program::Any));
+                return given.zip(inner).map(|(at, inner)| start + at + 1 + inner);
+            }
+        }
+        runner
+    }
+
+    /// Adds a program and its words.
+    fn add(&mut self, program: &Word, words: &[&Word]) {
+        let name = command_rules::name(program.as_str());
+        let mut text = name.trim_start_matches('$').to_owned();
+        for word in words {
+            text.push(' ');
+            text.push_str(word.as_str());
+        }
+        self.texts.push(text);
+        if self.doubts.len() <= MOST_DOUBTS
+            && let Some(doubt) = Doubt::of(program, name, words)
+        {
+            let is_last = self.doubts.len() == MOST_DOUBTS;
+            self.doubts.push(if is_last { Doubt::of_anything() } else { doubt });
+        }
+    }
 }
 
 /// Words of which the first, or any, may be a program.
+#[derive(Clone)]
 struct Segment {
-    words: Vec<String>,
+    words: Vec<Word>,
     program: Program,
 }
 
@@ -81,62 +168,45 @@ enum Program {
     Any,
 }
 
-fn collect(line: &str, depth: u8, found: &mut Vec<String>) {
-    let segments = match command_line::read(line) {
-        Reading::Clear(commands) => {
-            commands.into_iter().map(|words| Segment { words, program: Program::First }).collect()
-        }
-        Reading::Opaque => cut(line),
-    };
-    for Segment { words, program } in &segments {
-        if let Some(runner) = collect_programs(words, *program, found)
-            && depth > 0
-        {
-            let given = &words[runner + 1..];
-            given.iter().filter(|word| is_script(word)).for_each(|script| collect(script, depth - 1, found));
-            collect(&given.join(" "), depth - 1, found);
-        }
-    }
-}
-
-/// Takes an opaque line apart wherever a character has a meaning, without its quotes.
+/// Takes an opaque line without its quotes apart wherever a character has a meaning.
 fn cut(line: &str) -> Vec<Segment> {
     let is_meaning = |c: char| ";&|\n(){}`<>".contains(c);
-    let line = line.replace(['"', '\'', '\\'], "");
     let mut segments = Vec::new();
-    let mut rest = line.as_str();
+    let mut rest = line;
     while !rest.is_empty() {
         let start = rest.find(|c| !is_meaning(c)).unwrap_or(rest.len());
         let (before, from) = rest.split_at(start);
         let (segment, after) = from.split_at(from.find(is_meaning).unwrap_or(from.len()));
         let program = if before.contains(['<', '>']) { Program::Any } else { Program::First };
-        segments.push(Segment { words: segment.split_whitespace().map(str::to_owned).collect(), program });
+        segments.push(Segment { words: segment.split_whitespace().map(Word::uncertain).collect(), program });
         rest = after;
     }
     segments
 }
 
-/// Adds every program that may be among the words; answers where the first is that runs what it is given.
-fn collect_programs(words: &[String], mut which: Program, found: &mut Vec<String>) -> Option<usize> {
-    let mut runner = None;
-    for (start, word) in words.iter().enumerate() {
-        let name = word.rsplit('/').next().unwrap_or(word).trim_start_matches('$');
-        let last = if start < MOST_WHOLE { words.len() } else { words.len().min(start + MOST_WHOLE) };
-        let suspect = std::iter::once(name).chain(words[start + 1..last].iter().map(String::as_str));
-        found.push(suspect.collect::<Vec<_>>().join(" "));
-        if RUNNERS.contains(&name) {
-            runner.get_or_insert(start);
-            which = Program::Any;
-        } else if word.starts_with('$') {
-            which = Program::Any;
+/// The line with no braces that are part of a word: a star for alternatives (`{push,pull}`, `{a..z}`), which some shells
+/// write out, and the name alone of a variable. Nothing where there are none.
+fn without_braces(line: &str) -> Option<String> {
+    let mut text = String::with_capacity(line.len());
+    let mut open: Vec<usize> = Vec::new();
+    for c in line.chars() {
+        match c {
+            '{' => open.push(text.len()),
+            c if c.is_whitespace() => open.clear(),
+            _ => {}
         }
-        if which == Program::First && !command_line::is_grammar(word) {
-            let given = words[start..].iter().position(|word| EXEC.contains(&word.as_str()));
-            let inner = given.and_then(|at| collect_programs(&words[start + at + 1..], Program::Any, found));
-            return given.zip(inner).map(|(at, inner)| start + at + 1 + inner);
+        let Some(start) = open.pop_if(|_| c == '}') else {
+            text.push(c);
+            continue;
+        };
+        let inner = text.split_off(start);
+        match &inner[1..] {
+            list if list.contains(',') || list.contains("..") => text.push('*'),
+            "" => text.push('_'),
+            name => text.push_str(name),
         }
     }
-    runner
+    (text != line).then_some(text)
 }
 
 /// Whether a word is more than a word where a shell reads it.
@@ -205,7 +275,7 @@ mod tests {
             &format!("env {}rm -rf x", "-u A ".repeat(30)),
             &format!("{}rm -rf x", "A=1 ".repeat(30)),
         ] {
-            let suspects = suspects(line);
+            let suspects = Suspects::of(line).texts;
             assert!(suspects.iter().any(|part| part.starts_with("rm -rf x")), "{line}: {suspects:?}");
         }
     }
@@ -221,15 +291,87 @@ mod tests {
             "grep $x rm y",
             "git log > rm.txt",
         ] {
-            let suspects = suspects(line);
+            let suspects = Suspects::of(line).texts;
             assert!(!suspects.iter().any(|part| part == "rm" || part.starts_with("rm ")), "{line}: {suspects:?}");
+        }
+    }
+
+    // proves X5, T8
+    #[test]
+    fn a_subcommand_is_found_behind_options() {
+        for line in [
+            "git push",
+            "git -C . push",
+            "git --no-pager push",
+            "git -c a=b push",
+            "git -ca=b push",
+            "git --git-dir=x push",
+            "git --git-dir x push",
+            "git --git-dir x --work-tree y -c a=b -C z push",
+            "git -C 'a b' push",
+            "git \"-C\" . push",
+            "git -C push push",
+            "/usr/bin/git -C . push",
+            "sudo git -C . push",
+            "env A=1 git -C . push",
+            "timeout 5 git --no-pager push",
+            "sh -c 'git -C . push'",
+            "sh -c 'cd x; git -C . push'",
+            "echo $(git -C . push)",
+            "A=1 git -C . push",
+            "find . -exec git -C {} push \\;",
+            "xargs -n 1 git -C . push",
+            "cd x && git -C . push",
+            "git -C $x push",
+            "git -C ${x} push > y",
+            "git -C . push {a,b}",
+            "git -C {} push",
+        ] {
+            let suspects = Suspects::of(line).texts;
+            assert!(
+                suspects.iter().any(|text| text == "git push" || text.starts_with("git push ")),
+                "{line}: {suspects:?}"
+            );
+        }
+        for (line, want) in [
+            ("cargo +nightly publish", "cargo publish"),
+            ("cargo --locked publish --dry-run", "cargo publish --dry-run"),
+            ("cargo -Z x --config a=b publish", "cargo publish"),
+            ("npm --prefix x publish", "npm publish"),
+            ("docker --context x push y", "docker push y"),
+            ("docker compose -f x down", "docker compose down"),
+            ("kubectl -n x delete pod y", "kubectl delete pod y"),
+            ("git push -f origin main", "git push origin main"),
+            ("systemctl --user stop x", "systemctl stop x"),
+        ] {
+            let suspects = Suspects::of(line).texts;
+            assert!(suspects.iter().any(|text| text == want), "{line}: {suspects:?}");
+        }
+        for line in ["git --no-pager log push", "git log -- push", "git commit -m push", "git log push"] {
+            let suspects = Suspects::of(line).texts;
+            let is_push = |text: &String| text == "git push" || text.starts_with("git push ");
+            assert!(!suspects.iter().any(is_push), "{line}: {suspects:?}");
         }
     }
 
     #[test]
     fn a_long_line_is_read_in_no_time() {
-        for word in ["env ", "sh ", "eval '", "$x ", "a=1 ", "find -exec ", ">x ", "sh -c 'a;b' "] {
-            let _ = suspects(&word.repeat(10_000));
+        for word in [
+            "env ",
+            "sh ",
+            "eval '",
+            "$x ",
+            "a=1 ",
+            "find -exec ",
+            ">x ",
+            "sh -c 'a;b' ",
+            "env *",
+            "{a,b}",
+            "{",
+            "{{a,}",
+        ] {
+            let _ = Suspects::of(&word.repeat(10_000));
+            let _ = Suspects::of(&format!("env {}", word.repeat(10_000)));
         }
     }
 }

@@ -30,6 +30,11 @@ impl Pattern {
         Self { pieces }
     }
 
+    /// The literal pieces; between them is anything.
+    pub(crate) fn pieces(&self) -> &[String] {
+        &self.pieces
+    }
+
     pub(crate) fn is_everything(&self) -> bool {
         self.pieces.len() > 1 && self.pieces.iter().all(String::is_empty)
     }

@@ -2,6 +2,7 @@
 //! does, the exit codes, the settings, the permissions, the secrets.
 
 mod access;
+mod command_rules;
 mod dialects;
 mod exit_codes;
 mod failed_commands;

@@ -85,6 +85,27 @@ fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {
     assert_eq!(glass.end(), 0);
 }
 
+// proves X5: a yes to a command is a yes to what was seen of it
+#[test]
+fn a_command_allowed_for_the_session_does_not_allow_what_its_program_can_become() {
+    let commands = ["git status", "git status --short", "git -c alias.x='!touch pwned' x"];
+    let calls = commands.map(|command| Step::call("run_command", json!({"command": command})));
+    let bench = Bench::new(Script::of(calls.into_iter().chain([Step::say("Aye.")])));
+    let mut glass = asked(&bench);
+    answer(&mut glass, "s");
+    glass.wait_for("allowed for this session: run_command(git status *)\n");
+    glass.wait("the next question", |screen| screen.matches(OFFER).count() == 2);
+    assert!(
+        glass.text().contains("[s] and [a] allow: run_command(git -c alias.x='!touch pwned' x)"),
+        "{}",
+        glass.text()
+    );
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    assert_eq!((bench.read("pwned"), bench.records("k", "QuestionAsked")), (None, 2));
+    bench.assert_whole("granted");
+}
+
 // proves T8: a file that can't be written is left alone, and what to write is said
 #[test]
 fn always_holds_for_the_session_where_it_can_not_be_written() {

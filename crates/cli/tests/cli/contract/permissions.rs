@@ -33,7 +33,7 @@ fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
 fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
     let allow = &["--allow", "run_command(touch *)"][..];
     for Case { flags, command, files, told } in [
-        Case { flags: &[], command: "touch made", files: &["keep"], told: "--allow 'run_command(touch *)'" },
+        Case { flags: &[], command: "touch made", files: &["keep"], told: "--allow 'run_command(touch made)'" },
         Case { flags: &[], command: "touch made", files: &["keep"], told: "nobody is there" },
         Case { flags: allow, command: "touch made", files: &["keep", "made"], told: "" },
         Case { flags: allow, command: "touch made; rm keep", files: &["keep"], told: "--allow" },

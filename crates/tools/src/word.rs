@@ -1,0 +1,167 @@
+//! A word of a command line, as a shell hands it to a program, and how much of it is certain.
+
+/// A word without its quotes, and what the shell would still do to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    text: String,
+    /// Where in the text an unquoted pattern character stands: `*`, `?`, `[`.
+    patterns: Vec<usize>,
+    quoting: Quoting,
+    tilde: Tilde,
+}
+
+/// Whether any of a word was quoted, and whether that made a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Quoting {
+    #[default]
+    None,
+    Needless,
+    Needed,
+}
+
+/// Whether a word begins with a person's home.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tilde {
+    #[default]
+    None,
+    Home,
+}
+
+impl Word {
+    /// A word nothing is known of but its characters: each pattern character may be one.
+    pub(crate) fn uncertain(text: &str) -> Self {
+        let mut word = Self::default();
+        text.chars().for_each(|c| word.push(c));
+        word.finished()
+    }
+
+    /// The word with all its characters: a `[` that nothing closes is one of them.
+    pub(crate) fn finished(mut self) -> Self {
+        let (text, last) = (&self.text, self.text.rfind(']'));
+        self.patterns.retain(|&at| !text[at..].starts_with('[') || last.is_some_and(|last| last > at + 1));
+        self
+    }
+
+    /// Adds an unquoted character.
+    pub(crate) fn push(&mut self, c: char) {
+        match c {
+            '*' | '?' | '[' => self.patterns.push(self.text.len()),
+            // Behind an empty quote it is no more than a character.
+            '~' | '#' if self.text.is_empty() && self.is_quoted() => self.quoting = Quoting::Needed,
+            '~' if self.text.is_empty() => self.tilde = Tilde::Home,
+            _ => {}
+        }
+        self.text.push(c);
+    }
+
+    /// Adds a quoted character.
+    pub(crate) fn push_quoted(&mut self, c: char) {
+        if self.is_special(c) {
+            self.quoting = Quoting::Needed;
+        }
+        self.quote();
+        self.text.push(c);
+    }
+
+    /// Notes a quote, which may have nothing in it.
+    pub(crate) fn quote(&mut self) {
+        self.quoting = self.quoting.max(Quoting::Needless);
+    }
+
+    /// Whether a shell would take this character, unquoted and next in the word, for more than a character.
+    fn is_special(&self, c: char) -> bool {
+        let begins = self.text.is_empty() && "~#".contains(c);
+        begins || c.is_whitespace() || c.is_control() || "'\"\\;&|<>(){}$`*?[".contains(c)
+    }
+
+    /// What the program is given, if the word stands for itself.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Where in the text the unquoted pattern characters are.
+    pub(crate) fn patterns(&self) -> &[usize] {
+        &self.patterns
+    }
+
+    /// Whether file names may take its place.
+    pub(crate) fn is_pattern(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.quoting != Quoting::None
+    }
+
+    /// Whether quotes decide what becomes of its `~`, each shell in its own way.
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.tilde == Tilde::Home && self.is_quoted()
+    }
+
+    /// Whether writing it differs from what the program is given.
+    pub(crate) fn needs_quotes(&self) -> bool {
+        self.quoting == Quoting::Needed || self.text.is_empty()
+    }
+
+    /// Adds the word to a text so that a shell reads this very word from it, and no other word is written the same.
+    pub(crate) fn write(&self, out: &mut String) {
+        if !self.needs_quotes() {
+            out.push_str(&self.text);
+        } else if self.patterns.is_empty() {
+            out.push('\'');
+            out.push_str(&self.text.replace('\'', r"'\''"));
+            out.push('\'');
+        } else {
+            for (at, c) in self.text.char_indices() {
+                if !c.is_alphanumeric() && self.patterns.binary_search(&at).is_err() {
+                    out.push('\\');
+                }
+                out.push(c);
+            }
+        }
+    }
+}
+
+/// A simple command as it would be written, each word as [`Word::write`] has it.
+pub(crate) fn written(words: &[Word]) -> String {
+    let mut text = String::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        word.write(&mut text);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy, prop};
+    use proptest::{prop_assert_eq, proptest};
+
+    use super::*;
+    use crate::command_line::{Reading, read};
+
+    fn lines() -> impl Strategy<Value = String> {
+        let piece = proptest::sample::select(vec![
+            "a", "b c", "'", "\"", "\\", " ", "*", "?", "[x]", "[", "]", "~", "#", "$", "\n", ";", "=", "{", "é",
+            "\u{a0}", "-", "!", "''", "'*'", "'~'", "\\ ", "\\'",
+        ]);
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        // proves X5
+        #[test]
+        fn a_command_as_it_is_written_reads_as_the_same_words(line in lines()) {
+            if let Reading::Clear(commands) = read(&line) {
+                for words in commands {
+                    let again = read(&written(&words));
+                    let texts = |words: &[Word]| words.iter().map(|word| (word.text.clone(), word.patterns.clone())).collect::<Vec<_>>();
+                    let Reading::Clear(again) = again else { panic!("{line:?} is written {:?}", written(&words)) };
+                    prop_assert_eq!(again.iter().map(|words| texts(words)).collect::<Vec<_>>(), vec![texts(&words)]);
+                }
+            }
+        }
+    }
+}
