@@ -358,7 +358,10 @@ pub(crate) mod tests {
         assert_eq!(judge(Mode::Bypass, &[], &[], &[], Reach::Network), "allow");
         assert_eq!(judge(Mode::Bypass, &[], &[network], &[], Reach::Unheld), "deny");
         let subject = Subject::command("cargo build").reaching(Reach::Network);
-        assert_eq!(allowing_rule(&spec("local.run_command", EffectClass::Once), &subject), network);
+        assert_eq!(
+            allowing_rule(&spec("local.run_command", EffectClass::Once), &subject),
+            "network(run_command(cargo build *))"
+        );
     }
 
     // proves T8
