@@ -209,7 +209,7 @@ impl Rule {
             }
             Target::Network(Network::Everything | Network::Address(_)) => is_fetching(tool),
             Target::Files(_) => is_file_tool(tool),
-            Target::Network(Network::CallsOf(_)) => false,
+            Target::Network(Network::CallsOf(calls)) => is_fetching(tool) && calls.means(tool),
         }
     }
 
@@ -222,7 +222,7 @@ impl Rule {
             Target::Files(FilePattern { access, .. }) => {
                 tool.bare() == access.as_str() || tool.is_local() && FILE_TOOLS.contains(&(tool.bare(), *access))
             }
-            Target::Network(Network::CallsOf(_)) => tool.bare() == NETWORK,
+            Target::Network(Network::CallsOf(calls)) => is_fetching(tool) && calls.concerns(tool),
         }
     }
 
@@ -301,7 +301,8 @@ impl Rule {
             Target::Tool(ToolPattern { written: Some(pattern), .. }) | Target::Network(Network::Address(pattern)) => {
                 address::matches(pattern, address, side)
             }
-            Target::Files(_) | Target::Network(Network::CallsOf(_)) => false,
+            Target::Network(Network::CallsOf(calls)) => calls.covers_address(address, side),
+            Target::Files(_) => false,
         }
     }
 

@@ -24,10 +24,10 @@ mod tests {
     // proves X5
     #[test]
     fn the_whole_disk_and_the_home_folder_are_told_and_nothing_else() {
-        let said = |workspace: &str| notice(Path::new(workspace), Some(Path::new("/home/nobody-here")));
+        let said = |workspace: &str| notice(Path::new(workspace), Some(Path::new("/port/me")));
         assert!(said("/").is_some_and(|said| said.contains("the whole file system")));
-        assert!(said("/home/nobody-here").is_some_and(|said| said.contains("your home folder")));
-        for workspace in ["/home", "/home/nobody-here/project", "/home/nobody-here2", "/tmp"] {
+        assert!(said("/port/me").is_some_and(|said| said.contains("your home folder")));
+        for workspace in ["/port", "/port/me/project", "/port/me2", "/tmp"] {
             assert_eq!(said(workspace), None, "{workspace}");
         }
         assert!(notice(Path::new("/"), None).is_some() && notice(Path::new("/x"), None).is_none());
