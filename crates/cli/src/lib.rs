@@ -33,14 +33,18 @@ mod tty;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 /// Keeps commands from reading the key out of this process: its environment and memory are closed to
 /// others of the same user (X1).
 fn hide_memory() {
     #[cfg(target_os = "linux")]
     // Where the system refuses, things are as they always were.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// An error as the person reads it. What the parser of arguments says begins with a word of its own.
+fn told(message: &str) -> String {
+    let text = output::harmless_lines(message);
+    if text.starts_with("error: ") { text.trim_end().to_owned() } else { format!("windlass: {text}") }
 }
 
 /// Does what the process's arguments say.
@@ -50,12 +54,17 @@ pub fn main() -> ExitCode {
         return code;
     }
     hide_memory();
-    let cli = args::Cli::parse();
     let env = settings::Env::of_process();
-    let exit = match commands::dispatch(cli, env) {
+    let known = secrets::known(&env, None);
+    let scrub = |text: &str| secrets::scrubber(&known).scrub(text).into_owned();
+    let done = match args::secrets::of_process(&known, scrub) {
+        Ok(cli) => commands::dispatch(cli, env),
+        Err(error) => Err(error),
+    };
+    let exit = match done {
         Ok(exit) => exit,
         Err(error) => {
-            commands::streams::tell(&format!("windlass: {}", output::harmless_lines(&error.message)));
+            commands::streams::tell(&told(&scrub(&error.message)));
             error.exit
         }
     };

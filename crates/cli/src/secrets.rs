@@ -1,21 +1,19 @@
 //! The secrets Windlass knows of: the key it uses, and what the environment calls a secret. They
 //! are replaced wherever something is recorded, shown or sent, and taken out of the environment of
-//! commands (X1).
+//! commands (X1). A value of fewer than eight characters is not replaced, nor an ordinary word or path; a variable
+//! with such a value and the name of a secret is kept from commands all the same.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use windlass::mcp::{Reach, ServerConfig};
-use windlass::tools::Secrets;
+use windlass::tools::{Secrets, is_ordinary, is_secret_name, passwords_in};
 
-use crate::settings::{Env, Settings};
+use crate::settings::{CommandEnv, Env, Settings};
 
 /// Shorter values would be found everywhere by chance. Keys of local servers are often a mere "x".
 const SHORTEST: usize = 8;
-
-/// How the names of variables end that hold a secret.
-const ENDINGS: [&str; 10] =
-    ["_KEY", "_APIKEY", "_TOKEN", "_SECRET", "_PAT", "_PASSWD", "_PASSPHRASE", "_CREDENTIALS", "PASSWORD", "MYSQL_PWD"];
 
 /// Something that must not be seen.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,46 +39,74 @@ pub(crate) fn scrubber(known: &[Secret]) -> Secrets {
 /// All secrets known, the key in use first; each value once.
 #[must_use]
 pub fn known(env: &Env, settings: Option<&Settings>) -> Vec<Secret> {
-    let key = settings.and_then(Settings::api_key).map(|key| ("API_KEY", key.value.expose()));
-    let variables = env.texts().filter(|(name, _)| is_secret(name));
-    let servers = settings.into_iter().flat_map(|settings| settings.servers.values());
-    let of_servers = servers.flat_map(|server| written_down(&server.config));
-    let mut secrets: Vec<Secret> = Vec::new();
-    for (name, value) in key.into_iter().chain(variables).chain(of_servers) {
+    let mut secrets = Known::default();
+    if let Some(key) = settings.and_then(Settings::api_key) {
+        secrets.add("API_KEY", key.value.expose());
+    }
+    let hidden = |name: &str| settings.is_some_and(|settings| settings.command_env.hide.contains(name));
+    for (name, value) in env.texts() {
+        if (hidden(name) || is_secret_name(name)) && !is_ordinary(value) {
+            secrets.add(name, value);
+        }
+        secrets.add_passwords(name, value);
+    }
+    for (server, entry) in settings.into_iter().flat_map(|settings| &settings.servers) {
+        secrets.add_entry(&server.to_string(), &entry.config);
+    }
+    secrets.0
+}
+
+/// The variables that are set and that commands don't get.
+pub(crate) fn hidden_variables(env: &Env, settings: &Settings) -> BTreeSet<String> {
+    let variables = || env.texts().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let secret = scrubber(&known(env, Some(settings))).scrubbed_names(variables());
+    let CommandEnv { hide, keep } = &settings.command_env;
+    let hidden = |name: &str| hide.contains(name) || (secret.contains(OsStr::new(name)) && !keep.contains(name));
+    env.texts().map(|(name, _)| name).filter(|name| hidden(name)).map(str::to_owned).collect()
+}
+
+#[derive(Default)]
+struct Known(Vec<Secret>);
+
+impl Known {
+    fn add(&mut self, name: &str, value: &str) {
         let value = value.trim();
-        if value.chars().count() >= SHORTEST && secrets.iter().all(|secret| secret.value != value) {
-            secrets.push(Secret { name: name.to_owned(), value: value.to_owned() });
+        if value.chars().count() >= SHORTEST && self.0.iter().all(|secret| secret.value != value) {
+            self.0.push(Secret { name: name.to_owned(), value: value.to_owned() });
         }
     }
-    secrets
-}
 
-/// What stands in a server's configuration as it is, not as the name of a variable.
-fn written_down(config: &ServerConfig) -> Vec<(&str, &str)> {
-    let found: Vec<(&str, &str)> = match &config.reach {
-        Reach::Stdio { env, .. } => pairs(env).filter(|(name, _)| is_secret(name)).collect(),
-        Reach::Http { headers, oauth, .. } => {
-            let secret = oauth.client_secret.iter().map(|secret| ("CLIENT_SECRET", secret.as_str()));
-            let named = |name: &str| is_secret(name) || name.eq_ignore_ascii_case("authorization");
-            pairs(headers).filter(|(name, _)| named(name)).chain(secret).collect()
+    /// The passwords in addresses, and the addresses with them.
+    fn add_passwords(&mut self, name: &str, text: &str) {
+        passwords_in(text).iter().for_each(|found| self.add(name, found));
+    }
+
+    /// What stands in a server's configuration as it is, not as the name of a variable.
+    fn add_entry(&mut self, server: &str, config: &ServerConfig) {
+        let (pairs, texts) = match &config.reach {
+            Reach::Stdio { args, env, .. } => (env, args.iter().map(String::as_str).collect::<Vec<_>>()),
+            Reach::Http { url, headers, oauth } => {
+                if let Some(secret) = oauth.client_secret.as_deref().filter(|secret| !secret.contains("${")) {
+                    self.add("CLIENT_SECRET", secret);
+                }
+                (headers, vec![url.as_str()])
+            }
+        };
+        for (name, value) in pairs.iter().filter(|(_, value)| !value.contains("${")) {
+            let value = bare(value);
+            if is_secret_name(name) && !is_ordinary(value) {
+                self.add(name, value);
+            }
+            self.add_passwords(name, value);
         }
-    };
-    found.into_iter().filter(|(_, value)| !value.contains("${")).collect()
-}
-
-fn pairs(pairs: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
-    pairs.iter().map(|(name, value)| (name.as_str(), bare(value)))
+        texts.into_iter().for_each(|text| self.add_passwords(server, text));
+    }
 }
 
 /// The secret in `Bearer SECRET`.
 fn bare(value: &str) -> &str {
     let scheme = |word: &str| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str());
     value.split_once(' ').filter(|(word, _)| scheme(word)).map_or(value, |(_, secret)| secret)
-}
-
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase().replace('-', "_");
-    ENDINGS.iter().any(|ending| name.ends_with(ending) || ending.strip_prefix('_') == Some(&name))
 }
 
 #[cfg(test)]

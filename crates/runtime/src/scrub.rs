@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use windlass_machine::{Fact, Finished, Terms, Verified};
 use windlass_tools::Secrets;
-use windlass_vocab::{Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Verdict, Wanted};
+use windlass_vocab::{Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Verdict, Wanted};
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
@@ -118,6 +118,14 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
     }
     if let Some(preview) = &mut call.preview {
         scrub_preview(secrets, preview);
+    }
+    match &mut call.because {
+        Some(Because::Rule { rule } | Because::Grant { rule }) => scrub_text(secrets, rule),
+        Some(Because::Protected { path, pattern }) => {
+            scrub_text(secrets, path);
+            scrub_text(secrets, pattern);
+        }
+        Some(Because::Mode { .. }) | None => {}
     }
 }
 

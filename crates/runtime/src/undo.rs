@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, State, UndoAsked, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
-use windlass_tools::{Bounds, FileRules, Looked, Recorded, Secrets, Workspace, diff};
+use windlass_tools::{Bounds, FileRules, Looked, Recorded, Secrets, Workspace, diff, shown_path};
 use windlass_vocab::{
     CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, Record, SessionId, ToolName, UndoId, UndoStarted,
     Undoable,
@@ -277,7 +277,7 @@ fn wanted(ledger: &Ledger, of: Option<Undoable>, is_there: impl Fn(Undoable) -> 
 /// What putting a path back would change: the difference of two texts, or the two states in words.
 fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> String {
     let is_text = |state: &FileState| matches!(state, FileState::File { .. } | FileState::Absent);
-    let path = &conflict.path;
+    let path = &shown_path(&conflict.path);
     let modes = match (conflict.now.mode(), conflict.then.mode()) {
         (Some(now), Some(then)) if now != then => format!("{path}: mode {now:04o} would become {then:04o}\n"),
         _ => String::new(),

@@ -28,6 +28,7 @@ use windlass_vocab::Json;
 use self::forms::forms_of;
 pub(crate) use self::stream::ScrubbedReader;
 pub use self::stream::StreamScrubber;
+use crate::{is_secret_name, passwords_in};
 
 /// Shorter values would be found in ordinary text by chance.
 const SHORTEST: usize = 8;
@@ -127,15 +128,16 @@ impl Secrets {
         }
     }
 
-    /// The variables of an environment that children must not inherit: those a secret is named
-    /// after, and those with a secret in their value.
+    /// The variables of an environment that children must not inherit: those a secret is named after, those whose
+    /// name says that they hold one, and those with a secret or a password in their value.
     pub fn scrubbed_names(&self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> BTreeSet<OsString> {
-        let Some(inner) = &self.inner else {
-            return BTreeSet::new();
+        let holds = |name: &OsStr, value: &OsStr| {
+            self.is_in(value.as_encoded_bytes())
+                || is_secret_name(&name.to_string_lossy())
+                || !passwords_in(&value.to_string_lossy()).is_empty()
         };
-        let holds = |value: &OsStr| inner.finder.is_match(value.as_encoded_bytes());
-        let named = inner.names.iter().map(OsString::from);
-        environment.into_iter().filter(|(_, value)| holds(value)).map(|(name, _)| name).chain(named).collect()
+        let named = self.inner.iter().flat_map(|inner| &inner.names).map(OsString::from);
+        environment.into_iter().filter(|(name, value)| holds(name, value)).map(|(name, _)| name).chain(named).collect()
     }
 
     /// A scrubber for text that arrives in pieces.

@@ -277,6 +277,20 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Variables that commands don't inherit besides those that hold a secret by their name or value.
+    #[must_use]
+    pub fn hide_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.gathered.hide_env.extend(names);
+        self
+    }
+
+    /// Variables that commands inherit though they hold a secret. What they print of it is hidden all the same.
+    #[must_use]
+    pub fn keep_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.gathered.keep_env.extend(names);
+        self
+    }
+
     /// Another program as the guard of commands; this one, if [`crate::init`] was called.
     #[must_use]
     pub fn guard(mut self, guard: GuardProgram) -> Self {

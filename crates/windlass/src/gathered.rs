@@ -1,6 +1,6 @@
 //! What a builder has gathered, apart from its types, and what it comes to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,6 +50,8 @@ pub(crate) struct Gathered {
     pub(crate) rules: Vec<(Side, String)>,
     pub(crate) fetch_private: Vec<HostPattern>,
     pub(crate) secrets: Vec<(String, String)>,
+    pub(crate) hide_env: BTreeSet<String>,
+    pub(crate) keep_env: BTreeSet<String>,
     pub(crate) guard: Option<GuardProgram>,
     pub(crate) attendance: Attendance,
     pub(crate) deadline_ms: Option<u64>,
@@ -87,6 +89,8 @@ impl Default for Gathered {
             rules: Vec::new(),
             fetch_private: Vec::new(),
             secrets: Vec::new(),
+            hide_env: BTreeSet::new(),
+            keep_env: BTreeSet::new(),
             guard: crate::own_guard(),
             attendance: Attendance::Unattended,
             deadline_ms: None,
@@ -179,6 +183,8 @@ impl Gathered {
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
             let mut commands = Commands::new(self.guard.take(), lock_dir);
             commands.secrets = secrets.clone();
+            commands.hide_env = std::mem::take(&mut self.hide_env);
+            commands.keep_env = std::mem::take(&mut self.keep_env);
             let private = std::mem::take(&mut self.fetch_private);
             let fetch = fetch_url(Fetching { private, permissions: permissions.clone(), secrets: secrets.clone() });
             for tool in builtins(workspace, commands).into_iter().chain([fetch]) {

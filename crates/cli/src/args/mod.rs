@@ -3,6 +3,7 @@
 mod deadline;
 mod dialect;
 mod mcp;
+pub(crate) mod secrets;
 mod serve;
 mod setup;
 mod undo;

@@ -13,11 +13,11 @@ use super::slash::{self, Meaning, Slash};
 use super::typed::Pressed;
 use super::{edit, performing};
 use crate::commands::CommandError;
+use crate::commands::preview::{Shown, page_note, wants_view};
 use crate::commands::question::{about, choices, chosen, offered, shown, terms};
 use crate::form::Form;
 use crate::models::DEMO;
 use crate::output::harmless_line;
-use crate::screen::painted;
 
 /// Before each line below a title.
 const INDENT: &str = "  ";
@@ -58,13 +58,12 @@ pub(crate) async fn ask(
     asked: &QuestionAsked,
 ) -> Result<Asked, CommandError> {
     let choices = choices(asked);
-    let preview = match &asked.preview {
-        Some(preview) => painted(&shown(preview, INDENT), INDENT, desk.console.look().colour),
-        None => about(&asked.kind).to_owned(),
-    };
+    let text = asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, INDENT));
+    let preview = Shown::new(&text, INDENT, desk.console.look().colour);
     let terms = terms(asked, |choice| format!("[{}]", choice.letter)).map(|terms| terms + "\n").unwrap_or_default();
-    let offer = terms + &offered(&choices, desk.console.look().width.saturating_sub(1));
-    desk.console.print(&format!("\n{preview}\n{offer}\n"))?;
+    let view = preview.offer().map(|offer| offer + "\n").unwrap_or_default();
+    let offer = terms + &view + &offered(&choices, desk.console.look().width.saturating_sub(1));
+    desk.console.print(&format!("\n{}\n{offer}\n", preview.beginning()))?;
     loop {
         let line = match reply(desk, talk, asked, Wants::Choice).await? {
             Reply::Line(line) => line,
@@ -76,6 +75,13 @@ pub(crate) async fn ask(
             }
         };
         desk.console.print(&format!("? {line}\n"))?;
+        if wants_view(&line) {
+            if let Some(asked) = viewed(desk, talk, asked, &preview).await? {
+                return Ok(asked);
+            }
+            desk.console.print(&format!("{offer}\n"))?;
+            continue;
+        }
         let answer = match chosen(&choices, &line) {
             Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
             Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
@@ -90,6 +96,35 @@ pub(crate) async fn ask(
             None => desk.console.print(&format!("{offer}\n"))?,
         }
     }
+}
+
+/// Shows all of what is asked about, page by page; what became of the question, should it end meanwhile.
+async fn viewed(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    preview: &Shown,
+) -> Result<Option<Asked>, CommandError> {
+    let look = desk.console.look();
+    let pages = preview.pages(look.width, look.height);
+    for (page, text) in (1..).zip(&pages) {
+        desk.console.print(&format!("{text}\n"))?;
+        if page == pages.len() {
+            break;
+        }
+        desk.console.print(&format!("{}\n", page_note(page, pages.len())))?;
+        match reply(desk, talk, asked, Wants::Field).await? {
+            Reply::Line(line) if line.trim().eq_ignore_ascii_case("q") => break,
+            Reply::Line(_) => {}
+            Reply::Past => return Ok(Some(Asked::Answered)),
+            Reply::Leave => return Ok(Some(Asked::Left)),
+            Reply::Stop => {
+                performing::stop(talk).await?;
+                return Ok(Some(Asked::Stopped));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// What became of a form.

@@ -47,6 +47,9 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
         Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
         Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
         Slash::Model(Some(name)) => {
+            if let Err(refused) = talk.job.refuse_secret("the name", Some(&name)) {
+                return Ok(Sequel::Tell(format!("{}\n", refused.message)));
+            }
             talk.use_model(&name);
             Ok(Sequel::Tell(format!("{} from the next run on\n", harmless_line(&name))))
         }

@@ -67,6 +67,8 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .permissions(permissions(&settings.permissions))
         .fetch_private(settings.fetch_private.iter().map(|host| host.value.clone()))
         .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
+        .hide_env(settings.command_env.hide.iter().cloned())
+        .keep_env(settings.command_env.keep.iter().cloned())
         .attendance(job.attendance)
         .deadline_ms(job.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
         .clock(crash::clock());

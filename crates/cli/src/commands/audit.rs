@@ -15,7 +15,7 @@ use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
 use crate::output::wording::{problem, took};
-use crate::output::{harmless_line, short_line};
+use crate::output::{harmless_json, harmless_line, short_line};
 use crate::settings::{Env, Flags, near};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
@@ -33,7 +33,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
             for entry in &wanted {
                 let line =
                     serde_json::to_string(entry).map_err(|error| CommandError::new(Exit::Failed, error.to_string()))?;
-                print(&format!("{line}\n"))?;
+                print(&(harmless_json(line) + "\n"))?;
             }
         } else {
             print(&table(&wanted))?;

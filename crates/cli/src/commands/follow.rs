@@ -8,13 +8,14 @@ use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
+use super::preview::{Shown, page_note, wants_view};
 use super::question::{choices, chosen, offered, shown, terms};
 use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
 use crate::form::Form;
 use crate::output::command_for;
-use crate::screen::{Colour, painted};
+use crate::screen::Colour;
 use crate::settings::{Env, Place};
 use crate::tty;
 
@@ -220,25 +221,49 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
     // Editing needs more than a line, and is the chat's.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
     let mut err = io::stderr();
-    if let Some(preview) = &asked.preview {
-        writeln!(err, "\n{}", painted(&shown(preview, "  "), "  ", colour))?;
+    let preview = asked.preview.as_ref().map(|preview| Shown::new(&shown(preview, "  "), "  ", colour));
+    if let Some(preview) = &preview {
+        writeln!(err, "\n{}", preview.beginning())?;
     }
+    let view = preview.as_ref().and_then(Shown::offer).map(|offer| offer + "  ").unwrap_or_default();
     loop {
         if let Some(terms) = terms(asked, |choice| format!("[{}]", choice.letter)) {
             writeln!(err, "{terms}")?;
         }
-        write!(err, "{}? ", offered(&choices, usize::MAX))?;
+        write!(err, "{view}{}? ", offered(&choices, usize::MAX))?;
         err.flush()?;
         let Some(line) = typed_line()? else {
             tell("");
             return Ok(answer(asked.default));
         };
+        if let Some(preview) = preview.as_ref().filter(|_| wants_view(&line)) {
+            view_all(preview, &mut err)?;
+            continue;
+        }
         match (chosen(&choices, &line), Form::of(asked)) {
             (Some(QuestionOption::Submit), Some(form)) => return fill(form, asked.default, &mut err),
             (Some(option), _) => return Ok(answer(option)),
             (None, _) => {}
         }
     }
+}
+
+/// Shows all of what is asked about, page by page.
+fn view_all(preview: &Shown, err: &mut impl Write) -> io::Result<()> {
+    let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
+    let pages = preview.pages(width, height);
+    for (page, text) in (1..).zip(&pages) {
+        writeln!(err, "{text}")?;
+        if page < pages.len() {
+            write!(err, "{} ", page_note(page, pages.len()))?;
+            err.flush()?;
+            match typed_line()? {
+                Some(line) if !line.trim().eq_ignore_ascii_case("q") => {}
+                Some(_) | None => break,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What was typed; none at the end of input. A terminal may speak another encoding: what is no text is asked for again.

@@ -8,6 +8,7 @@ use windlass_vocab::{Attendance, ModelName};
 use super::CommandError;
 use super::streams::output_failed;
 use crate::args::CommonFlags;
+use crate::args::secrets::{is_secret, refused};
 use crate::crash;
 use crate::exit::Exit;
 use crate::models::{self, Answer, Wish};
@@ -58,18 +59,20 @@ impl Job {
             view.notice(notice);
         }
         let secrets = secrets::known(&sources.env, Some(&settings));
+        if let Some(model) = settings.model.as_ref().filter(|model| is_secret(&secrets, model.value.as_str())) {
+            return Err(refused(&model.origin.to_string()));
+        }
         let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
         let servers = servers.map_err(|error| output_failed(&error))?;
         Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
     }
 
     /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
-    pub(super) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
-        if name.is_some_and(|name| secrets::scrubber(&self.secrets).is_in(name.as_bytes())) {
-            let text = format!("{flag} contains a secret, and would be written down; choose another name");
-            return Err(CommandError::new(Exit::Usage, text));
+    pub(crate) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
+        match name {
+            Some(name) if is_secret(&self.secrets, name) => Err(refused(flag)),
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 
     /// The text as it is recorded.

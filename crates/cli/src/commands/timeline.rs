@@ -1,6 +1,7 @@
 //! One line per record, for people.
 
 use windlass::store::{Waiting, repairs};
+use windlass::tools::shown_path;
 use windlass::vocab::{Coverage, Envelope, Part, Record};
 
 use crate::output::short_line;
@@ -95,10 +96,11 @@ fn what(record: &Record) -> String {
             format!("{} {} files: {coverage}", taken.call, taken.files.len())
         }
         Record::FilesChanged(changed) => {
-            format!("{} {}", changed.call, changed.changes.keys().cloned().collect::<Vec<_>>().join(", "))
+            let paths: Vec<_> = changed.changes.keys().map(|path| shown_path(path)).collect();
+            format!("{} {}", changed.call, paths.join(", "))
         }
         Record::UndoStarted(started) => {
-            let paths: Vec<String> = started.changes.keys().cloned().collect();
+            let paths: Vec<_> = started.changes.keys().map(|path| shown_path(path)).collect();
             format!("{} of {}: {}", started.undo, started.of, paths.join(", "))
         }
         Record::Undone(undone) => format!("{} {}", undone.undo, undone.told),

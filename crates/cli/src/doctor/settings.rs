@@ -1,11 +1,16 @@
 //! Which file, variable or flag gave what. Of a key only where it came from.
 
+use std::collections::BTreeSet;
+
 use super::Check;
 use crate::models::shown_name;
+use crate::secrets::hidden_variables;
 use crate::settings::{Settings, Sources};
 
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
-    Check::ok("settings", files(sources)).with(values(settings))
+    let mut lines = values(settings);
+    lines.extend(hidden(&hidden_variables(&sources.env, settings)));
+    Check::ok("settings", files(sources)).with(lines)
 }
 
 fn files(sources: &Sources) -> String {
@@ -16,6 +21,12 @@ fn files(sources: &Sources) -> String {
     let user = sources.user.as_ref().map(|file| format!("your own {}", file.path().display()));
     let files: Vec<String> = project.into_iter().chain(user).collect();
     if files.is_empty() { "no windlass.toml is read".to_owned() } else { format!("read: {}", files.join(", ")) }
+}
+
+/// Which variables commands don't get, and how they would.
+fn hidden(names: &BTreeSet<String>) -> Option<String> {
+    let all = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("not given to commands: {all} (`keep_env` under [tools] would)"))
 }
 
 fn values(settings: &Settings) -> Vec<String> {

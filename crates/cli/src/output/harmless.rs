@@ -1,6 +1,8 @@
 //! Text from outside made fit for a terminal: nothing in it can move the cursor, change colours,
 //! reverse the direction of reading or ring a bell.
 
+use std::borrow::Cow;
+
 /// `text` on one line: line breaks and tabs become blanks.
 #[must_use]
 pub fn harmless_line(text: &str) -> String {
@@ -11,6 +13,39 @@ pub fn harmless_line(text: &str) -> String {
 #[must_use]
 pub fn harmless_lines(text: &str) -> String {
     harmless_chars(&text.replace("\r\n", "\n"))
+}
+
+/// `text` for a file or a program: as it is, but for the codes that would steer a terminal it is shown on later.
+/// Line breaks of either kind and tabs stay.
+#[must_use]
+pub fn harmless_codes(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut characters = text.chars().peekable();
+    let mut safe = String::with_capacity(text.len());
+    while let Some(c) = characters.next() {
+        let stays = !c.is_control() || matches!(c, '\n' | '\t') || (c == '\r' && characters.peek() == Some(&'\n'));
+        safe.push(if stays { c } else { '\u{fffd}' });
+    }
+    Cow::Owned(safe)
+}
+
+/// JSON that means the same and holds no control code: those beyond the first thirty-two may stand in it as they are.
+#[must_use]
+pub fn harmless_json(json: String) -> String {
+    let is_code = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
+    if !json.chars().any(is_code) {
+        return json;
+    }
+    json.chars().fold(String::with_capacity(json.len() + 8), |mut safe, c| {
+        if is_code(c) {
+            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            safe.push(c);
+        }
+        safe
+    })
 }
 
 /// `text` with its line breaks and tabs, character for character.
@@ -58,7 +93,7 @@ const fn harmless(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{harmless_line, harmless_lines, short_line};
+    use super::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 
     // proves X4 at the terminal: text from outside is shown, never obeyed
     #[test]
@@ -81,6 +116,23 @@ mod tests {
         for text in ["👨\u{200d}👩", "می\u{200c}خواهم", "e\u{301}", "❤\u{fe0f}"] {
             assert_eq!(harmless_line(text), text);
         }
+    }
+
+    // proves X4: what goes into a pipe may end on a terminal
+    #[test]
+    fn a_text_for_a_pipe_is_as_it_was_without_codes() {
+        for (text, piped) in [
+            ("plain ü\ttext\r\nmore\n", "plain ü\ttext\r\nmore\n"),
+            ("a\u{1b}[31mb", "a\u{fffd}[31mb"),
+            ("a\rb\u{9b}2J\u{7f}\u{0}", "a\u{fffd}b\u{fffd}2J\u{fffd}\u{fffd}"),
+            ("مرحبا\u{200f}! 👨\u{200d}👩", "مرحبا\u{200f}! 👨\u{200d}👩"),
+        ] {
+            assert_eq!(harmless_codes(text), piped);
+        }
+        let value = serde_json::json!({"a": "\u{9b}2J\u{7f}\u{1b}ü"});
+        let json = harmless_json(value.to_string());
+        assert!(!json.chars().any(char::is_control), "{json:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub(crate) use self::broken_json::{Showing, broken_json};
-pub use self::harmless::{harmless_line, harmless_lines, short_line};
+pub use self::harmless::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
@@ -29,9 +29,9 @@ pub(crate) use self::wording::{command_for, quoted, same_folders};
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// A screen: no control character of an outside text may reach it.
+    /// A screen: nothing that can't be seen may reach it, nor anything that steers it.
     Terminal,
-    /// A file or a program: gets the text as it is.
+    /// A file or a program, which may end on a screen: gets the text as it is, without control codes.
     Piped,
 }
 
@@ -65,9 +65,8 @@ impl<Out: Write, Err: Write> View<Out, Err> {
                 Ok(())
             }
             Self::Json { out, .. } => {
-                let mut line = serde_json::to_vec(event)?;
-                line.push(b'\n');
-                unless_closed(out.write_all(&line).and_then(|()| out.flush()))
+                let line = harmless_json(serde_json::to_string(event)?) + "\n";
+                unless_closed(out.write_all(line.as_bytes()).and_then(|()| out.flush()))
             }
         }
     }
@@ -107,7 +106,7 @@ impl<Out: Write, Err: Write> View<Out, Err> {
 fn write_answer(out: &mut impl Write, stream: Stream, text: &str) -> io::Result<()> {
     match stream {
         Stream::Terminal => out.write_all(harmless_lines(text).as_bytes())?,
-        Stream::Piped => out.write_all(text.as_bytes())?,
+        Stream::Piped => out.write_all(harmless_codes(text).as_bytes())?,
     }
     if !text.ends_with('\n') {
         out.write_all(b"\n")?;

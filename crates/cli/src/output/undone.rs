@@ -2,6 +2,7 @@
 
 use windlass::machine::{Conflict, Obstacle};
 use windlass::runtime::{UndoConflict, UndoError, UndoReport};
+use windlass::tools::shown_path;
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
 use super::{harmless_line, harmless_lines};
@@ -27,19 +28,19 @@ fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
         (false, true) => "would restore",
         (false, false) => "would remove",
     };
-    let from = moved.map(|path| format!(" from {path}")).unwrap_or_default();
+    let from = moved.map(|path| format!(" from {}", shown_path(path))).unwrap_or_default();
     Some(harmless_line(&format!("{what} {}{from}", shown(path, change))) + "\n")
 }
 
 fn shown(path: &str, change: &Change) -> String {
     let is_folder = if change.now.exists() { change.now.is_folder() } else { change.was.is_folder() };
     let link = match &change.now {
-        FileState::Link { target, .. } => format!(" -> {target}"),
+        FileState::Link { target, .. } => format!(" -> {}", shown_path(target)),
         FileState::Absent | FileState::File { .. } | FileState::Folder { .. } | FileState::Unkept { .. } => {
             String::new()
         }
     };
-    format!("{path}{}{link}", if is_folder { "/" } else { "" })
+    format!("{}{}{link}", shown_path(path), if is_folder { "/" } else { "" })
 }
 
 /// What was undone, what was not, and how to have it back.
@@ -57,7 +58,7 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
         (None, false) => format!("this would undo {what}; nothing was changed"),
     });
     for (path, why) in &report.left_alone {
-        lines.push(format!("left as it is: {path}: {why}"));
+        lines.push(format!("left as it is: {}: {why}", shown_path(path)));
     }
     match &report.coverage {
         Coverage::Full => {}
@@ -125,7 +126,7 @@ fn advice(conflicts: &[UndoConflict], force: &str) -> String {
 const SHOWN: usize = 10;
 
 fn told(shown: &UndoConflict) -> String {
-    let path = &shown.conflict.path;
+    let path = shown_path(&shown.conflict.path);
     let why = match (shown.conflict.obstacle, shown.since) {
         (Obstacle::ChangedSince, Some(of)) => format!("was changed since by {} {of}; undo that first", of.kind()),
         (Obstacle::ChangedSince, None) => changed(&shown.conflict),

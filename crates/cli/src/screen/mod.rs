@@ -50,6 +50,7 @@ use crate::output::{harmless_lines, wording};
 pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
 pub use self::look::{Colour, Fold, Glyphs, Look};
+pub(crate) use self::style::text_width;
 
 /// Between two repaints at least this long passes, however fast text comes.
 pub const REPAINT_MS: u64 = 33;

@@ -135,7 +135,7 @@ pub(super) fn char_width(c: char) -> usize {
     if matches!(c, ' '..='~') { 1 } else { c.width().unwrap_or(0) }
 }
 
-pub(super) fn text_width(text: &str) -> usize {
+pub(crate) fn text_width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 

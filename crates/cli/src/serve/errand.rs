@@ -3,12 +3,14 @@
 
 use windlass::runtime::{OpenError, Stopped};
 use windlass::store::{SessionRow, StoreError};
+use windlass::tools::looks_like_key;
 use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
 use windlass::{Awaited, RunError, Session, Standing, Subscription};
 
 use super::arguments::{Ask, Name};
 use super::client::Client;
 use super::live::Live;
+use crate::args::secrets::refused;
 use crate::commands::CommandError;
 use crate::commands::mcp_serve::{Hired, Premises, Purpose};
 use crate::commands::session::{fresh_key, is_open};
@@ -64,6 +66,7 @@ pub(super) async fn say(premises: &Premises, live: &Live, ask: Ask, client: &Cli
         Some(errand) => errand,
         None => {
             let hired = premises.agent(known.as_ref(), Purpose::Say, client.attendance()).await?;
+            refuse_secret(&hired, "the session's name", &key)?;
             let (session, events) =
                 hired.agent.session_followed(&key).await.map_err(|error| not_opened(&key, error))?;
             live.follow(&session);
@@ -124,6 +127,12 @@ fn not_opened(key: &str, error: OpenError) -> CommandError {
     }
 }
 
+/// Names are recorded as they are; none may tell a secret (X1).
+fn refuse_secret(hired: &Hired, what: &str, name: &str) -> Result<(), CommandError> {
+    let secret = hired.agent.runtime().outside().secrets.is_in(name.as_bytes()) || looks_like_key(name);
+    if secret { Err(refused(what)) } else { Ok(()) }
+}
+
 /// Somebody works in the session, and one is enough.
 pub(super) fn busy(key: &str) -> CommandError {
     let text = format!(
@@ -156,6 +165,7 @@ impl Errand {
             (Some(_), _) | (None, None) => None,
         };
         let message = message.or(unfinished).unwrap_or_else(|| MessageId(uuid::Uuid::now_v7().to_string()));
+        refuse_secret(&self.hired, "the message's id", &message.0)?;
         let sent = self.session.send(message.clone(), prompt).await.map_err(RunError::from)?;
         self.awaited = Awaited::after(sent, message);
         Ok(())

@@ -59,6 +59,8 @@ pub(super) struct FilePermissions {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileTools {
     pub(super) fetch_private: Vec<Spanned<String>>,
+    pub(super) hide_env: Vec<Spanned<String>>,
+    pub(super) keep_env: Vec<Spanned<String>>,
 }
 
 /// The table `[mcp]`: what holds for every server whose entry says nothing else.

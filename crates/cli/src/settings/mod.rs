@@ -7,6 +7,7 @@
 //! What a project's file may not do until its folder is trusted is decided beside each value; why, in
 //! docs/decisions/0005-settings.md.
 
+mod command_env;
 mod endpoint;
 mod env;
 mod error;
@@ -36,6 +37,7 @@ use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{Dialect, ModelName, Policy, PolicyPatch};
 
+pub use self::command_env::CommandEnv;
 pub(crate) use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, Endpoint};
 pub use self::env::Env;
@@ -109,6 +111,8 @@ pub struct Settings {
     pub permissions: Permissions,
     /// Hosts of this machine and of private networks that may be fetched from.
     pub fetch_private: Vec<Sourced<HostPattern>>,
+    /// Which variables commands get.
+    pub command_env: CommandEnv,
     /// The MCP servers.
     pub servers: BTreeMap<ServerName, Server>,
     /// Things a person should know, one sentence each.
@@ -148,6 +152,7 @@ impl Sources {
             permissions,
             servers,
             fetch_private: fetching::private(self)?,
+            command_env: command_env::command_env(self)?,
             notices,
         })
     }

@@ -3,6 +3,7 @@
 
 mod access;
 mod command_rules;
+mod cut_secrets;
 mod dialects;
 mod exit_codes;
 mod failed_commands;
@@ -20,6 +21,7 @@ mod secrets;
 mod servers;
 mod sessions;
 mod settings;
+mod shown;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod undoing;

@@ -3,6 +3,8 @@
 //! Whatever becomes of this future, the lifeline ends with it, and the guard kills the command. A
 //! non-zero exit is a result like any other.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -55,6 +57,10 @@ pub struct Commands {
     pub lock_dir: PathBuf,
     /// What commands don't inherit, and what is not seen of their output (X1).
     pub secrets: Secrets,
+    /// Other variables that commands don't inherit.
+    pub hide_env: BTreeSet<String>,
+    /// Variables that they do, though they hold a secret; what is hidden wins.
+    pub keep_env: BTreeSet<String>,
     /// How long a command may take if the model does not say.
     pub timeout: Duration,
     /// The longest the model may ask for.
@@ -77,6 +83,8 @@ impl Commands {
             guard,
             lock_dir,
             secrets: Secrets::default(),
+            hide_env: BTreeSet::new(),
+            keep_env: BTreeSet::new(),
             timeout: Duration::from_secs(120),
             timeout_ceiling: Duration::from_secs(600),
             stop_grace: Duration::from_millis(200),
@@ -84,6 +92,16 @@ impl Commands {
             output_ceiling: 256 << 20,
             sandbox: None,
         }
+    }
+}
+
+impl Commands {
+    /// The variables of this environment that commands don't get.
+    fn hidden_env(&self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> BTreeSet<OsString> {
+        let mut hidden = self.secrets.scrubbed_names(environment);
+        hidden.retain(|name| !name.to_str().is_some_and(|name| self.keep_env.contains(name)));
+        hidden.extend(self.hide_env.iter().map(OsString::from));
+        hidden
     }
 }
 
@@ -260,7 +278,7 @@ impl Running {
         let (printed, print) = io::pipe()?;
         let mut program = tokio::process::Command::new(&guard.program);
         // Looked at now, for what is set now is what would be inherited.
-        for name in commands.secrets.scrubbed_names(std::env::vars_os()) {
+        for name in commands.hidden_env(std::env::vars_os()) {
             program.env_remove(name);
         }
         program

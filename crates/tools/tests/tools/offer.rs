@@ -71,6 +71,35 @@ impl Tool for Scripted {
     }
 }
 
+/// A tool that shows its arguments as every tool does that says nothing else.
+struct Plain(ToolSpec);
+
+impl Tool for Plain {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn run(&self, _: CallContext, _: Value) -> BoxFuture<'static, Outcome> {
+        Box::pin(std::future::ready(Outcome::ok("")))
+    }
+}
+
+// proves T8: arguments are shown whole, or the call does not run
+#[test]
+fn all_arguments_are_shown_or_the_call_is_denied() {
+    let mut registry = Registry::new();
+    registry.add(Arc::new(Plain(tool("hub.put", EffectClass::Once, Way::Answer).spec().clone()))).unwrap();
+    let offer = registry.offer(&[ToolSource::Mcp].into_iter().collect());
+    for (length, verdict) in [(100, "Ask"), (50_000, "Ask"), (1_000_001, "Deny")] {
+        let text = "x".repeat(length);
+        let call = reply("hub.put", &serde_json::json!({"n": 1, "text": text}).to_string());
+        let prepared = offer.prepare(&call, &Permissions::default(), &[]);
+        assert!(format!("{:?}", prepared.verdict).starts_with(verdict), "{length}: {:?}", prepared.verdict);
+        let shown = prepared.preview.map(|preview| preview.title + &preview.body);
+        assert_eq!(shown.is_some_and(|shown| shown.contains(&text)), verdict == "Ask", "{length}");
+    }
+}
+
 fn tool(name: &str, effect: EffectClass, way: Way) -> Scripted {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let spec = ToolSpec {

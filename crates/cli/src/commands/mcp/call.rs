@@ -14,7 +14,7 @@ use super::super::{CommandError, Done};
 use super::{Inquiry, Shape, progress_lines};
 use crate::exit::Exit;
 use crate::output::wording;
-use crate::output::{Passing, Showing, broken_json, harmless_lines};
+use crate::output::{Passing, Showing, broken_json, harmless_codes, harmless_json, harmless_lines};
 use crate::settings::nearest;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -70,12 +70,12 @@ fn show(shape: Shape, outcome: &Outcome) -> Done {
         Shape::Json => {
             let structured = outcome.structured.as_ref().map(windlass::vocab::Json::to_value);
             let value = json!({"outcome": outcome.kind, "text": outcome.text, "structured": structured});
-            print(&format!("{value}\n"))?;
+            print(&(harmless_json(value.to_string()) + "\n"))?;
         }
         Shape::Text if exit == Exit::Done => {
             let text = outcome.text.trim_end_matches('\n');
-            // A screen obeys no server; a file or a program gets what it said.
-            let text = if io::stdout().is_terminal() { harmless_lines(text) } else { text.to_owned() };
+            // A screen obeys no server, not even through a pipe.
+            let text = if io::stdout().is_terminal() { harmless_lines(text).into() } else { harmless_codes(text) };
             print(&format!("{text}\n"))?;
         }
         Shape::Text => return Err(CommandError::new(exit, outcome.text.clone())),

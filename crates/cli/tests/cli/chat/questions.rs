@@ -59,6 +59,33 @@ Run `echo x >> log`
     }
 }
 
+// proves T8: what can't be seen can't be agreed to
+#[test]
+fn all_of_a_long_write_can_be_read_page_by_page() {
+    let content: String = (0..101).map(|n| format!("line {n} of 101\n")).collect();
+    let write = Step::call("write_file", json!({"path": "long.txt", "content": content}));
+    let bench = Bench::new(Script::of([write, Step::say("Aye.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait_for("[v] view all 105 lines");
+    assert!(!glass.written().contains("+line 100 of 101"));
+    glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
+    glass.say("v");
+    for page in 1..6 {
+        glass.wait_for(&format!("[page {page} of 6: Enter goes on, q goes back to the question]\n?"));
+        glass.say("");
+    }
+    glass.wait_for("+line 100 of 101");
+    glass.wait_for("[v] view all 105 lines");
+    for line in 0..101 {
+        assert!(glass.written().contains(&format!("+line {line} of 101")), "line {line} was never shown");
+    }
+    answer(&mut glass, "y");
+    glass.wait_for("Aye.");
+    assert_eq!(bench.read("long.txt").map(|text| text.lines().count()), Some(101));
+}
+
 // proves T8: always is written down with comments kept, and holds in other sessions of the same chat
 #[test]
 fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {

@@ -185,7 +185,7 @@ fn a_servers_answer_can_not_steer_the_terminal() {
     let server = McpHttpServer::start(McpScript::with([McpTool::new("paint", Does::Result(red))])).expect("a server");
     ok(&bench.run(&["mcp", "add", "hub", "--url", &server.url()]));
     let call = ["mcp", "call", "hub", "paint"];
-    assert_eq!(ok(&bench.run(&call)), "pic \u{1b}[31mred\n");
+    assert_eq!(ok(&bench.run(&call)), "pic \u{fffd}[31mred\n");
     let mut glass = crate::support::glass::Glass::start(bench.command(&call));
     assert_eq!(glass.end(), 0);
     assert!(glass.written().contains("pic \u{fffd}[31mred"), "{}", glass.written());

@@ -52,6 +52,21 @@ impl Terminal {
         }
     }
 
+    /// The same for whichever comes first.
+    fn wait_for_any(&mut self, texts: &[&str]) -> String {
+        let mut bytes = [0; 1024];
+        loop {
+            let found = texts.iter().filter_map(|text| Some(self.seen.find(text)? + text.len())).min();
+            if let Some(end) = found {
+                let rest = self.seen.split_off(end);
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            let read = self.person.read(&mut bytes).unwrap_or_default();
+            assert!(read > 0, "{texts:?} never came: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
     fn type_line(&mut self, line: impl AsRef<[u8]>) {
         self.person.write_all(line.as_ref()).and_then(|()| self.person.write_all(b"\n")).expect("typed");
     }
@@ -149,6 +164,44 @@ fn every_line_of_a_command_is_shown() {
         terminal.type_line("n");
     }
     assert_done(&bench, &ran(child));
+}
+
+/// A run that wants to write a file of 1,001 lines, in the mode that asks.
+fn long_write() -> Bench {
+    let content: String = (0..1001).map(|n| format!("line {n} of 1001\n")).collect();
+    let bench = Bench::new(Script::of([
+        Step::call("write_file", json!({"path": "long.txt", "content": content})),
+        Step::say("Aye."),
+    ]));
+    let folder = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("windlass.toml"), "[permissions]\nmode = 'strict'\n").expect("written");
+    bench
+}
+
+// proves T8: what can't be seen can't be agreed to
+#[test]
+fn all_of_a_long_write_can_be_read_before_it_is_agreed_to() {
+    let bench = long_write();
+    let (mut terminal, child) = Terminal::start(&bench);
+    let question = terminal.wait_for(PROMPT);
+    assert!(question.contains("+line 0 of 1001") && !question.contains("+line 700 of 1001"), "{question}");
+    assert!(question.contains("more lines]") && question.contains("[v] view all 1005 lines"), "{question}");
+    terminal.type_line("v");
+    let mut whole = String::new();
+    loop {
+        whole += &terminal.wait_for_any(&["goes back to the question] ", PROMPT]);
+        if whole.ends_with(PROMPT) {
+            break;
+        }
+        terminal.type_line("");
+    }
+    for line in 0..1001 {
+        assert!(whole.contains(&format!("+line {line} of 1001\r\n")), "line {line} was never shown");
+    }
+    terminal.type_line("y");
+    assert_done(&bench, &ran(child));
+    assert_eq!(bench.read("long.txt").map(|text| text.lines().count()), Some(1001));
 }
 
 // proves T8: always is written down, and nobody is asked again, in whatever session

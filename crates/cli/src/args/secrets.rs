@@ -1,0 +1,133 @@
+//! A key that was typed where a name belongs: names are written down as they are, so it is refused before anything
+//! starts, and not repeated (X1).
+
+use std::ffi::OsStr;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+use windlass::tools::looks_like_key;
+
+use super::Cli;
+use crate::commands::CommandError;
+use crate::exit::Exit;
+use crate::secrets::Secret;
+
+/// What is no name: a request, which is scrubbed; paths, which are what they are; and what a server's entry holds.
+const FREE: [&str; 15] = [
+    "prompt",
+    "arguments",
+    "data_dir",
+    "workspace",
+    "mcp_config",
+    "mcp.workspace",
+    "mcp.mcp_config",
+    "output",
+    "file",
+    "folder",
+    "path",
+    "command",
+    "url",
+    "env",
+    "header",
+];
+
+/// What is typed without a flag, or under another name than ours.
+const NAMED: [(&str, &str); 6] = [
+    ("key", "the key of the session"),
+    ("server", "the name of the server"),
+    ("tool", "the name of the tool"),
+    ("new_key", "--as"),
+    ("tags", "--tag"),
+    ("continue_last", "--continue"),
+];
+
+/// What the process was started with. Wrong use is told, without the secrets in it, and ends the process.
+pub(crate) fn of_process(known: &[Secret], scrub: impl Fn(&str) -> String) -> Result<Cli, CommandError> {
+    let parsed = Cli::command().try_get_matches().and_then(|mut matches| {
+        let secret = secret_in(&matches, &|text| is_secret(known, text));
+        Ok((Cli::from_arg_matches_mut(&mut matches)?, secret))
+    });
+    match parsed {
+        Ok((cli, None)) => Ok(cli),
+        Ok((_, Some(what))) => Err(refused(&what)),
+        Err(error) if error.use_stderr() => {
+            let text = scrub(&error.render().to_string());
+            Err(CommandError { message: text, ..CommandError::new(Exit::Usage, "") })
+        }
+        // Help and the version.
+        Err(error) => error.exit(),
+    }
+}
+
+/// What is said of a name that holds a secret.
+pub(crate) fn refused(what: &str) -> CommandError {
+    let text = format!("{what} contains a secret, and would be written down; choose another name");
+    CommandError::new(Exit::Usage, text)
+}
+
+/// Whether a name holds one of these, or is by its looks a key.
+pub(crate) fn is_secret(known: &[Secret], name: &str) -> bool {
+    looks_like_key(name) || known.iter().any(|secret| name.contains(&secret.value))
+}
+
+/// The argument that should be a name and holds a secret.
+fn secret_in(matches: &ArgMatches, is_secret: &dyn Fn(&str) -> bool) -> Option<String> {
+    let holds = |id: &str| {
+        // What holds for a command and those below it is known at one of them only.
+        let Ok(Some(mut values)) = matches.try_get_raw(id) else { return false };
+        let typed = matches.value_source(id) == Some(ValueSource::CommandLine) && !FREE.contains(&id);
+        typed && values.any(|value: &OsStr| is_secret(&value.to_string_lossy()))
+    };
+    let found = matches.ids().map(clap::Id::as_str).find(|id| holds(id));
+    let named = |id: &str| {
+        let name = NAMED.iter().find(|(named, _)| *named == id).map(|(_, name)| (*name).to_owned());
+        name.unwrap_or_else(|| format!("--{}", id.replace('_', "-")))
+    };
+    found.map(named).or_else(|| secret_in(matches.subcommand()?.1, is_secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{is_secret, secret_in};
+    use crate::args::Cli;
+    use crate::secrets::Secret;
+
+    fn found(line: &[&str]) -> Option<String> {
+        let known = [Secret { name: "A_KEY".into(), value: "hidden-value".into() }];
+        let matches = Cli::command().try_get_matches_from(std::iter::once("windlass").chain(line.iter().copied()));
+        secret_in(&matches.expect("it parses"), &|text| is_secret(&known, text))
+    }
+
+    // proves X1: every setting is checked, whichever command it is given to
+    #[test]
+    fn a_key_where_a_name_belongs_is_found() {
+        const PASTED: &str = "sk-proj-0123456789abcdef";
+        for (line, what) in [
+            (&["run", "x", "--model", "hidden-value"][..], "--model"),
+            (&["run", "x", "--model", PASTED], "--model"),
+            (&["run", "x", "--preset", "a hidden-value b"], "--preset"),
+            (&["run", "x", "--message-id", "hidden-value"], "--message-id"),
+            (&["--session", "hidden-value"], "--session"),
+            (&["chat", "--resume", PASTED], "--resume"),
+            (&["run", "x", "--tag", "hidden-value"], "--tag"),
+            (&["run", "x", "--allow", "fetch_url(hidden-value)"], "--allow"),
+            (&["run", "x", "--base-url", "http://h/hidden-value"], "--base-url"),
+            (&["fork", "a", "--as", "hidden-value"], "--as"),
+            (&["sessions", "show", "hidden-value"], "the key of the session"),
+            (&["mcp", "test", "hidden-value"], "the name of the server"),
+        ] {
+            assert_eq!(found(line).as_deref(), Some(what), "{line:?}");
+        }
+        for line in [
+            &["run", "say hidden-value"][..],
+            &["run", PASTED, "--model", "gpt-5"],
+            &["mcp", "call", "s", "t", "{\"a\": \"hidden-value\"}"],
+            &["mcp", "add", "s", "--url", "http://h/", "--header", "Authorization=hidden-value"],
+            &["--workspace", "/hidden-value"],
+        ] {
+            assert_eq!(found(line), None, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! No part of a secret is seen, wherever a text is cut, and no variable that holds one reaches a command (X1).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::{Bench, Ran};
+
+/// Letters that no digest and no note has in this order.
+const KEY: &str = "sk-Qz7Xv9Kp3Wm5Yt2R8Lb4";
+
+fn run(bench: &Bench, arguments: &[&str]) -> Ran {
+    bench.run_with(arguments, &[("OPENAI_API_KEY", KEY)])
+}
+
+/// A piece of the key of five letters, the beginning that every such key has left aside.
+fn piece_in(text: &str) -> Option<&'static str> {
+    (3..=KEY.len() - 5).map(|at| &KEY[at..at + 5]).find(|piece| text.contains(piece))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+fn assert_unseen(bench: &Bench, ran: &Ran) {
+    assert_eq!(piece_in(&format!("{}{}", ran.stdout, ran.stderr)), None, "{}{}", ran.stdout, ran.stderr);
+    for request in bench.server.requests() {
+        let body = request.body.to_string();
+        assert_eq!(piece_in(&body), None, "request {}: {body}", request.n);
+    }
+    for path in files(&bench.data()) {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("read")).into_owned();
+        assert_eq!(piece_in(&text), None, "{}", path.display());
+    }
+}
+
+// proves X1: scrubbed text is what is cut
+#[test]
+fn no_honest_read_shows_a_part_of_the_key() {
+    // Output is kept from both ends, 512 KiB each: the key stands across the first edge.
+    let flood = "head -c 524280 /dev/zero | tr '\\0' .; cat leak.txt; head -c 700000 /dev/zero | tr '\\0' .";
+    let long = "cat long.txt";
+    let steps = [
+        Step::call("read_file", json!({"path": "leak.txt", "column": 8})),
+        Step::call("read_file", json!({"path": "leak.txt", "column": 17})),
+        Step::call("read_file", json!({"path": "long.txt"})),
+        Step::call("read_file", json!({"path": "long.txt", "column": 15_001})),
+        Step::call("search_files", json!({"pattern": "3Wm5"})),
+        Step::call("search_files", json!({"pattern": "2R8.*$"})),
+        Step::call("search_files", json!({"pattern": "x$", "path": "long.txt"})),
+        Step::call("edit_file", json!({"path": "leak.txt", "old_text": "Kp3W", "new_text": "-"})),
+        Step::call("run_command", json!({"command": flood})),
+        Step::call("run_command", json!({"command": long})),
+        Step::call("read_file", json!({"path": "call:1.10.0", "column": 11_990})),
+        Step::call("read_file", json!({"path": "call:1.9.0", "column": 11_990})),
+        Step::say("Done."),
+    ];
+    let bench = Bench::new(Script::of(steps));
+    std::fs::write(bench.workspace().join("leak.txt"), format!("pass = {KEY}\n")).expect("written");
+    // A window of read_file ends at 15,000 characters, what is shown of a result at 12,000.
+    let filler = |length: usize| ".".repeat(length - 12);
+    let wide = format!("{}{KEY}{}{KEY}{}x\n", filler(12_000), filler(3_000), filler(9_000));
+    std::fs::write(bench.workspace().join("long.txt"), wide).expect("written");
+    let ran = run(&bench, &["run", "go", "--session", "s", "--mode", "bypass"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let results = bench.last_request("tool");
+    assert!(results[0].contains("⟦secret:API_KEY⟧"), "{}", results[0]);
+    assert!(results[4].contains("no match") && results[7].contains("does not occur"), "{results:?}");
+    assert!(results[10].contains("characters") || results[10].contains("[from line"), "{}", results[10]);
+    assert_unseen(&bench, &ran);
+    bench.assert_whole("cut");
+}
+
+// proves X1: by name and by content
+#[test]
+fn commands_get_no_variable_that_holds_a_secret() {
+    let command = "env; test -n \"$GITHUB_TOKEN\" && echo kept; echo $GITHUB_TOKEN";
+    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    let folder = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = "[tools]\nkeep_env = ['GITHUB_TOKEN']\nhide_env = ['PLAIN']\n";
+    std::fs::write(folder.join("windlass.toml"), file).expect("written");
+    let hidden = [
+        ("DBPASS", "hunter2"),
+        ("APIKEY", "abcdefghij"),
+        ("AUTH", "x"),
+        ("SENTRY_DSN", "https://abc@sentry.example/1"),
+        ("DATABASE_URL", "postgres://app:s3cr3t-pw@db/x"),
+        ("ENDPOINT", "https://me:s3cr3t-pw@host/"),
+        ("COPY", "my abcdefghij"),
+        ("PLAIN", "quite harmless"),
+    ];
+    let given = [
+        ("AUTHOR", "somebody"),
+        ("KEYBOARD", "dvorak-intl"),
+        ("SSH_AUTH_SOCK", "/tmp/agent.1"),
+        ("AUTH_METHOD", "kerberos-5"),
+        ("GITHUB_TOKEN", "ghp-0123456789"),
+    ];
+    let ran = bench.run_with(&["run", "go", "--mode", "bypass"], &[&hidden[..], &given[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let printed = bench.last_request("tool").concat();
+    for (name, _) in hidden {
+        assert!(!printed.contains(&format!("\n{name}=")) && !printed.starts_with(name), "{name}: {printed}");
+    }
+    for (name, value) in &given[..4] {
+        assert!(printed.contains(&format!("{name}={value}")), "{name}: {printed}");
+    }
+    // What is kept works, and is still not seen.
+    assert!(printed.contains("\nkept\n⟦secret:GITHUB_TOKEN⟧\n"), "{printed}");
+    assert!(!printed.contains("0123456789"), "{printed}");
+}
+
+// proves X1: the password, and the address with it
+#[test]
+fn a_password_in_an_address_is_not_seen() {
+    let bench = Bench::new(Script::of([Step::call("read_file", json!({"path": ".env"})), Step::say("Done.")]));
+    let url = "postgres://app:s3cr3t-pw@db/x";
+    std::fs::write(bench.workspace().join(".env"), format!("A={url}\nB=s3cr3t-pw\nC=app\n")).expect("written");
+    let ran = bench.run_with(&["run", "go"], &[("DATABASE_URL", url)]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let place = "⟦secret:DATABASE_URL⟧";
+    assert_eq!(bench.last_request("tool"), [format!("A={place}\nB={place}\nC=app\n")]);
+}
+
+// proves X2: a project that nobody trusts only hides
+#[test]
+fn an_untrusted_project_hides_variables_and_keeps_none() {
+    let steps = [Step::call("run_command", json!({"command": "env"})), Step::say("Done.")];
+    let bench = Bench::new(Script::of(steps));
+    let file = bench.workspace().join("windlass.toml");
+    std::fs::write(&file, "[tools]\nkeep_env = ['A_TOKEN']\n").expect("written");
+    let ran = bench.run(&["run", "go", "--mode", "bypass"]);
+    assert!(ran.code == 2 && ran.stderr.contains("windlass.toml:2:"), "{}", ran.stderr);
+    std::fs::write(&file, "[tools]\nhide_env = ['PLAIN']\n").expect("written");
+    let ran = bench.run_with(&["run", "go", "--mode", "bypass"], &[("PLAIN", "in plain sight")]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!bench.last_request("tool").concat().contains("plain sight"), "{:?}", bench.last_request("tool"));
+}
+
+// proves X1: a key where a name belongs is refused, and not repeated
+#[test]
+fn no_setting_takes_the_key_for_a_name() {
+    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let pasted = "sk-proj-Hq4Tn8Zc1Vb6Mx0w";
+    for key in [KEY, pasted] {
+        for arguments in [
+            &["run", "go", "--model", key][..],
+            &["run", "go", "--preset", key],
+            &["run", "go", "--session", key],
+            &["run", "go", "--tag", key],
+            &["run", "go", "--max-turns", key],
+            &["run", "go", "--base-url", &format!("http://me:{key}@127.0.0.1:1/v1")],
+            &["chat", "--resume", key],
+            &["sessions", "show", key],
+            &["fork", "a", "--as", key],
+        ] {
+            let ran = run(&bench, arguments);
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.code, 2, "{arguments:?}: {told}");
+            // What is not known and stands where a number belongs can't be told from a typing error.
+            let is_number = arguments.contains(&"--max-turns") && key == pasted;
+            assert!(is_number || !told.contains(&key[8..]), "{arguments:?}: {told}");
+        }
+    }
+    for variable in ["OPENAI_MODEL", "WINDLASS_MODEL", "WINDLASS_PRESET"] {
+        let ran = bench.run_with(&["run", "go"], &[("OPENAI_API_KEY", KEY), (variable, KEY)]);
+        assert_eq!((ran.code, piece_in(&ran.stderr)), (2, None), "{variable}: {}", ran.stderr);
+    }
+    assert_eq!((bench.server.count(), bench.keys().len()), (0, 0));
+}

@@ -1,0 +1,85 @@
+//! What is shown can't steer a terminal or pass for something else, through a pipe either (X4); what failed leaves
+//! nothing behind.
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+const CODES: &str = "a\u{1b}[2Jb\u{9b}31mc\u{7}";
+
+// proves X4: what is piped may end on a screen
+#[test]
+fn no_escape_code_of_a_model_or_a_tool_reaches_a_pipe() {
+    for json in [&[][..], &["--json"]] {
+        let steps = [
+            Step::call("read_file", json!({"path": "codes.txt"})),
+            Step::call("read_file", json!({"path": CODES})),
+            Step { thinking: CODES.into(), ..Step::say(format!("{CODES}\tend\n")) },
+        ];
+        let bench = Bench::new(Script::of(steps));
+        std::fs::write(bench.workspace().join("codes.txt"), CODES).expect("written");
+        let ran = bench.run(&[&["run", CODES, "--session", "s"], json].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let looks = [&["sessions", "show", "s"][..], &["sessions", "list"], &["replay", "s"], &["audit", "--json"]];
+        let shown = looks.map(|look| bench.run(look).stdout).concat();
+        for text in [&ran.stdout, &ran.stderr, &shown] {
+            let code = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert_eq!(code, None, "{text:?}");
+        }
+        match json {
+            [] => assert_eq!(ran.stdout, "a\u{fffd}[2Jb\u{fffd}31mc\u{fffd}\tend\n"),
+            _ => assert!(ran.stdout.contains(r"a\u001b[2Jb\u009b31mc\u0007"), "{}", ran.stdout),
+        }
+    }
+}
+
+// proves X4: a name can't pass for two, and the model can give it back as it was shown
+#[test]
+fn a_file_name_with_a_line_break_is_listed_on_one_line() {
+    let name = "two\nlines\u{1b}[2J";
+    let steps = [
+        Step::call("list_directory", json!({})),
+        Step::call("search_files", json!({"pattern": "needle"})),
+        Step::call("read_file", json!({"path": name})),
+        Step::call("move_file", json!({"from": name, "to": "a\nb"})),
+        Step::say("Done."),
+    ];
+    let bench = Bench::new(Script::of(steps));
+    std::fs::write(bench.workspace().join(name), "needle\n").expect("written");
+    let ran = bench.run(&["run", "go", "--session", "s"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let results = bench.last_request("tool");
+    assert_eq!(
+        results[..3],
+        [
+            r#""two\nlines\u001b[2J"  7"#.to_owned(),
+            r#""two\nlines\u001b[2J":1: needle"#.to_owned(),
+            "needle\n".to_owned(),
+        ]
+    );
+    let undone = bench.run(&["undo", "s"]);
+    let told = format!("{}{}", undone.stdout, undone.stderr);
+    assert!(told.contains(r#""a\nb""#) && told.contains(r#""two\nlines\u001b[2J""#), "{told}");
+}
+
+// proves T10: what was refused, failed or denied has done nothing
+#[test]
+fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
+    let long = "n".repeat(300);
+    let steps = [
+        Step::call("write_file", json!({"path": format!("new/a/{long}"), "content": "x"})),
+        Step::call("write_file", json!({"path": "new/a/../../../out", "content": "x"})),
+        Step::call("write_file", json!({"path": "new/a/b", "content": "⟦secret:API_KEY⟧"})),
+        Step::call("move_file", json!({"from": "f", "to": format!("new/a/{long}")})),
+        Step::say("It can't be done."),
+    ];
+    for mode in ["default", "strict"] {
+        let bench = Bench::new(Script::of(steps.clone()));
+        std::fs::write(bench.workspace().join("f"), "x").expect("written");
+        let ran = bench.run(&["run", "go", "--mode", mode]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let left: Vec<_> = std::fs::read_dir(bench.workspace()).expect("a folder").flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}: {:?}", bench.last_request("tool"));
+    }
+}
