@@ -305,7 +305,7 @@ mod tests {
         );
         assert_eq!(all("a=redis://:hunter22@h b"), [":hunter22@", "hunter22", "redis://:hunter22@h"]);
         let dev = "postgres://postgres:postgres@localhost/db";
-        assert_eq!(all(dev), ["postgres:postgres@", dev], "an ordinary word alone is none");
+        assert_eq!(all(dev), [dev, "postgres:postgres@"], "an ordinary word alone is none");
         let token = "https://ghp_0123456789abcdef@github.com/a.git";
         assert_eq!(all(token), ["ghp_0123456789abcdef", "ghp_0123456789abcdef@", token]);
         for text in ["https://github.com/a:b@c", "git@github.com:a/b", "ssh://git@host/x", "x://u:${PW}@h", "://", "a"]

@@ -57,13 +57,20 @@ fn no_honest_read_shows_a_part_of_the_key() {
         Step::call("read_file", json!({"path": "call:1.9.0", "column": 11_990})),
         Step::say("Done."),
     ];
-    let bench = Bench::new(Script::of(steps));
+    for json in [&[][..], &["--json"]] {
+        assert_no_part_is_seen(Script::of(steps.clone()), json);
+    }
+}
+
+/// What is streamed of a command's output is cut too, into pieces.
+fn assert_no_part_is_seen(script: Script, flags: &[&str]) {
+    let bench = Bench::new(script);
     std::fs::write(bench.workspace().join("leak.txt"), format!("pass = {KEY}\n")).expect("written");
     // A window of read_file ends at 15,000 characters, what is shown of a result at 12,000.
     let filler = |length: usize| ".".repeat(length - 12);
     let wide = format!("{}{KEY}{}{KEY}{}x\n", filler(12_000), filler(3_000), filler(9_000));
     std::fs::write(bench.workspace().join("long.txt"), wide).expect("written");
-    let ran = run(&bench, &["run", "go", "--session", "s", "--mode", "bypass"]);
+    let ran = run(&bench, &[&["run", "go", "--session", "s", "--mode", "bypass"], flags].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let results = bench.last_request("tool");
     assert!(results[0].contains("⟦secret:API_KEY⟧"), "{}", results[0]);
@@ -111,6 +118,37 @@ fn commands_get_no_variable_that_holds_a_secret() {
     // What is kept works, and is still not seen.
     assert!(printed.contains("\nkept\n⟦secret:GITHUB_TOKEN⟧\n"), "{printed}");
     assert!(!printed.contains("0123456789"), "{printed}");
+}
+
+// proves X1: tool servers get what their entry names and no other secret
+#[test]
+fn a_tool_server_gets_the_secrets_of_its_entry_and_no_others() {
+    let bench = Bench::new(Script::of([]));
+    let seen = bench.dir.path().join("seen");
+    let folder = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let entry = format!(
+        "[mcpServers.hub]\ncommand = 'sh'\nargs = ['-c', 'env > {}']\nenv = {{ HUB_TOKEN = 'of-the-entry', A_KEY = \
+         '${{A_KEY}}' }}\n[tools]\nkeep_env = ['B_KEY']\n",
+        seen.display()
+    );
+    std::fs::write(folder.join("windlass.toml"), entry).expect("written");
+    let environment = [
+        ("A_KEY", "handed-over"),
+        ("B_KEY", "for-commands"),
+        ("DBPASS", "hunter2"),
+        ("DATABASE_URL", "postgres://app:s3cr3t-pw@db/x"),
+        ("AUTHOR", "somebody"),
+    ];
+    // It is no server, and gone at once.
+    assert_eq!(bench.run_with(&["mcp", "test", "hub"], &environment).code, 1);
+    let seen = std::fs::read_to_string(seen).expect("what it was given");
+    for given in ["HUB_TOKEN=of-the-entry", "A_KEY=handed-over", "AUTHOR=somebody"] {
+        assert!(seen.contains(given), "{given}: {seen}");
+    }
+    for hidden in ["B_KEY=", "DBPASS=", "DATABASE_URL="] {
+        assert!(!seen.contains(hidden), "{hidden}: {seen}");
+    }
 }
 
 // proves X1: the password, and the address with it

@@ -176,7 +176,7 @@ fn a_header_that_is_none_is_refused_and_a_key_that_is_none_is_told() {
     }
 }
 
-// proves X4 at the terminal: what a server says is shown there, and handed on as it is elsewhere
+// proves X4: what a server says is shown, at a terminal and through a pipe, and steers nothing
 #[cfg(target_os = "linux")]
 #[test]
 fn a_servers_answer_can_not_steer_the_terminal() {
