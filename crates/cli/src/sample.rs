@@ -62,6 +62,7 @@ pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u6
         answered_from: None,
         structured: None,
         exit: None,
+        origin: None,
     }
 }
 

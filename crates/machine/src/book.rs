@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
-    PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason,
+    PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
 };
 
 use crate::judge::is_blank;
@@ -32,6 +32,8 @@ pub struct Book {
     pub grants: Vec<Grant>,
     /// The run each message belongs to: the one that took it up, or the newest retry of that.
     pub seen: HashMap<MessageId, RunId>,
+    /// The calls whose results came from outside (X4).
+    pub origins: HashMap<CallId, TextOrigin>,
     /// How often the history was shortened.
     pub compactions: u32,
     /// Where in `history` the message stands that began the open run.
@@ -90,6 +92,14 @@ impl Book {
         })
     }
 
+    /// The results from outside that are still sent, and where each came from, the newest first.
+    pub fn outside_texts(&self) -> impl Iterator<Item = (&TextOrigin, &str)> {
+        self.history.iter().rev().filter_map(|message| match message {
+            Message::Tool { call, text, .. } => Some((self.origins.get(call)?, text.as_str())),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        })
+    }
+
     /// Where the message stands that began the open run.
     #[must_use]
     pub fn goal(&self) -> Option<usize> {
@@ -115,7 +125,10 @@ impl Book {
             }
             Record::ModelReplied(replied) => self.reply(replied),
             Record::CallRequested(requested) => self.request(requested),
-            Record::CallFinished(finished) => self.finish(finished),
+            Record::CallFinished(finished) => {
+                self.origins.extend(finished.origin.clone().map(|origin| (finished.call, origin)));
+                self.finish(finished);
+            }
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
             Record::Nudged(nudged) => self.say(Words { text: nudged.text.clone(), by: Speaker::Machine }),
             Record::Undone(undone) => self.say(Words { text: undone.told.clone(), by: Speaker::Machine }),

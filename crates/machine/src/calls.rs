@@ -16,6 +16,9 @@ use crate::texts;
 const PROTECTED: [QuestionOption; 4] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Edit];
 
+/// Other text from outside is asked about again.
+const OUTSIDE_TEXT: [QuestionOption; 3] = [QuestionOption::No, QuestionOption::Once, QuestionOption::Edit];
+
 const APPROVAL: [QuestionOption; 5] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Always, QuestionOption::Edit];
 
@@ -58,6 +61,7 @@ impl Draft<'_> {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let options = match &request.because {
             Some(Because::Protected { .. }) => PROTECTED.to_vec(),
+            Some(Because::OutsideText { .. }) => OUTSIDE_TEXT.to_vec(),
             Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => APPROVAL.to_vec(),
         };
         self.push(QuestionAsked {
@@ -182,6 +186,7 @@ impl Draft<'_> {
 fn unanswered(request: &CallRequested, preview: Option<&Preview>) -> String {
     match &request.because {
         Some(Because::Protected { path, pattern }) => texts::protected(path, pattern),
+        Some(Because::OutsideText { origin }) => texts::outside_text(origin),
         Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
             texts::nobody_to_ask(preview.and_then(|preview| preview.rule.as_deref()))
         }

@@ -53,6 +53,7 @@ impl<'a> Draft<'a> {
             answered_from: None,
             structured: None,
             exit: None,
+            origin: None,
         });
     }
 

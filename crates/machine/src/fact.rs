@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
     MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
-    QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, UndoId, Usage,
+    QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin, UndoId, Usage,
 };
 
 use crate::AttemptKey;
@@ -54,6 +54,8 @@ pub struct Finished {
     pub structured: Option<Json>,
     /// How the command ended, where the call ran one.
     pub exit: Option<CommandExit>,
+    /// Where the text came from, if from outside.
+    pub origin: Option<TextOrigin>,
     /// The plan after the call, if the call changed it.
     pub plan: Option<Vec<PlanItem>>,
     /// What it changed in the files, where they were kept.

@@ -237,6 +237,7 @@ impl Draft<'_> {
             answered_from: None,
             structured: finished.structured,
             exit: finished.exit,
+            origin: finished.origin,
         };
         let shortened = self.shortened(running, &whole);
         self.push(shortened.unwrap_or(whole));

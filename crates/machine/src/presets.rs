@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, Reasoning, ResultCap,
-    Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy,
+    Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
 };
 
 /// The presets' names.
@@ -202,6 +202,7 @@ impl Row {
             hidden: BTreeSet::new(),
             retry_after_limit_ms: Some(600_000),
             server_wait_ms: 5_000,
+            outside_text: OutsideText::Ask,
         }
     }
 }

@@ -184,6 +184,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         took_ms: finished.took_ms,
         structured: finished.structured.clone(),
         exit: finished.exit,
+        origin: finished.origin.clone(),
         plan,
         files,
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windlass_tools::{Asks, BoxFuture, CallContext, OutputSchema, Tool};
-use windlass_vocab::{Outcome, OutcomeKind, Preview, ToolName, ToolSpec};
+use windlass_vocab::{Outcome, OutcomeKind, Preview, TextOrigin, ToolName, ToolSpec};
 
 use crate::call::{self, Ask};
 use crate::config::Trust;
@@ -71,6 +71,10 @@ impl Tool for McpTool {
             (Trust::Trusted, None) => Asks::ByEffect,
             (Trust::Untrusted, None) => Asks::Always,
         }
+    }
+
+    fn origin(&self, _: &Value) -> Option<TextOrigin> {
+        Some(TextOrigin::Server { server: self.spec.name.server().to_owned() })
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {

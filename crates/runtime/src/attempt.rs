@@ -10,8 +10,8 @@ use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{Ended, Reader, Said};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Json, MaxTokens, Message, ModelName, Part, Reply,
-    ReplyCall, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Json, MaxTokens, Message, ModelName, OutsideText, Part,
+    Reply, ReplyCall, TurnMode, Usage,
 };
 
 use crate::cut_call::refuse_cut;
@@ -289,6 +289,11 @@ impl Read<'_> {
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
         let mut calls: Vec<_> =
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
+        if self.state.control.run.as_ref().is_some_and(|run| run.policy().outside_text == OutsideText::Ask) {
+            for call in &mut calls {
+                self.known.offer.ask_about_outside_text(call, permissions, self.state.book.outside_texts());
+            }
+        }
         if native {
             refuse_cut(&reply, &mut calls, limit);
         }

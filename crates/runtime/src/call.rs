@@ -195,8 +195,17 @@ impl Prepared {
 fn unprepared(call: CallId) -> Ended {
     let outcome = OutcomeKind::Unknown;
     let text = "This tool is no longer there.".to_owned();
-    let finished =
-        Finished { outcome, text, cut: None, took_ms: 0, structured: None, exit: None, plan: None, files: None };
+    let finished = Finished {
+        outcome,
+        text,
+        cut: None,
+        took_ms: 0,
+        structured: None,
+        exit: None,
+        origin: None,
+        plan: None,
+        files: None,
+    };
     Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 
@@ -230,6 +239,7 @@ fn finish(
         took_ms,
         structured: outcome.structured,
         exit: outcome.exit,
+        origin: outcome.origin,
         plan: outcome.plan,
         files: None,
     };

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use windlass_machine::{Fact, Finished, Terms, Verified};
 use windlass_tools::Secrets;
-use windlass_vocab::{Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Verdict, Wanted};
+use windlass_vocab::{
+    Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, TextOrigin, Verdict, Wanted,
+};
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
@@ -125,12 +127,24 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
             scrub_text(secrets, path);
             scrub_text(secrets, pattern);
         }
+        Some(Because::OutsideText { origin }) => scrub_origin(secrets, origin),
         Some(Because::Mode { .. }) | None => {}
+    }
+}
+
+fn scrub_origin(secrets: &Secrets, origin: &mut TextOrigin) {
+    match origin {
+        TextOrigin::Page { url: named } | TextOrigin::Server { server: named } | TextOrigin::File { path: named } => {
+            scrub_text(secrets, named);
+        }
     }
 }
 
 fn scrub_finished(secrets: &Secrets, finished: &mut Finished) {
     scrub_text(secrets, &mut finished.text);
+    if let Some(origin) = &mut finished.origin {
+        scrub_origin(secrets, origin);
+    }
     if let Some(structured) = &mut finished.structured {
         *structured = secrets.scrub_json(structured);
     }

@@ -51,6 +51,9 @@ impl Spilled {
             None => Some(finished.text),
             Some(hash) => self.store.blob(hash).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
-        Ok(text.map_or(SpilledResult::Absent, |text| SpilledResult::Whole(self.secrets.scrub(&text).into_owned())))
+        Ok(text.map_or(SpilledResult::Absent, |text| SpilledResult::Whole {
+            text: self.secrets.scrub(&text).into_owned(),
+            origin: finished.origin,
+        }))
     }
 }

@@ -13,13 +13,14 @@ use futures_util::FutureExt;
 use serde_json::Value;
 use windlass_vocab::{
     Because, EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall, SnapshotKind,
-    ToolName, ToolSpec, Verdict,
+    TextOrigin, ToolName, ToolSpec, Verdict,
 };
 
 use crate::arguments::{self, Fit, Parsed, Schema};
 use crate::cut::thousands;
 use crate::names::{self, wire_name};
 use crate::permission::{allowing_rule, exact_rule};
+use crate::quoted::quoted;
 use crate::registry::Entry;
 use crate::sandbox::Reach;
 use crate::tool::shorten;
@@ -279,6 +280,33 @@ impl Offer {
         }
     }
 
+    /// Has a person asked about a call that would carry one of these texts from outside to a protected path or the
+    /// network (X4), and tells them where it came from. Not in bypass.
+    pub fn ask_about_outside_text<'t>(
+        &self,
+        call: &mut PreparedCall,
+        permissions: &Permissions,
+        texts: impl IntoIterator<Item = (&'t TextOrigin, &'t str)>,
+    ) {
+        let Some(entry) = call.tool.as_ref().and_then(|tool| self.entry(tool)) else { return };
+        let arguments = call.arguments.to_value();
+        if !permissions.fears_outside_text(&subject_of(entry, &arguments)) {
+            return;
+        }
+        let Some((origin, shared)) = quoted(&arguments, texts) else { return };
+        let because = Because::OutsideText { origin: origin.clone() };
+        match call.verdict {
+            Verdict::Allow => {
+                (call.verdict, call.preview, call.because) = outside_text_verdict(entry, &arguments, because);
+            }
+            Verdict::Ask => {}
+            Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => return,
+        }
+        if let Some(preview) = &mut call.preview {
+            preview.body.insert_str(0, &outside_text(origin, &shared));
+        }
+    }
+
     /// Asks the tool whether a call cut short by a crash took place.
     #[must_use]
     pub fn verify(
@@ -358,7 +386,7 @@ fn permitted(
     }
     let (rule, warning) = match &because {
         Because::Protected { path, pattern } => (exact_rule(&entry.spec, &subject), Some(protected(path, pattern))),
-        Because::Rule { .. } | Because::Grant { .. } | Because::Mode { .. } => {
+        Because::Rule { .. } | Because::Grant { .. } | Because::Mode { .. } | Because::OutsideText { .. } => {
             (allowing_rule(&entry.spec, &subject), None)
         }
     };
@@ -378,6 +406,27 @@ fn permitted(
         }
         (Err(_), verdict) => (verdict, None, because),
     }
+}
+
+/// The verdict on a call that a rule allows and that carries text from outside. No rule is offered: the next text is
+/// another.
+fn outside_text_verdict(
+    entry: &Entry,
+    arguments: &Value,
+    because: Because,
+) -> (Verdict, Option<Preview>, Option<Because>) {
+    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
+        .unwrap_or_else(|_| Err("the preview broke off".into()));
+    match preview.and_then(readable) {
+        Ok(preview) => (Verdict::Ask, Some(Preview { rule: None, ..preview }), Some(because)),
+        Err(problem) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, None) }, None, Some(because)),
+    }
+}
+
+/// What a person should know of text from outside before they agree.
+fn outside_text(origin: &TextOrigin, shared: &str) -> String {
+    const SHOWN: usize = 200;
+    format!("it carries text from {origin}: \u{201c}{}\u{201d}\n", shorten(shared, SHOWN))
 }
 
 /// What a person should know before they agree.
@@ -425,7 +474,12 @@ async fn bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, li
     let grace = tool.stop_grace();
     let effect = tool.spec().effect;
     let cancel = context.cancel.clone();
-    let work = AssertUnwindSafe(async move { tool.run(context, arguments).await }).catch_unwind();
+    let work = AssertUnwindSafe(async move {
+        let origin = tool.origin(&arguments);
+        let outcome = tool.run(context, arguments).await;
+        Outcome { origin: outcome.origin.or(origin), ..outcome }
+    })
+    .catch_unwind();
     let stopped = async {
         cancel.cancelled().await;
         tokio::time::sleep(grace).await;

@@ -94,6 +94,15 @@ impl Permissions {
         Ruling::of_mode(verdict, self.mode)
     }
 
+    /// Whether text from outside could do harm where this call would put it: on a protected path, or on the network.
+    pub(crate) fn fears_outside_text(&self, subject: &Subject) -> bool {
+        let reaches_out = match subject.reach {
+            Reach::Network | Reach::Outside | Reach::Unheld => true,
+            Reach::Inside => subject.address.is_some(),
+        };
+        self.mode != Mode::Bypass && (reaches_out || self.protected.changed_by(subject, &[]).is_some())
+    }
+
     /// Why it may not run whoever agrees to it, if a rule says so.
     pub(crate) fn forbidden(&self, spec: &ToolSpec, subject: &Subject) -> Option<String> {
         self.denying(spec, subject).map(|rule| denied(spec, rule))

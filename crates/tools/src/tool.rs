@@ -14,7 +14,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use windlass_vocab::{
-    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, ToolSpec, Wait,
+    Answer, CallId, EffectId, Elicitation, Outcome, Preview, Resumption, SessionId, SnapshotKind, TextOrigin, ToolSpec,
+    Wait,
 };
 
 use crate::{FileRules, Subject, Touch};
@@ -26,7 +27,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpilledResult {
     /// All of its text.
-    Whole(String),
+    Whole {
+        /// Its text.
+        text: String,
+        /// Where it came from, if from outside.
+        origin: Option<TextOrigin>,
+    },
     /// The call would not be allowed by now, for this reason, and its result is not shown any more.
     Forbidden(String),
     /// None is kept.
@@ -151,6 +157,12 @@ pub trait Tool: Send + Sync {
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
     fn subject(&self, arguments: &Value) -> Option<Subject> {
+        let _ = arguments;
+        None
+    }
+
+    /// Where the text of a call's result comes from, if from outside (X4).
+    fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
         let _ = arguments;
         None
     }

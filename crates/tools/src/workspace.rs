@@ -16,6 +16,7 @@ use crate::file_subject::{CHANGE, READ, WRITE};
 use crate::new_folders::NewFolders;
 use crate::place::Place;
 use crate::refusal::Refusal;
+use crate::tracked::is_tracked;
 use crate::{FileRules, Secrets, contains_placeholder};
 
 /// A folder that can't be worked in.
@@ -255,6 +256,13 @@ impl Workspace {
     pub(crate) fn leads_to(&self, path: &str) -> Option<PathBuf> {
         let written = flatten(&self.relative(path).ok()?);
         self.resolved(&written).filter(|real| *real != written)
+    }
+
+    /// Whether `path` leads to a file that is not under version control.
+    pub(crate) fn untracked(&self, path: &str) -> bool {
+        let Ok(relative) = self.relative(path) else { return false };
+        let real = self.leads_to(path).unwrap_or_else(|| flatten(&relative));
+        !is_tracked(&self.root().join(real))
     }
 
     /// The place `path` itself names, links not followed at its end.

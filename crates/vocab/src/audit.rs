@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AnsweredBy, At, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, UndoId};
+use crate::{
+    AnsweredBy, At, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, TextOrigin, UndoId,
+};
 
 /// What decided whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,11 @@ pub enum Because {
         path: String,
         /// The pattern that protects it.
         pattern: String,
+    },
+    /// It would carry text from outside to a protected path or the network (X4).
+    OutsideText {
+        /// Where the text came from.
+        origin: TextOrigin,
     },
 }
 

@@ -52,8 +52,8 @@ pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
 pub use newer::Newer;
 pub use output::OutputSpec;
 pub use policy::{
-    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, Parallel, Planning, Policy, PolicyPatch,
-    Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy,
+    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
 };
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
@@ -64,7 +64,9 @@ pub use record::{
     ToolWithheld, TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
 };
 pub use time::At;
-pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
+pub use tool::{
+    CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, TextOrigin, ToolSpec,
+};
 pub use undo::{
     Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
     Undone,

@@ -88,12 +88,25 @@ policy! {
     retry_after_limit_ms: Option<u64> = default,
     /// How long the first turn waits for tool servers that were never listed before (P2), in milliseconds. 0: not at all.
     server_wait_ms: u64 = default,
+    /// Whether a call that writes a protected path or uses the network, and repeats text from outside, is asked about (X4).
+    outside_text: OutsideText = default,
 }
 
 /// A row that was added later is not written where it has the value that stands for its absence, so
 /// that an old policy is written as it was read.
 fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What happens to a call that carries text from outside to where it could do harm (X4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutsideText {
+    /// It is judged like any other.
+    #[default]
+    Ignore,
+    /// A person is asked, and told where the text came from.
+    Ask,
 }
 
 /// What happens at the turn cap.

@@ -1,6 +1,7 @@
 //! What a tool is to the loop, and how a call of it came out.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -128,15 +129,48 @@ pub struct Outcome {
     pub structured: Option<Json>,
     /// How the command ended, where the call ran one and saw its end.
     pub exit: Option<CommandExit>,
+    /// Where the text came from, if from outside.
+    pub origin: Option<TextOrigin>,
     /// Set when the call can't go on before the person has answered; the rest means nothing then.
     pub pause: Option<Pause>,
+}
+
+/// Where a text came from that nobody here wrote or looked after (X4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TextOrigin {
+    /// A page that was fetched.
+    Page {
+        /// Its address.
+        url: String,
+    },
+    /// A tool server's result.
+    Server {
+        /// Its name.
+        server: String,
+    },
+    /// A file that is not under version control.
+    File {
+        /// Its path, as the call named it.
+        path: String,
+    },
+}
+
+impl fmt::Display for TextOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Page { url } => write!(f, "the page {url}"),
+            Self::Server { server } => write!(f, "the tool server `{server}`"),
+            Self::File { path } => write!(f, "the file `{path}`, which is not under version control"),
+        }
+    }
 }
 
 impl Outcome {
     /// An answer of `kind` that is only text.
     #[must_use]
     pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), plan: None, structured: None, exit: None, pause: None }
+        Self { kind, text: text.into(), plan: None, structured: None, exit: None, origin: None, pause: None }
     }
 
     /// A success.

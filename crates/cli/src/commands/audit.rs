@@ -170,6 +170,7 @@ fn verdict(entry: &AuditEntry) -> String {
         Some(Because::Rule { rule }) => format!(" by {rule}"),
         Some(Because::Grant { rule }) => format!(" for the session by {rule}"),
         Some(Because::Protected { path, pattern }) => format!(" for {path}, protected by {pattern}"),
+        Some(Because::OutsideText { origin }) => format!(" for text from {origin}"),
     };
     match entry.verdict {
         AuditVerdict::Allow => format!("allowed{by}"),

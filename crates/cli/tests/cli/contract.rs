@@ -12,6 +12,7 @@ mod guards;
 mod imported;
 mod looking;
 mod newer;
+mod outside_text;
 mod permissions;
 mod piped;
 mod protected;

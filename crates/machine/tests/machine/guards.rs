@@ -108,6 +108,7 @@ fn a_read_whose_earlier_result_was_cut_shortened_or_dropped_is_shown_again() {
         took_ms: 0,
         structured: None,
         exit: None,
+        origin: None,
         plan: None,
         files: None,
     };

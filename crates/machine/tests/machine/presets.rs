@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
-    AtCap, Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, Parallel, Planning,
-    Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    AtCap, Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
+    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
 };
 
 /// Where the table names no ceiling: above every wait it names.
@@ -22,6 +22,7 @@ struct Common {
     hidden: BTreeSet<String>,
     retry_after_limit_ms: Option<u64>,
     server_wait_ms: u64,
+    outside_text: OutsideText,
 }
 
 fn common() -> Common {
@@ -38,6 +39,8 @@ fn common() -> Common {
         retry_after_limit_ms: Some(600_000),
         // P2: five seconds unless set.
         server_wait_ms: 5_000,
+        // X4: a row; asked about unless set.
+        outside_text: OutsideText::Ask,
     }
 }
 
@@ -53,6 +56,7 @@ fn durable_chat() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "durable-chat".into(),
@@ -80,6 +84,7 @@ fn durable_chat() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 
@@ -92,6 +97,7 @@ fn local_model() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "local-model".into(),
@@ -124,6 +130,7 @@ fn local_model() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 
@@ -136,6 +143,7 @@ fn assistant() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "assistant".into(),
@@ -167,6 +175,7 @@ fn assistant() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 
@@ -179,6 +188,7 @@ fn task() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "task".into(),
@@ -206,6 +216,7 @@ fn task() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 
@@ -218,6 +229,7 @@ fn operator() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "operator".into(),
@@ -250,6 +262,7 @@ fn operator() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 
@@ -262,6 +275,7 @@ fn default() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     } = common();
     Policy {
         preset: "default".into(),
@@ -295,6 +309,7 @@ fn default() -> Policy {
         hidden,
         retry_after_limit_ms,
         server_wait_ms,
+        outside_text,
     }
 }
 

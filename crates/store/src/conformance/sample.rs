@@ -7,12 +7,13 @@ use windlass_vocab::{
     CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned,
     Coverage, Cut, Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState,
     FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
-    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Parallel, Part,
-    PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
+    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText, Parallel,
+    Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
     QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
     RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill,
-    Steering, StopBy, StopReason, StreamIdle, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId, TurnMode,
-    TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, Wanted, WithheldFor,
+    Steering, StopBy, StopReason, StreamIdle, TextOrigin, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId,
+    TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, Wanted,
+    WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -115,6 +116,7 @@ pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
         answered_from: None,
         structured: Some(json(r#"{"lines": 3}"#)),
         exit: Some(CommandExit::Code(1)),
+        origin: Some(TextOrigin::Server { server: "hub".into() }),
     }
     .into()
 }
@@ -391,6 +393,7 @@ fn policy() -> Policy {
         hidden: BTreeSet::new(),
         retry_after_limit_ms: Some(600_000),
         server_wait_ms: 0,
+        outside_text: OutsideText::Ask,
     }
 }
 

@@ -25,7 +25,7 @@ use std::time::Duration;
 use http::{StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, Preview, ToolSpec, Verdict};
+use windlass_vocab::{EffectClass, Outcome, Preview, TextOrigin, ToolSpec, Verdict};
 
 use self::exchange::{Body, Head, exchange};
 use self::network::{Network, System};
@@ -118,6 +118,10 @@ impl Tool for FetchUrl {
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
+    }
+
+    fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
+        Some(TextOrigin::Page { url: arguments.get("url")?.as_str()?.to_owned() })
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {

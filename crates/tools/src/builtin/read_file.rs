@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{CallId, Outcome, ToolSpec};
+use windlass_vocab::{CallId, Outcome, TextOrigin, ToolSpec};
 
 use super::file_kind::{SAMPLE, binary};
 use super::{disk, file_read, invalid, read};
@@ -70,6 +70,11 @@ impl Tool for ReadFile {
         Some(if path.starts_with("call:") { Subject::text(path) } else { self.workspace.subject(path, READ) })
     }
 
+    fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
+        let path = arguments.get("path")?.as_str().filter(|path| !path.starts_with("call:"))?;
+        self.workspace.untracked(path).then(|| TextOrigin::File { path: path.to_owned() })
+    }
+
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         let arguments: Arguments = match read(arguments) {
@@ -77,11 +82,13 @@ impl Tool for ReadFile {
             Err(problem) => return invalid(problem),
         };
         Box::pin(async move {
-            let read = match arguments.path.strip_prefix("call:") {
-                Some(call) => from_result(call, &context, &arguments).await,
-                None => disk(move || from_file(&workspace, &arguments, &context.files)).await,
-            };
-            read.map_or_else(Outcome::from, Outcome::ok)
+            match arguments.path.strip_prefix("call:") {
+                Some(call) => from_result(call, &context, &arguments).await.unwrap_or_else(Outcome::from),
+                None => {
+                    let read = disk(move || from_file(&workspace, &arguments, &context.files)).await;
+                    read.map_or_else(Outcome::from, Outcome::ok)
+                }
+            }
         })
     }
 }
@@ -100,12 +107,12 @@ fn from_file(workspace: &Workspace, arguments: &Arguments, rules: &FileRules) ->
     window(reader, arguments).map_err(explain)?.told(path, arguments, &size)
 }
 
-async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<String, Refusal> {
+async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<Outcome, Refusal> {
     let call: CallId = call
         .parse()
         .map_err(|_| Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it.")))?;
-    let text = match context.spilled.read(call).await {
-        SpilledResult::Whole(text) => text,
+    let (text, origin) = match context.spilled.read(call).await {
+        SpilledResult::Whole { text, origin } => (text, origin),
         SpilledResult::Forbidden(reason) => return Err(Refusal::denied(reason)),
         SpilledResult::Absent => {
             let text = format!("No longer result is kept of call {call}: all of it was shown.");
@@ -114,7 +121,8 @@ async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -
     };
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;
-    window.told(&arguments.path, arguments, &size)
+    let text = window.told(&arguments.path, arguments, &size)?;
+    Ok(Outcome { origin, ..Outcome::ok(text) })
 }
 
 /// The part of a text that was asked for, and how it lies in the whole.

@@ -10,11 +10,11 @@ use globset::{GlobBuilder, GlobMatcher};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{Outcome, ToolSpec};
+use windlass_vocab::{Outcome, TextOrigin, ToolSpec};
 
 use super::file_kind::{SAMPLE, binary};
 use super::walk::{Found, walk};
-use super::{file_read, invalid, on_disk, read};
+use super::{disk, file_read, invalid, read};
 use crate::cut::thousands;
 use crate::file_rules::left_out_note;
 use crate::file_subject::READ;
@@ -93,12 +93,16 @@ impl Tool for SearchFiles {
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         match read::<Arguments>(arguments) {
-            Ok(arguments) => on_disk(move || {
-                let mut search = Search::new(&arguments, workspace.secrets())?;
-                let path = arguments.path.as_deref().unwrap_or(".");
-                search.everywhere(&workspace, path, &context)?;
-                Ok(search.told())
-            }),
+            Ok(arguments) => Box::pin(disk(move || {
+                let searched = Search::new(&arguments, workspace.secrets()).and_then(|mut search| {
+                    let path = arguments.path.as_deref().unwrap_or(".");
+                    search.everywhere(&workspace, path, &context)?;
+                    let untracked = search.matched.iter().find(|path| workspace.untracked(path));
+                    let origin = untracked.map(|path| TextOrigin::File { path: path.clone() });
+                    Ok(Outcome { origin, ..Outcome::ok(search.told()) })
+                });
+                searched.unwrap_or_else(Outcome::from)
+            })),
             Err(problem) => invalid(problem),
         }
     }
@@ -117,6 +121,8 @@ struct Search<'a> {
     large: usize,
     /// What a rule keeps from being read.
     left_out: usize,
+    /// The files with matches in what they hold.
+    matched: Vec<String>,
 }
 
 impl<'a> Search<'a> {
@@ -141,6 +147,7 @@ impl<'a> Search<'a> {
             binary: 0,
             large: 0,
             left_out: 0,
+            matched: Vec::new(),
         })
     }
 
@@ -210,7 +217,11 @@ impl<'a> Search<'a> {
         if self.secrets.is_in(&content) {
             content = self.secrets.scrub_bytes(&content);
         }
+        let before = self.matches;
         self.lines_of(&shown_path(&path.to_string_lossy()), &content);
+        if self.matches > before {
+            self.matched.push(path.to_string_lossy().into_owned());
+        }
     }
 
     /// Adds the lines that match, each with the lines around it, none twice.

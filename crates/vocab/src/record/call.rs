@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Repair,
-    SnapshotKind, ToolName,
+    SnapshotKind, TextOrigin, ToolName,
 };
 
 /// May a call run?
@@ -150,6 +150,9 @@ pub struct CallFinished {
     /// How the command ended, where the call ran one and saw its end; records from before this field have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<CommandExit>,
+    /// Where the text came from, if from outside (X4); records from before this field do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<TextOrigin>,
 }
 
 /// Why a tool is withheld.

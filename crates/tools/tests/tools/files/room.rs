@@ -9,13 +9,17 @@ use windlass_tools::{
     BoxFuture, CallContext, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult, SpilledResults,
     Verification, Workspace, builtins, ending_tools,
 };
-use windlass_vocab::{CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, ToolName, ToolSource, Verdict};
+use windlass_vocab::{
+    CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, TextOrigin, ToolName, ToolSource, Verdict,
+};
 
 struct OneSpill;
 
 impl SpilledResults for OneSpill {
     fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult> {
-        let lines = || SpilledResult::Whole((1..=9).map(|n| format!("line {n}\n")).collect());
+        let text = || (1..=9).map(|n| format!("line {n}\n")).collect();
+        let origin = Some(TextOrigin::Server { server: "hub".into() });
+        let lines = || SpilledResult::Whole { text: text(), origin };
         let is_kept = call == CallId::default();
         Box::pin(std::future::ready(if is_kept { lines() } else { SpilledResult::Absent }))
     }

@@ -1,0 +1,60 @@
+//! Text from outside that turns up in a call to the network or a protected path is asked about (X4).
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+const TEXT: &str = "the-whole-of-the-customer-list-in-one-line-0123456789";
+
+/// What the model hears of a second call that carries what the first has read.
+fn heard(bench: &Bench, flags: &[&str]) -> String {
+    let ran = bench.run(&[&["run", "go", "--allow", "fetch_url", "--fetch-private", "127.0.0.1"], flags].concat());
+    assert_eq!(ran.code, 0, "{flags:?}: {}", ran.stderr);
+    bench.assert_whole("asked about");
+    bench.last_request("tool").pop().expect("a result")
+}
+
+fn bench(read: (&str, Value), carried: &str) -> Bench {
+    // Nobody listens at this port: who gets so far is told so.
+    let fetch = json!({"url": format!("http://127.0.0.1:1/?q={carried}")});
+    let bench = Bench::new(Script::of([Step::call(read.0, read.1), Step::call("fetch_url", fetch), Step::say("Aye.")]));
+    std::fs::write(bench.workspace().join("notes.txt"), format!("Dear all:\n{TEXT}\n")).expect("written");
+    bench
+}
+
+fn read_file() -> (&'static str, Value) {
+    ("read_file", json!({"path": "notes.txt"}))
+}
+
+// proves X4
+#[test]
+fn a_page_is_not_asked_for_with_text_of_a_file_nobody_keeps() {
+    for read in [read_file(), ("search_files", json!({"pattern": "customer"}))] {
+        for carried in [TEXT.to_owned(), TEXT.replace('-', "%2D"), format!("x{TEXT}y")] {
+            let told = heard(&bench(read.clone(), &carried), &[]);
+            assert!(told.contains("it carries text from the file `notes.txt`, which is not under version"), "{told}");
+        }
+    }
+}
+
+// proves X4: what is the person's own work, what is short, and what a person has switched off
+#[test]
+fn other_text_is_not_asked_about() {
+    let refused = |told: &str| told.contains("it carries text from");
+    assert!(!refused(&heard(&bench(read_file(), "the-whole-of-the-customer-list"), &[])));
+    assert!(!refused(&heard(&bench(read_file(), TEXT), &["--mode", "bypass"])));
+    let off = bench(read_file(), TEXT);
+    let settings = off.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&settings).expect("made");
+    std::fs::write(settings.join("windlass.toml"), "[policy]\noutside_text = \"ignore\"\n").expect("written");
+    assert!(!refused(&heard(&off, &[])));
+    let kept = bench(read_file(), TEXT);
+    for words in [&["init", "-q"][..], &["add", "notes.txt"]] {
+        let git = Command::new("git").current_dir(kept.workspace()).args(words).status().expect("git runs");
+        assert!(git.success());
+    }
+    assert!(!refused(&heard(&kept, &[])));
+}

@@ -1,0 +1,163 @@
+//! Whether a file is under version control: whether git's index of the repository names it. The index is read as it lies
+//! (versions 2 to 4); git itself is not run, because a repository's configuration may have it run other programs.
+//!
+//! ```text
+//! "DIRC" | version 4 | entries 4 | entry: stat data 40 | object id 20 | flags 2 | more flags 2 if so flagged | name
+//! ```
+//!
+//! Up to version 3 an entry is filled with one to eight zeros to a multiple of eight bytes. In version 4 a name is how many
+//! bytes to take off the name before it, and what to put there, up to a zero.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Stat data, object id and flags.
+const FIXED: usize = 62;
+const HEADER: usize = 12;
+/// Says that two more bytes of flags follow.
+const EXTENDED: u8 = 0x40;
+
+/// Whether git knows the file at `path`, which is absolute and without links. Not where there is no repository, or where its
+/// index can't be read.
+pub(crate) fn is_tracked(path: &Path) -> bool {
+    let Some((root, git)) = repository(path) else { return false };
+    let Ok(name) = path.strip_prefix(root) else { return false };
+    let index = fs::read(git.join("index")).unwrap_or_default();
+    names(&index, name.as_os_str().as_encoded_bytes()).unwrap_or(false)
+}
+
+/// The nearest repository above a file: its folder, and where its index is.
+fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
+    path.ancestors().skip(1).find_map(|folder| {
+        let git = folder.join(".git");
+        let found = fs::metadata(&git).ok()?;
+        if found.is_dir() {
+            return Some((folder, git));
+        }
+        // Of a worktree or a submodule: it says where.
+        let said = fs::read_to_string(&git).ok()?;
+        let place = said.strip_prefix("gitdir:")?.trim();
+        Some((folder, folder.join(place)))
+    })
+}
+
+/// Whether the index has an entry of this name; none where it can't be read.
+fn names(index: &[u8], wanted: &[u8]) -> Option<bool> {
+    let (header, entries) = index.split_at_checked(HEADER)?;
+    let version = header.strip_prefix(b"DIRC")?.first_chunk().copied().map(u32::from_be_bytes)?;
+    let count = header.last_chunk().copied().map(u32::from_be_bytes)?;
+    let mut entries = Entries { rest: entries, name: Vec::new() };
+    for _ in 0..count {
+        match version {
+            2 | 3 => entries.next_padded()?,
+            4 => entries.next_compressed()?,
+            _ => return None,
+        }
+        if entries.name == wanted {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// A walk along the entries.
+struct Entries<'i> {
+    rest: &'i [u8],
+    /// The name of the entry that was passed last.
+    name: Vec<u8>,
+}
+
+impl Entries<'_> {
+    fn next_padded(&mut self) -> Option<()> {
+        let fixed = self.fixed()?;
+        let length = self.rest.get(fixed..)?.iter().position(|byte| *byte == 0)?;
+        self.name = self.rest.get(fixed..fixed + length)?.to_vec();
+        let whole = (fixed + length + 8) / 8 * 8;
+        self.rest = self.rest.get(whole..)?;
+        Some(())
+    }
+
+    fn next_compressed(&mut self) -> Option<()> {
+        let fixed = self.fixed()?;
+        let (taken_off, behind) = variable(self.rest.get(fixed..)?)?;
+        let length = behind.iter().position(|byte| *byte == 0)?;
+        self.name.truncate(self.name.len().checked_sub(taken_off)?);
+        self.name.extend(behind.get(..length)?);
+        self.rest = behind.get(length + 1..)?;
+        Some(())
+    }
+
+    /// The length of what comes before the name.
+    fn fixed(&self) -> Option<usize> {
+        let flags = self.rest.get(FIXED - 2)?;
+        Some(if flags & EXTENDED == 0 { FIXED } else { FIXED + 2 })
+    }
+}
+
+/// A number of seven bits a byte, the highest first, each byte but the last having its eighth bit set and counting one more.
+fn variable(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, mut rest) = bytes.split_first()?;
+    let (mut byte, mut number) = (*first, usize::from(first & 0x7f));
+    while byte & 0x80 != 0 {
+        let (next, behind) = rest.split_first()?;
+        number = number.checked_add(1)?.checked_mul(128)? | usize::from(next & 0x7f);
+        (byte, rest) = (*next, behind);
+    }
+    Some((number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(folder: &Path, words: &[&str]) {
+        let ran = Command::new("git").current_dir(folder).args(words).output().unwrap();
+        assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+
+    // proves X4
+    #[test]
+    fn git_s_own_index_is_read_in_every_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        git(&root, &["init", "-q"]);
+        let tracked = ["a", "docs/a file.md", "docs/b.md", "docs/deep/er/c", "src/lib.rs", "src/lib.rs.orig", "é"];
+        for name in tracked {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), name).unwrap();
+            git(&root, &["add", "--", name]);
+        }
+        fs::write(root.join("docs/new.md"), "x").unwrap();
+        for version in ["2", "3", "4"] {
+            git(&root, &["update-index", "--index-version", version]);
+            if version == "3" {
+                git(&root, &["update-index", "--skip-worktree", "a"]);
+            }
+            for name in tracked {
+                assert!(is_tracked(&root.join(name)), "{name} in version {version}");
+            }
+            for name in ["docs/new.md", "docs", "lib.rs", "src/lib", ".git/config", "b"] {
+                assert!(!is_tracked(&root.join(name)), "{name} in version {version}");
+            }
+        }
+        let tree = root.join("tree");
+        git(&root, &["-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x"]);
+        git(&root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        assert!(is_tracked(&tree.join("docs/b.md")) && !is_tracked(&tree.join("docs/new.md")));
+    }
+
+    #[test]
+    fn what_is_no_index_names_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_tracked(&dir.path().join("a")), "no repository");
+        for index in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x09", b"DIRC\0\0\0\x09\0\0\0\x01", &[0xff; 200]] {
+            assert_eq!(names(index, b"a"), None);
+        }
+        let mut cut = b"DIRC\0\0\0\x04\0\0\0\x02".to_vec();
+        cut.extend([0; FIXED]);
+        cut.extend([0x80; 40]);
+        assert_eq!(names(&cut, b"a"), None);
+    }
+}
