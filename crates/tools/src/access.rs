@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Rule;
+use crate::path_glob::Text;
 use crate::path_pattern::{Extent, PathPattern};
 
 /// What a call does to a path.
@@ -41,16 +42,16 @@ pub(crate) const FILE_TOOLS: &[(&str, Access)] = &[
 pub(crate) struct FileAccess {
     pub(crate) access: Access,
     /// Relative to the workspace, without `.` and `..`.
-    pub(crate) path: String,
+    pub(crate) path: Text,
     /// The same in lower case.
-    folded: String,
+    folded: Text,
     extent: Extent,
 }
 
 impl FileAccess {
     pub(crate) fn new(access: Access, path: impl Into<String>, extent: Extent) -> Self {
         let path = path.into();
-        Self { access, folded: path.to_lowercase(), path, extent }
+        Self { access, folded: Text::new(path.to_lowercase()), path: Text::new(path), extent }
     }
 
     /// Whether a pattern that forbids means it.

@@ -1,7 +1,7 @@
 //! Letters and stars, matched in a time that is bounded by their lengths.
 //!
-//! Most paths are told apart by how a pattern begins and ends, so that is compared first: judging a call by
-//! hundreds of rules takes microseconds.
+//! A path that a pattern matches has every pair of neighbouring letters in it that the pattern has. Pairs are
+//! compared first, as bits, so that judging a call by hundreds of rules takes microseconds.
 
 /// A part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,42 @@ pub(crate) enum Token {
     Perhaps,
 }
 
+/// Which pairs of neighbouring bytes a text has, several pairs to a bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pairs([u64; 4]);
+
+impl Pairs {
+    fn add(&mut self, text: &str) {
+        for pair in text.as_bytes().windows(2) {
+            let bit = u8::wrapping_add(pair[0].wrapping_mul(37), pair[1].wrapping_mul(101));
+            self.0[usize::from(bit >> 6)] |= 1 << (bit & 63);
+        }
+    }
+
+    fn has(&self, all: &Self) -> bool {
+        self.0.iter().zip(&all.0).all(|(own, wanted)| wanted & !own == 0)
+    }
+}
+
+/// A path, ready to be matched with many patterns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    text: String,
+    pairs: Pairs,
+}
+
+impl Text {
+    pub(crate) fn new(text: String) -> Self {
+        let mut pairs = Pairs::default();
+        pairs.add(&text);
+        Self { text, pairs }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
 /// A pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Glob {
@@ -21,8 +57,8 @@ pub(crate) struct Glob {
     prefix: String,
     /// The letters after the last, where there is one.
     suffix: Option<String>,
-    /// The longest run of letters that every match has in it.
-    core: String,
+    /// What every match has.
+    pairs: Pairs,
 }
 
 impl Glob {
@@ -33,44 +69,44 @@ impl Glob {
         };
         let prefix = tokens.iter().map_while(letter).collect();
         let suffix = after_last_star(&tokens).map(|from| tokens[from..].iter().filter_map(letter).collect());
-        let core = longest_letters(&tokens);
-        Self { tokens, prefix, suffix, core }
+        let pairs = pairs(&tokens);
+        Self { tokens, prefix, suffix, pairs }
     }
 
     pub(crate) fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
-    pub(crate) fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &Text) -> bool {
+        let Text { text, pairs } = text;
         match &self.suffix {
-            None => text == self.prefix,
+            None => *text == self.prefix,
             Some(suffix) => {
-                text.starts_with(&self.prefix)
+                pairs.has(&self.pairs)
+                    && text.starts_with(&self.prefix)
                     && text.ends_with(suffix.as_str())
-                    && text.contains(&self.core)
                     && Walk::through(self, text).is_at_end()
             }
         }
     }
 
     /// Whether it matches this path or a folder on the way to it.
-    pub(crate) fn matches_or_holds(&self, path: &str) -> bool {
+    pub(crate) fn matches_or_holds(&self, path: &Text) -> bool {
+        let Text { text, pairs } = path;
         match &self.suffix {
-            None => {
-                path.strip_prefix(self.prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }
-            Some(suffix) => {
-                path.starts_with(&self.prefix) && path.contains(&self.core) && path.contains(suffix.as_str()) && {
-                    let mut walk = Walk::new(self);
-                    let is_folder = |(at, c)| {
-                        let ends = c == '/' && at > 0 && walk.is_at_end();
-                        walk.step(c);
-                        ends
-                    };
-                    path.char_indices().any(is_folder) || walk.is_at_end()
-                }
-            }
+            None => text.strip_prefix(&self.prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            Some(_) => pairs.has(&self.pairs) && text.starts_with(&self.prefix) && self.reaches_the_end(text),
         }
+    }
+
+    fn reaches_the_end(&self, path: &str) -> bool {
+        let mut walk = Walk::new(self);
+        let is_folder = |(at, c)| {
+            let ends = c == '/' && at > 0 && walk.is_at_end();
+            walk.step(c);
+            ends
+        };
+        path.char_indices().any(is_folder) || walk.is_at_end()
     }
 
     /// Whether it may match something below this folder.
@@ -154,26 +190,21 @@ fn after_last_star(tokens: &[Token]) -> Option<usize> {
     after
 }
 
-/// The longest run of letters that can't be left out.
-fn longest_letters(tokens: &[Token]) -> String {
-    let (mut at, mut run, mut longest) = (0, String::new(), String::new());
+/// The pairs in every run of letters that can't be left out.
+fn pairs(tokens: &[Token]) -> Pairs {
+    let (mut pairs, mut run, mut at) = (Pairs::default(), String::new(), 0);
     while let Some(token) = tokens.get(at) {
-        at += match token {
-            Token::Letter(c) => {
-                run.push(*c);
-                1
+        match token {
+            Token::Letter(c) => run.push(*c),
+            Token::Star | Token::Perhaps => {
+                pairs.add(&run);
+                run.clear();
             }
-            Token::Star => 1,
-            Token::Perhaps => 3,
-        };
-        if !matches!(token, Token::Letter(_)) {
-            run.clear();
         }
-        if run.len() > longest.len() {
-            longest.clone_from(&run);
-        }
+        at += if *token == Token::Perhaps { 3 } else { 1 };
     }
-    longest
+    pairs.add(&run);
+    pairs
 }
 
 #[cfg(test)]
@@ -224,7 +255,7 @@ mod tests {
             ("", "", true),
             ("", "a", false),
         ] {
-            assert_eq!(glob(pattern).matches(text), want, "{pattern} on {text}");
+            assert_eq!(glob(pattern).matches(&Text::new(text.into())), want, "{pattern} on {text}");
         }
     }
 }

@@ -10,10 +10,9 @@
 //! is below what it names, the folder it names everything in, and all of that in any case of letters, for some
 //! file systems don't tell them apart.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::path_glob::{Glob, Token};
+use crate::path_glob::{Glob, Text, Token};
 use crate::workspace::flatten;
 
 /// What a path in a rule can't be.
@@ -73,12 +72,12 @@ impl PathPattern {
         let folder = match parts.as_slice() {
             // What means everything everywhere means no folder.
             [above @ .., last] if is_stars(last) && above.last().is_some_and(|part| !is_stars(part)) => {
-                Some(Glob::new(fold(joined(above))))
+                Some(Glob::new(fold(&joined(above))))
             }
             _ => None,
         };
         let tokens = joined(&parts);
-        Ok(Self { folded: Glob::new(fold(tokens.clone())), glob: Glob::new(tokens), folder })
+        Ok(Self { folded: Glob::new(fold(&tokens)), glob: Glob::new(tokens), folder })
     }
 
     pub(crate) fn is_everything(&self) -> bool {
@@ -90,31 +89,34 @@ impl PathPattern {
     }
 
     /// Whether it allows this path of a workspace that is at `roots`.
-    pub(crate) fn allows(&self, path: &str, roots: &[PathBuf]) -> bool {
+    pub(crate) fn allows(&self, path: &Text, roots: &[PathBuf]) -> bool {
         self.held_against(path, roots, |path| self.glob.matches(path))
     }
 
     /// Whether it forbids what is done to this path, which is in lower case, of a workspace that is at `roots`.
-    pub(crate) fn forbids(&self, folded: &str, roots: &[PathBuf], extent: Extent) -> bool {
+    pub(crate) fn forbids(&self, folded: &Text, roots: &[PathBuf], extent: Extent) -> bool {
         self.held_against(folded, roots, |path| {
-            let path = if path == folded { Cow::Borrowed(path) } else { Cow::Owned(path.to_lowercase()) };
-            self.forbids_here(&path, extent)
+            if path == folded {
+                self.forbids_here(path, extent)
+            } else {
+                self.forbids_here(&Text::new(path.as_str().to_lowercase()), extent)
+            }
         })
     }
 
-    fn forbids_here(&self, path: &str, extent: Extent) -> bool {
+    fn forbids_here(&self, path: &Text, extent: Extent) -> bool {
         self.folded.matches_or_holds(path)
             || self.folder.as_ref().is_some_and(|folder| folder.matches_or_holds(path))
-            || extent == Extent::WithAllBelow && self.folded.reaches_into(path)
+            || extent == Extent::WithAllBelow && self.folded.reaches_into(path.as_str())
     }
 
     /// A pattern that begins with `/` is held against where the path really is.
-    fn held_against(&self, path: &str, roots: &[PathBuf], fits: impl Fn(&str) -> bool) -> bool {
-        if self.glob.tokens().first() == Some(&SLASH) && !Path::new(path).is_absolute() {
-            roots.iter().any(|root| fits(&flatten(&root.join(path)).to_string_lossy()))
-        } else {
-            fits(path)
+    fn held_against(&self, path: &Text, roots: &[PathBuf], fits: impl Fn(&Text) -> bool) -> bool {
+        if self.glob.tokens().first() != Some(&SLASH) || Path::new(path.as_str()).is_absolute() {
+            return fits(path);
         }
+        let whole = |root: &PathBuf| flatten(&root.join(path.as_str())).to_string_lossy().into_owned();
+        roots.iter().any(|root| fits(&Text::new(whole(root))))
     }
 }
 
@@ -163,12 +165,15 @@ fn joined(parts: &[&[Token]]) -> Vec<Token> {
     joined
 }
 
-fn fold(tokens: Vec<Token>) -> Vec<Token> {
-    let fold = |token| match token {
-        Token::Letter(c) => c.to_lowercase().map(Token::Letter).collect(),
-        Token::Star | Token::Perhaps => vec![token],
-    };
-    tokens.into_iter().flat_map(fold).collect()
+fn fold(tokens: &[Token]) -> Vec<Token> {
+    let mut folded = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match token {
+            Token::Letter(c) => folded.extend(c.to_lowercase().map(Token::Letter)),
+            Token::Star | Token::Perhaps => folded.push(*token),
+        }
+    }
+    folded
 }
 
 fn is_stars(part: &[Token]) -> bool {
@@ -176,16 +181,7 @@ fn is_stars(part: &[Token]) -> bool {
 }
 
 fn is(part: &[Token], text: &str) -> bool {
-    letters(part).is_some_and(|letters| letters == text)
-}
-
-/// The text that is meant, if it is one only.
-fn letters(part: &[Token]) -> Option<String> {
-    let letter = |token: &Token| match token {
-        Token::Letter(c) => Some(*c),
-        Token::Star | Token::Perhaps => None,
-    };
-    part.iter().map(letter).collect()
+    part.iter().copied().eq(text.chars().map(Token::Letter))
 }
 
 #[cfg(test)]
@@ -193,11 +189,11 @@ mod tests {
     use super::*;
 
     fn allows(pattern: &str, path: &str) -> bool {
-        PathPattern::new(pattern).unwrap().allows(path, &roots())
+        PathPattern::new(pattern).unwrap().allows(&Text::new(path.into()), &roots())
     }
 
     fn forbids(pattern: &str, path: &str) -> bool {
-        PathPattern::new(pattern).unwrap().forbids(&path.to_lowercase(), &roots(), Extent::Itself)
+        PathPattern::new(pattern).unwrap().forbids(&Text::new(path.to_lowercase()), &roots(), Extent::Itself)
     }
 
     fn roots() -> [PathBuf; 2] {

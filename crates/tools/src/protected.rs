@@ -85,10 +85,10 @@ impl Protected {
             return None;
         }
         let writes = files.accesses.iter().filter(|access| access.access == Access::Write);
-        let mut open = writes.filter(|access| !is_granted(&access.path));
+        let mut open = writes.filter(|access| !is_granted(access.path.as_str()));
         open.find_map(|access| {
             let pattern = self.find(access, &files.roots)?.to_owned();
-            Some(ProtectedPath { path: path_pattern::escape(&access.path), pattern })
+            Some(ProtectedPath { path: path_pattern::escape(access.path.as_str()), pattern })
         })
     }
 
