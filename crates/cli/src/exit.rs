@@ -21,6 +21,8 @@ pub enum Exit {
     Store,
     /// 6: waiting for a person.
     Waiting,
+    /// As the command that was run: `windlass sandbox` only.
+    OfCommand(u8),
 }
 
 impl Exit {
@@ -35,6 +37,7 @@ impl Exit {
             Self::Cancelled => 4,
             Self::Store => 5,
             Self::Waiting => 6,
+            Self::OfCommand(code) => code,
         }
     }
 }

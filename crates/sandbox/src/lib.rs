@@ -25,6 +25,7 @@ mod lack;
 mod linux;
 mod places;
 mod protected;
+mod seatbelt;
 mod support;
 mod surroundings;
 
@@ -35,5 +36,6 @@ pub use lack::{Lack, lacked};
 pub use linux::{confine, enter_user, leave};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
 pub use protected::PROTECTED;
+pub use seatbelt::seatbelt_profile;
 pub use support::{Support, told};
 pub use surroundings::{Closed, Surroundings};

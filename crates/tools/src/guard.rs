@@ -25,6 +25,7 @@ mod confined;
 mod descendants;
 mod first_process;
 mod handover;
+mod here;
 mod process;
 mod support;
 mod survivors;
@@ -35,6 +36,8 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 pub use child::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
+pub use here::run_here;
+pub(crate) use support::fresh_temp;
 pub use support::support;
 pub use survivors::{SurvivorsError, wait_for_survivors};
 pub(crate) use survivors::{lock_path, temp_path};

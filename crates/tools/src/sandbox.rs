@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_sandbox::{Closed, Confinement, Network, SandboxMode, Support, Surroundings, told};
 
-use crate::{GuardProgram, guard};
+use crate::access::{Access, FileAccess};
+use crate::path_pattern::Extent;
+use crate::{GuardProgram, Rule, guard};
 
 /// How far a command reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,20 +28,22 @@ pub(crate) enum Reach {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     surroundings: Arc<Surroundings>,
+    /// Rules that forbid: what they close to file tools is closed to commands.
+    deny: Arc<[Rule]>,
     support: Arc<OnceLock<Support>>,
 }
 
 impl Sandbox {
-    /// A sandbox in these surroundings.
+    /// A sandbox in these surroundings, in which what these rules forbid about files is forbidden too.
     #[must_use]
-    pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings: Arc::new(surroundings), support: Arc::default() }
+    pub fn new(surroundings: Surroundings, deny: Vec<Rule>) -> Self {
+        Self { surroundings: Arc::new(surroundings), deny: deny.into(), support: Arc::default() }
     }
 
     /// The same on a machine that can enforce this, which is not asked then.
     #[must_use]
     pub fn with_support(&self, support: Support) -> Self {
-        Self { surroundings: Arc::clone(&self.surroundings), support: Arc::new(OnceLock::from(support)) }
+        Self { support: Arc::new(OnceLock::from(support)), ..self.clone() }
     }
 
     /// What is wanted.
@@ -72,6 +76,16 @@ impl Sandbox {
         self.surroundings.confinement(walls, network, temp, &|path| self.closed(path))
     }
 
+    /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
+    /// `off`, or where the machine can hold nothing.
+    pub fn program_confinement(&self, guard: &GuardProgram, network: Network) -> Option<Confinement> {
+        let reach = match network {
+            Network::Off => Reach::Inside,
+            Network::On => Reach::Network,
+        };
+        self.confinement(guard, reach, guard::fresh_temp())
+    }
+
     /// What a person who is asked is told of it.
     pub(crate) fn told(&self, guard: &GuardProgram, reach: Reach) -> String {
         let (mode, network) = match reach {
@@ -83,7 +97,17 @@ impl Sandbox {
     }
 
     fn closed(&self, path: &Path) -> Closed {
-        let _ = path;
-        Closed::No
+        let root = &self.surroundings.workspace;
+        let Some(path) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return Closed::No };
+        let roots = [root.clone()];
+        let forbids = |access| {
+            let access = FileAccess::new(access, path, Extent::Itself);
+            self.deny.iter().any(|rule| rule.forbids(&access, &roots))
+        };
+        match (forbids(Access::Read), forbids(Access::Write)) {
+            (true, _) => Closed::ToReading,
+            (false, true) => Closed::ToWriting,
+            (false, false) => Closed::No,
+        }
     }
 }

@@ -40,6 +40,7 @@ trials! {
     a_command_writes_in_the_workspace_and_nowhere_else,
     a_command_ends_as_it_would_outside,
     what_is_protected_is_not_changed_moved_away_or_made,
+    what_rules_forbid_to_file_tools_is_closed_to_commands,
     nothing_of_what_is_outside_changes_its_mode_or_owner,
     secrets_are_not_read,
     the_machine_and_its_sockets_are_not_reached_and_loopback_works,
@@ -96,6 +97,7 @@ impl Room {
         for path in [&workspace, &home, &root.join("data")] {
             std::fs::create_dir(path).unwrap();
         }
+        let deny = ["read_file(**/denied)", "write_file(fixed.txt)"].map(|rule| rule.parse().unwrap()).to_vec();
         let mut surroundings = Surroundings {
             workspace: workspace.clone(),
             home: Some(home.clone()),
@@ -103,7 +105,7 @@ impl Room {
             ..Surroundings::default()
         };
         change(&mut surroundings);
-        Self { _folder: folder, workspace, home, sandbox: Sandbox::new(surroundings) }
+        Self { _folder: folder, workspace, home, sandbox: Sandbox::new(surroundings, deny) }
     }
 
     /// The same, held by these walls.
@@ -184,7 +186,7 @@ fn said(room: &Room, command: &str) -> String {
     room.run(command).text
 }
 
-// proves X3, X5
+// proves X3
 fn what_is_protected_is_not_changed_moved_away_or_made() {
     if !has_namespaces() {
         return;
@@ -227,6 +229,20 @@ fn what_is_protected_is_not_changed_moved_away_or_made() {
     // A link in the way leads nowhere.
     let text = said(&room, &format!("ln -s {} .vscode && echo done", room.home.display()));
     assert!(text.contains("taken away") && room.home.is_dir(), "{text}");
+}
+
+// proves X3
+fn what_rules_forbid_to_file_tools_is_closed_to_commands() {
+    if !has_namespaces() {
+        return;
+    }
+    let room = Room::new();
+    room.file("a/denied", "a-secret");
+    room.file("fixed.txt", "as it was");
+    let text =
+        said(&room, "cat a/denied; cp a/denied b; cat b; mv a c; cat c/denied; echo x > fixed.txt; cat fixed.txt");
+    assert!(!text.contains("a-secret") && text.contains("as it was"), "{text}");
+    assert_eq!(std::fs::read_to_string(room.workspace.join("fixed.txt")).unwrap(), "as it was");
 }
 
 // proves X3

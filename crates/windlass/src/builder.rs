@@ -9,6 +9,7 @@ use windlass_machine::PRESETS;
 use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Instructions, Outside, Runtime};
+use windlass_sandbox::Surroundings;
 use windlass_store::{SqliteOptions, Store, StoreError};
 use windlass_tools::{
     GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers,
@@ -260,6 +261,13 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn deny(mut self, rule: impl Into<String>) -> Self {
         self.gathered.rules.push((Side::Deny, rule.into()));
+        self
+    }
+
+    /// The sandbox commands run in; its workspace is the agent's. Without one they can do whatever this user can.
+    #[must_use]
+    pub fn sandbox(mut self, surroundings: Surroundings) -> Self {
+        self.gathered.sandbox = Some(surroundings);
         self
     }
 

@@ -8,10 +8,11 @@ use windlass_machine::preset;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel, ResponseFormat};
 use windlass_provider::{HttpClient, HttpConfig, Model, Secret};
 use windlass_runtime::{Clock, Models, SystemClock};
+use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store};
 use windlass_tools::{
-    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Secrets, ToolServers, Workspace,
-    builtins, ending_tools, fetch_url,
+    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Sandbox, Secrets, ToolServers,
+    Workspace, builtins, ending_tools, fetch_url,
 };
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
@@ -48,6 +49,7 @@ pub(crate) struct Gathered {
     pub(crate) system: Option<String>,
     pub(crate) permissions: Permissions,
     pub(crate) rules: Vec<(Side, String)>,
+    pub(crate) sandbox: Option<Surroundings>,
     pub(crate) fetch_private: Vec<HostPattern>,
     pub(crate) secrets: Vec<(String, String)>,
     pub(crate) hide_env: BTreeSet<String>,
@@ -87,6 +89,7 @@ impl Default for Gathered {
             system: None,
             permissions: Permissions::default(),
             rules: Vec::new(),
+            sandbox: None,
             fetch_private: Vec::new(),
             secrets: Vec::new(),
             hide_env: BTreeSet::new(),
@@ -185,6 +188,11 @@ impl Gathered {
             commands.secrets = secrets.clone();
             commands.hide_env = std::mem::take(&mut self.hide_env);
             commands.keep_env = std::mem::take(&mut self.keep_env);
+            commands.sandbox = self.sandbox.take().map(|mut surroundings| {
+                surroundings.workspace = workspace.root().to_owned();
+                surroundings.unreadable.extend(data_dir.map(Path::to_owned));
+                Sandbox::new(surroundings, permissions.deny.clone())
+            });
             let private = std::mem::take(&mut self.fetch_private);
             let fetch = fetch_url(Fetching { private, permissions: permissions.clone(), secrets: secrets.clone() });
             for tool in builtins(workspace, commands).into_iter().chain([fetch]) {

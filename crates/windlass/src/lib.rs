@@ -156,6 +156,8 @@ pub use windlass_mcp as mcp;
 pub use windlass_provider as provider;
 /// The driver, and handles to live sessions.
 pub use windlass_runtime as runtime;
+/// The sandbox commands run in.
+pub use windlass_sandbox as sandbox;
 /// Where journals live: what a store of your own implements.
 pub use windlass_store as store;
 /// Tools, permissions and the workspace.

@@ -12,6 +12,7 @@ mod mcp;
 mod open;
 mod peers;
 mod render;
+mod sandbox;
 mod servers;
 mod start;
 mod turn;
@@ -66,6 +67,7 @@ pub const FIGURES: &[Figure] = &[
     ("dialect", dialect::measure),
     ("open", open::measure),
     ("mcp", mcp::measure),
+    ("sandbox", sandbox::measure),
     ("servers", servers::measure),
     ("peers", peers::measure),
     ("instructions", instructions::measure),

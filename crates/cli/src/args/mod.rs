@@ -3,6 +3,7 @@
 mod deadline;
 mod dialect;
 mod mcp;
+mod sandbox;
 pub(crate) mod secrets;
 mod serve;
 mod setup;
@@ -17,10 +18,13 @@ use serde::Deserialize;
 use windlass_vocab::{Dialect, QuestionOption};
 
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
+use windlass::sandbox::SandboxMode;
+
 use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
@@ -144,6 +148,9 @@ pub enum Command {
     Demo(DemoArgs),
     /// Check model, tools, store, disk and terminal, and say what to do
     Doctor(DoctorArgs),
+    /// Run a command in the sandbox that the agent's commands run in
+    #[command(after_help = sandbox::EXAMPLES)]
+    Sandbox(SandboxArgs),
     /// Write a windlass.toml by a few questions
     #[command(after_help = setup::INIT_EXAMPLES)]
     Init(InitArgs),
@@ -360,6 +367,9 @@ pub struct CommonFlags {
     /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// What commands may write: the workspace (workspace), nothing (read-only), everything (off)
+    #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
+    pub sandbox: Option<SandboxMode>,
     /// Print one event per line instead of the answer
     #[arg(long)]
     pub json: bool,
@@ -442,6 +452,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         durability: common.durability,
         allow: common.allow.clone(),
         deny: common.deny.clone(),
+        sandbox: common.sandbox,
         fetch_private: common.fetch_private.clone(),
         mcp_config: common.mcp_config.clone(),
         tags: rules.tags.clone(),

@@ -65,6 +65,7 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .workspace(&settings.place.workspace)
         .store(store, &settings.place.data_dir.value)
         .permissions(permissions(&settings.permissions))
+        .sandbox(settings.sandbox.surroundings(&settings.place))
         .fetch_private(settings.fetch_private.iter().map(|host| host.value.clone()))
         .secrets(job.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
         .hide_env(settings.command_env.hide.iter().cloned())

@@ -27,7 +27,7 @@ use crate::models::DEMO;
 use crate::output::quoted;
 use crate::secrets;
 use crate::servers::Attached;
-use crate::settings::{CommandEnv, Env, Flags, Origin, Permissions, Place, Settings, Sourced};
+use crate::settings::{CommandEnv, Env, Flags, Origin, Permissions, Place, Sandbox, Settings, Sourced};
 
 /// Names the session of a demo that is to die, to the process that does it. No flag: people and their
 /// completions need not know.
@@ -111,6 +111,7 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
             deny: Vec::new(),
             protected: Protected::default(),
         },
+        sandbox: Sandbox::usual(env.home()),
         fetch_private: Vec::new(),
         command_env: CommandEnv::default(),
         servers: std::collections::BTreeMap::new(),

@@ -61,7 +61,7 @@ async fn configured(sources: &Sources) -> Vec<Check> {
     };
     let wish = Wish::new(None, Otherwise::Refuse);
     let chosen = models::choose(&settings, wish, &crash::local_servers()).await;
-    let mut checks = vec![doctor::settings(sources, &settings)];
+    let mut checks = vec![doctor::settings(sources, &settings), doctor::sandbox(&settings.sandbox.mode)];
     checks.extend(doctor::model(chosen).await);
     checks
 }

@@ -25,6 +25,7 @@ mod resume;
 mod retry;
 mod run;
 mod salvage;
+mod sandbox;
 pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
@@ -102,6 +103,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         Command::Demo(args) => demo::demo(data_dir, &args, env),
         Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),
+        Command::Sandbox(args) => sandbox::sandbox(data_dir, &args, env),
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

@@ -4,6 +4,7 @@
 
 mod disk;
 mod model;
+mod sandbox;
 mod settings;
 mod store;
 mod terminal;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 pub(crate) use self::disk::check as disk;
 pub(crate) use self::model::check as model;
+pub(crate) use self::sandbox::check as sandbox;
 pub(crate) use self::settings::check as settings;
 pub(crate) use self::store::check as store;
 pub(crate) use self::terminal::check as terminal;

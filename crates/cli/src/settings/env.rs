@@ -49,7 +49,7 @@ impl Env {
     }
 
     /// The person's home folder.
-    pub(super) fn home(&self) -> Option<PathBuf> {
+    pub(crate) fn home(&self) -> Option<PathBuf> {
         self.raw("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
     }
 

@@ -9,6 +9,7 @@ use windlass_vocab::PolicyPatch;
 
 use super::hidden::FileHidden;
 use super::nearest::nearest;
+use super::sandbox::FileSandbox;
 use super::{Origin, Position, SettingsError, Sourced};
 use crate::args::{Durability, Mode};
 
@@ -36,6 +37,7 @@ pub(super) struct FileSettings {
     pub(super) policy: PolicyPatch,
     pub(super) permissions: FilePermissions,
     pub(super) tools: FileTools,
+    pub(super) sandbox: FileSandbox,
     pub(super) hidden: FileHidden,
     pub(super) mcp: FileMcp,
     #[serde(rename = "mcpServers", alias = "mcp_servers")]
@@ -174,8 +176,10 @@ fn explain(message: &str) -> String {
         wrong("value")
     } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
         format!("the key {missing:?} is missing in this table")
-    } else if let Some((found, "PolicyPatch" | "FilePermissions" | "FileTools" | "FileHidden" | "FileMcp")) =
-        message.split_once(", expected struct ")
+    } else if let Some((
+        found,
+        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp",
+    )) = message.split_once(", expected struct ")
     {
         format!("{found}, expected a table")
     } else {

@@ -21,6 +21,7 @@ mod nearest;
 mod origin;
 mod permissions;
 mod provider;
+pub(crate) mod sandbox;
 mod servers;
 mod sources;
 mod wide_workspace;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use windlass::mcp::ServerName;
+use windlass::sandbox::SandboxMode;
 use windlass::tools::HostPattern;
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{Dialect, ModelName, Policy, PolicyPatch};
@@ -47,6 +49,7 @@ pub(crate) use self::kept_servers::{Added, Removed, add_server, remove_server};
 pub(crate) use self::nearest::{near, nearest};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
+pub use self::sandbox::Sandbox;
 pub use self::servers::{Consent, Server};
 pub use self::sources::Sources;
 pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
@@ -77,6 +80,8 @@ pub struct Flags {
     pub allow: Vec<String>,
     /// `--deny`, each
     pub deny: Vec<String>,
+    /// `--sandbox`
+    pub sandbox: Option<SandboxMode>,
     /// `--fetch-private`, each
     pub fetch_private: Vec<String>,
     /// `--mcp-config`, each
@@ -109,6 +114,8 @@ pub struct Settings {
     pub policy: Policy,
     /// What calls are allowed.
     pub permissions: Permissions,
+    /// The sandbox commands run in.
+    pub sandbox: Sandbox,
     /// Hosts of this machine and of private networks that may be fetched from.
     pub fetch_private: Vec<Sourced<HostPattern>>,
     /// Which variables commands get.
@@ -151,6 +158,7 @@ impl Sources {
             policy,
             permissions,
             servers,
+            sandbox: sandbox::sandbox(self)?,
             fetch_private: fetching::private(self)?,
             command_env: command_env::command_env(self)?,
             notices,

@@ -18,6 +18,7 @@ mod piped;
 mod protected;
 mod repeating;
 mod replaying;
+mod sandbox;
 mod secrets;
 mod servers;
 mod sessions;

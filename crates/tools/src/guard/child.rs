@@ -185,7 +185,7 @@ impl Lifeline {
 }
 
 /// The program and its arguments as a shell reads them back.
-fn command_line(program: &GuardedProgram) -> String {
+pub(super) fn command_line(program: &GuardedProgram) -> String {
     let words = std::iter::once(&program.program).chain(&program.args);
     words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")
 }

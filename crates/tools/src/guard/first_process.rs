@@ -17,7 +17,7 @@ use super::handover::{self, Received};
 use super::wire::{Report, Request, Stdin};
 
 /// What tells a program that it runs in the sandbox.
-const MARK: &str = "WINDLASS_SANDBOX";
+const MARK: &str = "WINDLASS_IN_SANDBOX";
 
 /// Serves the request that comes over its standard input.
 pub(super) fn run() -> io::Result<()> {

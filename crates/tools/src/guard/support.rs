@@ -26,12 +26,16 @@ pub fn support(guard: &GuardProgram) -> Support {
     Support { walls: Walls::Landlock, landlock: 0, why }
 }
 
+/// Where a program that belongs to no call has its temporary folder: nobody else's, and not there yet.
+pub(crate) fn fresh_temp() -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("windlass-sandbox-{}-{number}", std::process::id()))
+}
+
 /// Runs a command that does nothing behind `walls`; the version of Landlock that held it.
 fn held(guard: &GuardProgram, walls: &Walls) -> io::Result<u8> {
-    static ASKED: AtomicU32 = AtomicU32::new(0);
-    let number = ASKED.fetch_add(1, Ordering::Relaxed);
-    let temp = std::env::temp_dir().join(format!("windlass-sandbox-{}-{number}", std::process::id()));
-    let confinement = Confinement { walls: walls.clone(), temp, ..Confinement::default() };
+    let confinement = Confinement { walls: walls.clone(), temp: fresh_temp(), ..Confinement::default() };
     let request = Request {
         command: "exit 0".to_owned(),
         directory: Path::new("/").to_owned(),

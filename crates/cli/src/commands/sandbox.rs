@@ -1,0 +1,52 @@
+//! `windlass sandbox -- COMMAND`: what the sandbox does to a command, tried by hand.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use windlass::own_guard;
+use windlass::sandbox::{Network, SandboxMode};
+use windlass::tools::Sandbox;
+use windlass::tools::guard::{ChildEnd, GuardedProgram, run_here};
+
+use super::agent::permissions;
+use super::streams::tell;
+use super::{CommandError, Done, job};
+use crate::args::SandboxArgs;
+use crate::exit::Exit;
+use crate::settings::Env;
+
+pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> Done {
+    let settings = job::gather(args.flags(data_dir), env)?.resolve()?;
+    let guard = own_guard().ok_or_else(|| CommandError::new(Exit::Failed, "this program is not found again"))?;
+    let network = if args.network { Network::On } else { Network::Off };
+    let deny = permissions(&settings.permissions).deny;
+    let sandbox = Sandbox::new(settings.sandbox.surroundings(&settings.place), deny);
+    let support = sandbox.support(&guard);
+    if sandbox.mode() != SandboxMode::Off {
+        for gap in support.gaps() {
+            tell(&format!("windlass: not enforced here: {gap}"));
+        }
+    }
+    let (program, args) = args.command.split_first().ok_or_else(|| CommandError::new(Exit::Usage, "name a command"))?;
+    let program = GuardedProgram {
+        program: program.clone(),
+        args: args.to_vec(),
+        directory: settings.place.workspace.clone(),
+        environment: Vec::new(),
+        scrubbed: BTreeSet::new(),
+        stop_grace: Duration::from_millis(200),
+        confinement: sandbox.program_confinement(&guard, network),
+    };
+    let end = run_here(&guard, &program);
+    let (end, removed) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
+    for path in removed {
+        tell(&format!("windlass: {} was taken away again: it is protected", path.display()));
+    }
+    match end {
+        ChildEnd::Exited(code) => Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX))),
+        ChildEnd::Signalled(signal) => Ok(Exit::OfCommand(u8::try_from(128 + signal).unwrap_or(u8::MAX))),
+        ChildEnd::NotStarted(problem) => Err(CommandError::new(Exit::Failed, format!("not started: {problem}"))),
+        ChildEnd::GuardLost => Err(CommandError::new(Exit::Failed, "the guard of the command died")),
+    }
+}

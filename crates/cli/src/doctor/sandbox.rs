@@ -1,0 +1,35 @@
+//! Whether commands are held by the sandbox: one really is, and what can't be enforced here is named (X3).
+
+use windlass::own_guard;
+use windlass::sandbox::{SandboxMode, Walls};
+use windlass::tools::guard::support;
+
+use super::Check;
+use crate::settings::Sourced;
+
+/// Looks at what this machine can do of what is wanted.
+pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
+    if mode.value == SandboxMode::Off {
+        let said = format!("commands run outside a sandbox ({})", mode.origin);
+        return Check::warn("sandbox", said, "set `mode = \"workspace\"` in the table [sandbox] of windlass.toml");
+    }
+    let Some(guard) = own_guard() else {
+        return Check::fail("sandbox", "this program is not found again, so no command can be held");
+    };
+    let support = support(&guard);
+    let said = format!("{} ({}): {}", mode.value.as_str(), mode.origin, support.means());
+    let gaps: Vec<String> = support.gaps().into_iter().map(|gap| format!("not enforced here: {gap}")).collect();
+    let why = support.why.iter().map(|why| format!("because {why}"));
+    let details: Vec<String> = gaps.into_iter().chain(why).collect();
+    match (support.is_any(), &support.walls) {
+        (true, _) if details.is_empty() => Check::ok("sandbox", said),
+        (true, Walls::Namespaces | Walls::Bubblewrap(_)) => Check::ok("sandbox", said).with(details),
+        (true, Walls::Landlock) => {
+            Check::warn("sandbox", said, "allow unprivileged user namespaces, or install bubblewrap").with(details)
+        }
+        (false, _) => {
+            let advice = "use a kernel with Landlock (5.13 or later) or user namespaces, or install bubblewrap";
+            Check::warn("sandbox", said, advice).with(details)
+        }
+    }
+}

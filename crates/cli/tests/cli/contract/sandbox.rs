@@ -1,0 +1,134 @@
+//! The sandbox, on the real binary: what a command can't do, what the model and the person are told, and how
+//! the network and the way outside are granted.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+
+/// Whether this machine has namespaces, as `doctor` says; if not, says that the test is skipped.
+fn holds(bench: &Bench) -> bool {
+    let report = bench.run(&["doctor", "--json"]).stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let checks = report["checks"].as_array().expect("checks").clone();
+    let said = checks.iter().find(|check| check["name"] == "sandbox").expect("a check")["said"].to_string();
+    let holds = said.contains("namespaces") && !said.contains("no namespaces");
+    if !holds {
+        println!("skipped: {said}");
+    }
+    holds
+}
+
+/// What the model is told of one command, run with these flags.
+fn told(bench: &Bench, flags: &[&str]) -> String {
+    let ran = bench.run(&[&["run", "go"], flags].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    bench.last_request("tool").concat()
+}
+
+fn bench_with(arguments: Value) -> Bench {
+    Bench::new(Script::of([Step::call("run_command", arguments), Step::say("Aye.")]))
+}
+
+const BYPASS: &[&str] = &["--mode", "bypass"];
+
+// proves X3: bypass asks nothing, and the sandbox holds all the same
+#[test]
+fn a_command_that_nobody_was_asked_about_writes_in_the_workspace_only() {
+    let bench = bench_with(json!({"command": "echo x > made; echo y > ../outside; echo z > windlass.toml; exit 1"}));
+    if !holds(&bench) {
+        return;
+    }
+    std::fs::create_dir(bench.workspace().join(".git")).expect("made");
+    let heard = told(&bench, BYPASS);
+    assert!(heard.contains("Read-only file system") && heard.contains(r#"\"sandbox\": \"off\""#), "{heard}");
+    assert!(heard.contains("windlass.toml was taken away again"), "{heard}");
+    assert_eq!(bench.read("made").as_deref(), Some("x\n"));
+    assert!(bench.read("../outside").is_none() && bench.read("windlass.toml").is_none());
+}
+
+// proves X3, X1
+#[test]
+fn a_command_reads_neither_our_data_nor_keys() {
+    let bench = bench_with(
+        json!({"command": "cat $HOME/.ssh/key; ls $DATA; cat $DATA/*; tr '\\0' '\\n' < /proc/$PPID/environ | grep key"}),
+    );
+    if !holds(&bench) {
+        return;
+    }
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    std::fs::create_dir(home.path().join(".ssh")).expect("made");
+    std::fs::write(home.path().join(".ssh/key"), "a-secret-key").expect("written");
+    let data = bench.data();
+    let environment = [("HOME", home.path().to_str().expect("a path")), ("DATA", data.to_str().expect("a path"))];
+    let ran = bench.run_with(&[&["run", "go"], BYPASS].concat(), &environment);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let heard = bench.last_request("tool").concat();
+    assert!(!heard.contains("a-secret-key") && !heard.contains("sqlite") && !heard.contains(".db"), "{heard}");
+}
+
+// proves X3
+#[test]
+fn the_network_is_granted_by_a_rule_about_it_and_not_by_one_about_the_command() {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let line = format!("bash -c 'echo > /dev/tcp/127.0.0.1/{}'", server.local_addr().expect("an address").port());
+    let rule = format!("run_command({line})");
+    for (flags, network, want) in [
+        (vec!["--allow", rule.as_str()], json!(false), "exit code 1"),
+        (vec!["--allow", rule.as_str()], json!(true), "nobody is there"),
+        (vec!["--allow", &format!("network({rule})")], json!(true), "exit code 0"),
+        (vec!["--allow", rule.as_str(), "--allow", "network"], json!(true), "exit code 0"),
+        (vec!["--mode", "bypass", "--deny", "network"], json!(true), "forbids it"),
+        (vec!["--allow", rule.as_str(), "--sandbox", "off"], json!(false), "exit code 0"),
+    ] {
+        let bench = bench_with(json!({"command": line, "network": network}));
+        if !holds(&bench) {
+            return;
+        }
+        // Without a sandbox there is nothing to ask the network of.
+        let bench = if flags.contains(&"off") { bench_with(json!({"command": line})) } else { bench };
+        let heard = told(&bench, &flags);
+        assert!(heard.contains(want), "{flags:?} {network}: {heard}");
+    }
+}
+
+// proves X3: nobody leaves the sandbox unasked, in any mode
+#[test]
+fn leaving_the_sandbox_is_asked_about_even_where_nothing_is() {
+    for flags in [BYPASS, &["--allow", "run_command(touch *)"]] {
+        let bench = bench_with(json!({"command": "touch ../outside", "sandbox": "off"}));
+        if !holds(&bench) {
+            return;
+        }
+        let heard = told(&bench, flags);
+        assert!(heard.contains("nobody is there"), "{flags:?}: {heard}");
+        assert!(bench.read("../outside").is_none());
+    }
+}
+
+// proves X3
+#[test]
+fn a_command_is_tried_in_the_sandbox_and_leaves_with_its_exit_code() {
+    let bench = Bench::new(Script::of([]));
+    if !holds(&bench) {
+        return;
+    }
+    let ran = bench.run(&["sandbox", "--", "sh", "-c", "echo x > made; echo y > ../outside || exit 7"]);
+    assert_eq!(ran.code, 7, "{}", ran.stderr);
+    assert_eq!(bench.read("made").as_deref(), Some("x\n"));
+    assert_eq!(bench.run(&["sandbox", "--sandbox", "read-only", "--", "touch", "more"]).code, 1);
+    assert_eq!(bench.run(&["sandbox", "--sandbox", "off", "--", "touch", "../outside"]).code, 0);
+    assert_eq!(bench.run_with_input(&["sandbox", "--", "cat"], b"typed\n").stdout, "typed\n");
+    assert_eq!(bench.run(&["sandbox", "--", "sh", "-c", "kill -9 $$"]).code, 137);
+}
+
+// proves X3, X2
+#[test]
+fn an_untrusted_project_does_not_open_the_sandbox() {
+    let bench = bench_with(json!({"command": "true"}));
+    std::fs::write(bench.workspace().join("windlass.toml"), "[sandbox]\nmode = \"off\"\n").expect("written");
+    let ran = bench.run(&["run", "go"]);
+    assert!(ran.code == 2 && ran.stderr.contains("windlass.toml:2:8"), "{}", ran.stderr);
+}
