@@ -25,6 +25,7 @@ pub(crate) fn spelled_out(words: &[Word]) -> usize {
             count = [before, uncertain, named].into_iter().flatten().max().map_or(0, |at| at + 1);
             places
         }
+        Form::Arguments | Form::Script if known.options.is_empty() => return 0,
         Form::Arguments | Form::Script => Vec::new(),
     };
     let names: Vec<&str> = subcommands.iter().map(|at| words[*at].as_str()).collect();

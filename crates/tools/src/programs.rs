@@ -216,7 +216,7 @@ const GIT: Program = Program {
     options: &[
         any(
             "",
-            &["--output", "--output-directory", "--ext-diff", "--exec", "--upload-pack", "--receive-pack", "--git-dir"],
+            &["--output", "--output-directory", "--ext-diff", "--exec", "--upload-pack", "--receive-pack"],
         ),
         of("archive", "o", &[]),
         of("clone", "cu", &["--config", "--template", "--separate-git-dir"]),

@@ -153,8 +153,12 @@ fn network(rule: &str, written: Option<&str>) -> Result<Network, ParseRuleError>
 }
 
 fn tool(rule: &str, name: &str, written: Option<&str>) -> Result<ToolPattern, ParseRuleError> {
+    // Grants are parsed for every call, and most name one tool: no text is made to compare that with.
+    let own = name.strip_prefix(ToolName::LOCAL).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
+    let is_open = name.contains('*');
     let name = Pattern::new(name);
-    let is_meant = |tool: &str| name.matches(tool) || name.matches(&format!("{}.{tool}", ToolName::LOCAL));
+    let matches = |tool: &str| name.matches(tool) || name.matches(&format!("{}.{tool}", ToolName::LOCAL));
+    let is_meant = |tool: &str| own == tool || is_open && matches(tool);
     let accesses: Vec<Access> =
         FILE_TOOLS.iter().filter(|(tool, _)| is_meant(tool)).map(|(_, access)| *access).collect();
     let path = path(rule, written.filter(|_| !accesses.is_empty()))?;

@@ -84,6 +84,8 @@ impl Suspects {
     pub(crate) fn of(line: &str) -> Self {
         let mut found = Self::default();
         found.collect(line, DEEPEST);
+        found.texts.sort_unstable();
+        found.texts.dedup();
         found
     }
 
@@ -139,7 +141,9 @@ impl Suspects {
     /// Adds a program and its words.
     fn add(&mut self, program: &Word, words: &[&Word]) {
         let name = command_rules::name(program.as_str());
-        let mut text = name.trim_start_matches('$').to_owned();
+        let length = name.len() + words.iter().map(|word| 1 + word.as_str().len()).sum::<usize>();
+        let mut text = String::with_capacity(length);
+        text.push_str(name.trim_start_matches('$'));
         for word in words {
             text.push(' ');
             text.push_str(word.as_str());

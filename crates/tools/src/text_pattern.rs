@@ -14,7 +14,7 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     pub(crate) fn new(text: &str) -> Self {
-        let mut pieces = vec![String::new()];
+        let mut pieces = vec![String::with_capacity(text.len())];
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             match (c, chars.peek(), pieces.last_mut()) {

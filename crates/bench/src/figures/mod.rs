@@ -8,6 +8,7 @@ mod full;
 mod growth;
 mod idle;
 mod instructions;
+mod judge;
 mod mcp;
 mod open;
 mod peers;
@@ -65,6 +66,7 @@ pub const FIGURES: &[Figure] = &[
     ("render", render::measure),
     ("chat", chat::measure),
     ("dialect", dialect::measure),
+    ("judge", judge::measure),
     ("open", open::measure),
     ("mcp", mcp::measure),
     ("sandbox", sandbox::measure),

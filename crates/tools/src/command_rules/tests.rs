@@ -76,6 +76,7 @@ fn what_makes_a_program_something_else_must_be_spelled_out() {
         "git --no-pager log -5 --oneline",
         "git --version",
         "git commit -c HEAD",
+        "git rev-parse --git-dir",
         "git diff -C HEAD",
         "git commit -m config",
         "git log -- config",
