@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{At, CallId, Ending, TextOrigin, ToolSpec, UndoStarted, Undoable};
+use windlass_vocab::{At, CallId, Ending, TextOrigin, ToolSpec, UndoStarted, Undoable, shown_path};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -199,7 +199,7 @@ pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String
     };
     let listed = |paths: Vec<&str>| {
         let more = paths.len().saturating_sub(PATHS_TOLD);
-        let mut text = paths.into_iter().take(PATHS_TOLD).collect::<Vec<_>>().join(", ");
+        let mut text = paths.into_iter().take(PATHS_TOLD).map(shown_path).collect::<Vec<_>>().join(", ");
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }

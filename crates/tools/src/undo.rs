@@ -20,7 +20,7 @@ mod touch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_vocab::{Coverage, FileState};
+use windlass_vocab::{Coverage, FileState, shown_path};
 
 pub use checkpoint::{Checkpoint, Checkpoints};
 pub use recorded::Recorded;
@@ -71,7 +71,7 @@ impl LeftOut {
         let (count, examples) = self.kinds.entry(why).or_default();
         *count += 1;
         if examples.len() < Self::NAMED {
-            examples.push(path.to_owned());
+            examples.push(shown_path(path).into_owned());
         }
     }
 

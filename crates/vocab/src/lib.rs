@@ -31,6 +31,7 @@ mod output;
 mod policy;
 mod question;
 mod record;
+mod shown_path;
 mod text;
 mod time;
 mod tool;
@@ -63,6 +64,7 @@ pub use record::{
     QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
     ToolWithheld, TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
 };
+pub use shown_path::shown_path;
 pub use time::At;
 pub use tool::{
     CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, TextOrigin, ToolSpec,

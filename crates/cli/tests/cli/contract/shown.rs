@@ -44,6 +44,7 @@ fn a_file_name_with_a_line_break_is_listed_on_one_line() {
         Step::call("read_file", json!({"path": name})),
         Step::call("move_file", json!({"from": name, "to": "a\nb"})),
         Step::say("Done."),
+        Step::say("Aye."),
     ];
     let bench = Bench::new(Script::of(steps));
     std::fs::write(bench.workspace().join(name), "needle\n").expect("written");
@@ -61,6 +62,10 @@ fn a_file_name_with_a_line_break_is_listed_on_one_line() {
     let undone = bench.run(&["undo", "s"]);
     let told = format!("{}{}", undone.stdout, undone.stderr);
     assert!(told.contains(r#""a\nb""#) && told.contains(r#""two\nlines\u001b[2J""#), "{told}");
+    // The model is told in words of ours, which a name must not lengthen by a line of its own.
+    assert_eq!(bench.run(&["run", "more", "--session", "s"]).code, 0);
+    let heard = bench.last_request("user").concat();
+    assert!(heard.contains(r#"again: "a\nb", "two\nlines\u001b[2J"."#), "{heard}");
 }
 
 // proves T10: what was refused, failed or denied has done nothing

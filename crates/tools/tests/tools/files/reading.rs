@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
+use windlass_tools::shown_path;
 
 use super::room::Room;
 
@@ -146,4 +148,18 @@ fn a_pattern_made_to_take_for_ever_takes_none() {
     let room = Room::with(&[("f", &"a".repeat(100_000))]);
     assert!(room.ok("search_files", &json!({"pattern": "(a+)+(a|aa)*b$"})).contains("no match"));
     room.wrong("search_files", &json!({"pattern": "((a{1000}){1000}){1000}"}));
+}
+
+proptest! {
+    // proves X4
+    #[test]
+    fn every_path_is_one_line_and_comes_back_as_it_was(path in "(?s).{0,12}") {
+        let shown = shown_path(&path);
+        prop_assert!(!shown.chars().any(char::is_control), "{:?}", shown);
+        let back: String = match shown.strip_prefix('"') {
+            Some(_) => serde_json::from_str(&shown).unwrap(),
+            None => shown.to_string(),
+        };
+        prop_assert_eq!(back, path);
+    }
 }
