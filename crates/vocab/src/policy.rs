@@ -4,12 +4,14 @@
 //!
 //! A row whose part of Windlass does not exist yet is kept here all the same and says so.
 
+mod tighter;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! policy {
-    ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?, tighter: $tighter:ident;)*) => {
         /// The rules of one run, fully resolved and free of secrets.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Policy {
@@ -32,64 +34,86 @@ macro_rules! policy {
                 $(if let Some(value) = &patch.$field { self.$field = value.clone(); })*
                 self
             }
+
+            /// This policy with those rows of `patch` laid over it that tighten it or leave it as it is, and the names
+            /// of the others (X2).
+            #[must_use]
+            pub fn tightened(mut self, patch: &PolicyPatch) -> (Self, Vec<&'static str>) {
+                let mut looser = Vec::new();
+                $(if let Some(value) = &patch.$field {
+                    if *value == self.$field || tighter::$tighter(&self.$field, value) {
+                        self.$field = value.clone();
+                    } else {
+                        looser.push(stringify!($field));
+                    }
+                })*
+                (self, looser)
+            }
+
+            /// Every row, to be laid over another policy.
+            #[must_use]
+            pub fn as_patch(&self) -> PolicyPatch {
+                PolicyPatch { $($field: Some(self.$field.clone()),)* }
+            }
         }
     };
 }
 
-// A row marked `= default` was added later: where it is missing it has its type's default.
+// A row marked `= default` was added later: where it is missing it has its type's default. `tighter` says what of the
+// row a project may set that nobody has trusted: see `policy/tighter.rs`.
 policy! {
     /// How many turns a run may take (L5).
-    turn_cap: u32,
+    turn_cap: u32, tighter: at_most;
     /// What happens then.
-    at_cap: AtCap,
+    at_cap: AtCap, tighter: at_cap;
     /// How a failed model call is tried again (M3).
-    retry: Retry,
+    retry: Retry, tighter: retry;
     /// How calls are written by the model (T4): `native` is the wire's own way; without it the first of the
     /// others is explained to the model. All others that are named are read in its text.
-    dialects: Vec<Dialect>,
+    dialects: Vec<Dialect>, tighter: dialects;
     /// Where the offered tools come from (T2). `remote` offers nothing yet.
-    tools: BTreeSet<ToolSource>,
+    tools: BTreeSet<ToolSource>, tighter: fewer;
     /// What ends a run. `judged_text` is taken as `text` with evidence rules until the judge reads phrases.
-    ends_by: EndsBy,
+    ends_by: EndsBy, tighter: never;
     /// Temperature and length limit.
-    sampling: Sampling,
+    sampling: Sampling, tighter: free;
     /// How hard the model should think.
-    reasoning: Reasoning,
+    reasoning: Reasoning, tighter: free;
     /// Whether calls of one reply run together (L9).
-    parallel: Parallel,
+    parallel: Parallel, tighter: parallel;
     /// What happens to a message that arrives during a run (L7).
-    steering: Steering,
+    steering: Steering, tighter: never;
     /// How long a stream may be silent (M4).
-    stream_idle: StreamIdle,
+    stream_idle: StreamIdle, tighter: stream_idle;
     /// The progress guards in force (L11).
-    guards: BTreeSet<Guard>,
+    guards: BTreeSet<Guard>, tighter: more;
     /// How much of a result the model sees (T6).
-    result_cap: ResultCap,
+    result_cap: ResultCap, tighter: result_cap;
     /// What happens to a call cut short by a crash that can't be repeated blindly (J4).
-    unfinished_call: UnfinishedCall,
+    unfinished_call: UnfinishedCall, tighter: unfinished_call;
     /// The nudges in force (S2). `incomplete` and `deflection` wait for the judge's phrases.
-    nudges: BTreeSet<Nudge>,
+    nudges: BTreeSet<Nudge>, tighter: fewer;
     /// Plan-execute-synthesize (S3); not built yet.
-    planning: Planning,
+    planning: Planning, tighter: planning;
     /// What of the history is sent. Until summaries are built, every kind prunes the oldest turns on overflow (C6).
-    history: HistoryKeeping,
+    history: HistoryKeeping, tighter: never;
     /// How long an approval waits for a person before it counts as "no" (T8), in milliseconds.
-    approval_wait_ms: u64,
+    approval_wait_ms: u64, tighter: at_most;
     /// How long a tool may take unless it says otherwise (T7), in milliseconds.
-    tool_timeout_ms: u64,
+    tool_timeout_ms: u64, tighter: at_most;
     /// How often an output that does not fit its schema is sent back to the model (L10).
-    output_corrections: u32 = default,
+    output_corrections: u32 = default, tighter: at_most;
     /// The tags of the tools that are offered (T2): tools with one of them, and those tagged `core`. None: all.
-    tags: BTreeSet<String> = default,
+    tags: BTreeSet<String> = default, tighter: tags;
     /// Tools that are hidden after all else and refused when called (T2): names or patterns such as `git.*`.
-    hidden: BTreeSet<String> = default,
+    hidden: BTreeSet<String> = default, tighter: more;
     /// The longest wait a server may ask for (M3), in milliseconds: one that asks for more gives way to the next
     /// model of the chain, or ends the run. Absent: any wait is kept.
-    retry_after_limit_ms: Option<u64> = default,
+    retry_after_limit_ms: Option<u64> = default, tighter: limit;
     /// How long the first turn waits for tool servers that were never listed before (P2), in milliseconds. 0: not at all.
-    server_wait_ms: u64 = default,
+    server_wait_ms: u64 = default, tighter: at_most;
     /// Whether a call that writes a protected path or uses the network, and repeats text from outside, is asked about (X4).
-    outside_text: OutsideText = default,
+    outside_text: OutsideText = default, tighter: outside_text;
 }
 
 /// A row that was added later is not written where it has the value that stands for its absence, so
