@@ -61,6 +61,17 @@ pub(crate) enum Found {
     Large(u64),
 }
 
+/// The path without links, as far as it is there.
+fn really(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let real = path.ancestors().find_map(|there| {
+        let rest = path.strip_prefix(there).ok()?;
+        Some(there.canonicalize().ok()?.join(rest))
+    });
+    // `join` with nothing adds a slash that compares the same.
+    Ok(real.unwrap_or(path))
+}
+
 impl Workspace {
     /// Takes hold of a folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
@@ -96,13 +107,12 @@ impl Workspace {
         }
     }
 
-    /// The same without a folder that is not for tools: no path into it can be used. A workspace inside
-    /// that folder is refused.
+    /// The same without a folder, or a file, that is not for tools: no path into it can be used, be it there or not. A
+    /// workspace inside that folder is refused.
     pub fn without(mut self, folder: &Path) -> Result<Self, WorkspaceError> {
-        let folder = folder.canonicalize().or_else(|_| std::path::absolute(folder));
-        let folder = folder.map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
+        let folder = really(folder).map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
         if self.root.starts_with(&folder) {
-            let source = io::Error::other(format!("it is in the data folder {}", folder.display()));
+            let source = io::Error::other(format!("it is in {}, which is not for tools", folder.display()));
             return Err(WorkspaceError { path: self.root, source });
         }
         self.closed.extend(folder.strip_prefix(&self.root).map(Path::to_owned).ok());
@@ -123,9 +133,14 @@ impl Workspace {
 
     /// Whether `relative` leads into a folder that is not for tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
-        let leads_in = |path: &Path| self.closed.iter().any(|closed| path.starts_with(closed));
         !self.closed.is_empty()
-            && (leads_in(&flatten(relative)) || self.resolved(relative).is_some_and(|real| leads_in(&real)))
+            && (self.is_in_closed(&flatten(relative))
+                || self.resolved(relative).is_some_and(|real| self.is_in_closed(&real)))
+    }
+
+    /// The same for a path that no link is in.
+    pub(crate) fn is_in_closed(&self, real: &Path) -> bool {
+        self.closed.iter().any(|closed| real.starts_with(closed))
     }
 
     /// Whether a folder that is not for tools is in `relative`, so that it can't be moved.
@@ -164,7 +179,7 @@ impl Workspace {
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
         if self.is_closed(&relative) {
             return Err(
-                format!("`{path}` is in the folder Windlass keeps its own data in, which is not for tools.").into()
+                format!("`{path}` is where Windlass keeps its own data or settings, which is not for tools.").into()
             );
         }
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
@@ -270,7 +285,9 @@ impl Workspace {
         let relative = self.relative(path)?;
         self.admit(path, CHANGE, rules)?;
         if self.holds_closed(&relative) {
-            return Err(format!("`{path}` has the folder in it that Windlass keeps its own data in, and stays.").into());
+            let told =
+                format!("`{path}` holds what Windlass keeps its own data or settings in, and stays where it is.");
+            return Err(told.into());
         }
         self.place_at(path, &relative)
     }

@@ -176,6 +176,13 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Folders and files that are not for tools, besides the one journals are kept in: no path into them can be used.
+    #[must_use]
+    pub fn closed(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.gathered.closed.extend(paths);
+        self
+    }
+
     /// The folder journals are kept in; without one they live in memory only.
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {

@@ -51,6 +51,7 @@ pub(crate) struct Gathered {
     pub(crate) rules: Vec<(Side, String)>,
     pub(crate) sandbox: Option<Surroundings>,
     pub(crate) fetch_private: Vec<HostPattern>,
+    pub(crate) closed: Vec<PathBuf>,
     pub(crate) secrets: Vec<(String, String)>,
     pub(crate) hide_env: BTreeSet<String>,
     pub(crate) keep_env: BTreeSet<String>,
@@ -91,6 +92,7 @@ impl Default for Gathered {
             rules: Vec::new(),
             sandbox: None,
             fetch_private: Vec::new(),
+            closed: Vec::new(),
             secrets: Vec::new(),
             hide_env: BTreeSet::new(),
             keep_env: BTreeSet::new(),
@@ -175,12 +177,10 @@ impl Gathered {
         let mut registry = Registry::new();
         let mut opened = None;
         if let Some(dir) = &self.workspace {
-            let workspace = Workspace::open(dir)?;
             // The journal is written by the driver alone.
-            let workspace = match data_dir {
-                Some(data_dir) => workspace.without(data_dir)?,
-                None => workspace,
-            };
+            let closed = || data_dir.into_iter().chain(self.closed.iter().map(PathBuf::as_path));
+            let workspace = closed().try_fold(Workspace::open(dir)?, Workspace::without)?;
+            let unreadable: Vec<PathBuf> = closed().map(Path::to_owned).collect();
             let workspace = Arc::new(workspace.hiding(secrets.clone()));
             opened = Some(Arc::clone(&workspace));
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
@@ -190,7 +190,7 @@ impl Gathered {
             commands.keep_env = std::mem::take(&mut self.keep_env);
             commands.sandbox = self.sandbox.take().map(|mut surroundings| {
                 surroundings.workspace = workspace.root().to_owned();
-                surroundings.unreadable.extend(data_dir.map(Path::to_owned));
+                surroundings.unreadable.extend(unreadable);
                 Sandbox::new(surroundings, permissions.deny.clone())
             });
             let private = std::mem::take(&mut self.fetch_private);

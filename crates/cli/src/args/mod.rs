@@ -413,6 +413,23 @@ pub enum Durability {
     Normal,
 }
 
+/// The one that outlives more is the greater.
+impl Ord for Durability {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let outlives = |durability: &Self| match durability {
+            Self::Normal => 0,
+            Self::Full => 1,
+        };
+        outlives(self).cmp(&outlives(other))
+    }
+}
+
+impl PartialOrd for Durability {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// An answer to the question a run waits with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AnswerChoice {

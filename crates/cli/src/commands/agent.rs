@@ -63,6 +63,7 @@ pub(crate) fn build(job: &Job, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .name("Windlass")
         .whole_policy(settings.policy.clone())
         .workspace(&settings.place.workspace)
+        .closed(settings.place.closed.iter().cloned())
         .store(store, &settings.place.data_dir.value)
         .permissions(permissions(&settings.permissions))
         .sandbox(settings.sandbox.surroundings(&settings.place))

@@ -10,7 +10,7 @@ use super::{CommandError, Done, block_on, job};
 use crate::args::InitArgs;
 use crate::crash;
 use crate::exit::Exit;
-use crate::init::{Draft, Person, Server, ask};
+use crate::init::{Draft, Person, ask};
 use crate::models::{self, Choice, Otherwise, Wish};
 use crate::settings::{Env, Flags, SettingsFile, Sources, Whose, create_data_dir};
 
@@ -64,8 +64,7 @@ async fn found(sources: &Sources, whose: Whose) -> Result<Draft, CommandError> {
         // Something is named that does not answer yet; it is written down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
-    let address = endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != crate::settings::OPENAI);
-    let server = address.map(|address| Server::at(&address));
+    let server = endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != crate::settings::OPENAI);
     Ok(Draft { whose, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 

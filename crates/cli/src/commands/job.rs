@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use windlass_vocab::{Attendance, ModelName};
 
-use super::CommandError;
 use super::streams::output_failed;
+use super::{CommandError, trusting};
 use crate::args::CommonFlags;
 use crate::args::secrets::{is_secret, refused};
 use crate::crash;
@@ -51,7 +51,11 @@ impl Job {
         place: Place,
         attendance: Attendance,
     ) -> Result<Self, CommandError> {
-        let sources = sources.for_folder(&place.workspace)?;
+        let sources = if sources.workspace == place.workspace {
+            sources
+        } else {
+            settled(sources.for_folder(&place.workspace)?)?
+        };
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
@@ -132,7 +136,12 @@ pub(super) fn place(sources: &Sources) -> Result<Place, CommandError> {
 pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     let cwd = std::env::current_dir()
         .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
-    Ok(Sources::gather(flags, env, cwd)?)
+    settled(Sources::gather(flags, env, cwd)?)
+}
+
+/// With the trust in the project settled.
+fn settled(sources: Sources) -> Result<Sources, CommandError> {
+    trusting::settle(sources, attendance()).map_err(|error| output_failed(&error))
 }
 
 pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {

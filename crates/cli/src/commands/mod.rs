@@ -30,6 +30,7 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 mod timeline;
+mod trusting;
 mod undo;
 
 use windlass::store::StoreError;

@@ -80,9 +80,11 @@ fn exit(error: &UndoError) -> Exit {
     }
 }
 
-/// The session's folder, without the one sessions are kept in.
+/// The session's folder, without what is not for tools.
 fn workspace(place: &Place) -> Result<Workspace, CommandError> {
-    let opened = Workspace::open(&place.workspace).and_then(|folder| folder.without(&place.data_dir.value));
+    let closed = std::iter::once(&place.data_dir.value).chain(&place.closed);
+    let opened = Workspace::open(&place.workspace)
+        .and_then(|folder| closed.into_iter().try_fold(folder, |folder, closed| folder.without(closed)));
     let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
     Ok(crash::with_restore_failpoint(workspace))
 }

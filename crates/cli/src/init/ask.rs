@@ -7,7 +7,7 @@ use url::Url;
 use windlass::tools::Rule;
 use windlass_machine::PRESETS;
 
-use super::{Draft, Server, rule};
+use super::{Draft, rule};
 use crate::settings::Whose;
 
 /// A keyboard and a screen.
@@ -33,7 +33,7 @@ pub(crate) fn ask<In: BufRead, Out: Write>(
         }
         (whose, _) => whose,
     };
-    let found = draft.server.as_ref().map_or("OpenAI", Server::address).to_owned();
+    let found = draft.server.as_ref().map_or("OpenAI", String::as_str).to_owned();
     let server = person.answer("The server's address, or OpenAI:", &found, server)?;
     let model = person.answer("The model:", draft.model.as_deref().unwrap_or("none"), |text| {
         if text == "none" { Ok(None) } else { Ok(Some(text.to_owned())) }
@@ -70,12 +70,12 @@ impl<In: BufRead, Out: Write> Person<In, Out> {
     }
 }
 
-fn server(text: &str) -> Result<Option<Server>, String> {
+fn server(text: &str) -> Result<Option<String>, String> {
     if text.eq_ignore_ascii_case("openai") {
         return Ok(None);
     }
     match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(Server::at(text))),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(text.to_owned())),
         Ok(_) | Err(_) => Err("write it like http://127.0.0.1:11434/v1".to_owned()),
     }
 }

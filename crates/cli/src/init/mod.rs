@@ -12,38 +12,18 @@ mod tests;
 use windlass_machine::PRESETS;
 
 pub(crate) use self::ask::{Person, ask};
-use crate::settings::{Endpoint, Whose};
+use crate::settings::Whose;
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) whose: Whose,
     /// The server's address; none means OpenAI's.
-    pub(crate) server: Option<Server>,
+    pub(crate) server: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) preset: String,
     /// Commands that run unasked, as people type them: `cargo *`.
     pub(crate) commands: Vec<String>,
-}
-
-/// A server and where it is: only one on this machine may stand in a project's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Server {
-    Here(String),
-    Elsewhere(String),
-}
-
-impl Server {
-    pub(crate) fn at(address: &str) -> Self {
-        let address = address.to_owned();
-        if Endpoint::found(&address).is_here() { Self::Here(address) } else { Self::Elsewhere(address) }
-    }
-
-    pub(crate) fn address(&self) -> &str {
-        match self {
-            Self::Here(address) | Self::Elsewhere(address) => address,
-        }
-    }
 }
 
 impl Draft {
@@ -66,12 +46,10 @@ impl Draft {
     fn server_lines(&self) -> String {
         let example = "# base_url = \"http://127.0.0.1:11434/v1\"\n";
         let line = match (&self.server, self.whose) {
-            (Some(Server::Here(address)), _) | (Some(Server::Elsewhere(address)), Whose::User) => {
-                format!("base_url = {}\n", quoted(address))
-            }
-            (Some(Server::Elsewhere(address)), Whose::Project) => format!(
-                "# An address on another machine counts here only once you trust this folder\n\
-                 # (`trusted` in your own windlass.toml); until then set OPENAI_BASE_URL.\n# base_url = {}\n",
+            (Some(address), Whose::User) => format!("base_url = {}\n", quoted(address)),
+            (Some(address), Whose::Project) => format!(
+                "# An address counts here only once you trust this folder (`trusted` in your own windlass.toml);\n\
+                 # until then set OPENAI_BASE_URL, or write the line there.\n# base_url = {}\n",
                 quoted(address)
             ),
             (None, _) => example.to_owned(),
@@ -93,8 +71,12 @@ impl Draft {
     }
 
     fn rule_lines(&self) -> String {
+        let trusted = match self.whose {
+            Whose::User => "",
+            Whose::Project => "# Here others than yours count only where they tighten, until you trust this folder.\n",
+        };
         format!(
-            "# The rules a run starts from: {}.\npreset = {}\n\n\
+            "# The rules a run starts from: {}.\n{trusted}preset = {}\n\n\
              # Any rule of the preset can be changed, e.g. how many turns a run may take.\n\
              # [policy]\n# turn_cap = 50\n",
             PRESETS.join(", "),

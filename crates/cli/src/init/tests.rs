@@ -1,10 +1,10 @@
 use std::path::Path;
 
-use super::{Draft, Person, Server, ask};
+use super::{Draft, Person, ask};
 use crate::settings::{Flags, Settings, SettingsFile, Sources, Whose};
 
 fn draft(whose: Whose) -> Draft {
-    let server = Some(Server::at("http://127.0.0.1:11434/v1"));
+    let server = Some("http://127.0.0.1:11434/v1".to_owned());
     Draft { whose, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
 }
 
@@ -30,22 +30,24 @@ fn what_is_written_is_read_back_by_our_own_reader() {
     for whose in [Whose::Project, Whose::User] {
         let settings = read_back(&draft(whose));
         assert_eq!(settings.model.map(|model| model.value.0).as_deref(), Some("qwen3:8b"));
-        assert_eq!(
-            settings.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(),
-            Some("http://127.0.0.1:11434/v1")
-        );
+        let address = settings.endpoint.map(|endpoint| endpoint.base_url.value);
+        assert_eq!(address.as_deref(), (whose == Whose::User).then_some("http://127.0.0.1:11434/v1"));
         let odd = read_back(&Draft { model: Some("a\"b\\cü".into()), preset: "task".into(), ..draft(whose) });
         assert_eq!(odd.model.map(|model| model.value.0).as_deref(), Some("a\"b\\cü"));
-        assert_eq!(odd.policy.preset, "task");
+        let (preset, told) = match whose {
+            Whose::User => ("task", 0),
+            Whose::Project => ("default", 1),
+        };
+        assert_eq!((odd.policy.preset.as_str(), odd.notices.len()), (preset, told));
         let bare = Draft { server: None, model: None, ..draft(whose) };
         assert_eq!((read_back(&bare).endpoint, read_back(&bare).model), (None, None));
     }
 }
 
 #[test]
-fn a_server_elsewhere_and_commands_stand_only_in_ones_own_file() {
+fn a_server_and_commands_stand_only_in_ones_own_file() {
     let full = |whose| Draft {
-        server: Some(Server::at("https://far.example/v1")),
+        server: Some("https://far.example/v1".into()),
         commands: vec!["cargo *".into()],
         ..draft(whose)
     };
@@ -85,7 +87,7 @@ fn every_answer_counts_and_one_that_can_not_be_used_is_asked_for_again() {
     let (given, screen) = answered("3\n2\nlocalhost\nhttps://far/v1\nm\nchaos\ntask\ncargo *, run_command(git diff)\n");
     let expected = Draft {
         whose: Whose::User,
-        server: Some(Server::Elsewhere("https://far/v1".into())),
+        server: Some("https://far/v1".into()),
         model: Some("m".into()),
         preset: "task".into(),
         commands: vec!["cargo *".into(), "run_command(git diff)".into()],

@@ -1,8 +1,8 @@
 //! Which server is called, and with which key.
 //!
 //! A key goes only where its owner meant it to go: the key a file names belongs to the address in
-//! the same file; an address from a project that is not trusted gets no key, and must be on this
-//! machine.
+//! the same file; an address from a project that is not trusted is not called, be it on this machine: whoever answers
+//! there drives the tools.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -74,21 +74,11 @@ pub(super) fn endpoint(sources: &Sources) -> Result<(Option<Endpoint>, Vec<Strin
     };
     let url = check_url(&address)?;
     let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
+    if matches!(base_url.origin, Origin::Project(_)) && !sources.trusts_project() {
+        return Err(sources.untrusted("a base_url", base_url.origin));
+    }
     let mut notices = Vec::new();
-    let api_key = if matches!(base_url.origin, Origin::Project(_)) && !sources.trusts_project() {
-        if !is_here(&url) {
-            return Err(sources.untrusted("a base_url on another machine", base_url.origin));
-        }
-        if let Some(key) = keys.of_the_person()? {
-            notices.push(format!(
-                "the key from {} is not sent to {}: that address is from {}, a project you have not trusted",
-                key.origin, base_url.value, base_url.origin
-            ));
-        }
-        None
-    } else {
-        keys.for_address(&base_url.origin)?
-    };
+    let api_key = keys.for_address(&base_url.origin)?;
     if let Some(key) = &api_key {
         provider::check(&base_url.value, key)?;
         if url.scheme() == "http" && !is_here(&url) {
@@ -154,12 +144,6 @@ impl Keys<'_> {
             return Ok(Some(key));
         }
         self.user()
-    }
-
-    /// A key that did not come from the project.
-    fn of_the_person(&self) -> FoundKey {
-        let key = self.in_environment()?;
-        if key.is_some() { Ok(key) } else { self.user() }
     }
 
     fn in_environment(&self) -> FoundKey {

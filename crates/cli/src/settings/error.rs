@@ -19,17 +19,15 @@ pub enum SettingsError {
     /// A project's file asks for what only a trusted folder may have.
     #[error(
         "{origin}: {setting} is not taken from a project you have not trusted. Read the file; then take the line out, \
-         or trust the folder with `trusted = [{folder:?}]` in {user_file}"
+         or {how}"
     )]
     Untrusted {
         /// Where it stands.
         origin: Origin,
         /// What it asks for.
         setting: &'static str,
-        /// The project's folder.
-        folder: PathBuf,
-        /// Where trust is written down.
-        user_file: String,
+        /// How the folder is trusted.
+        how: String,
     },
     /// A file is there but can't be read.
     #[error("{}: the file can't be read: {problem}", path.display())]

@@ -132,6 +132,11 @@ impl SettingsFile {
         &self.path
     }
 
+    /// What it says.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The folder the file stands in.
     #[must_use]
     pub fn folder(&self) -> &Path {
@@ -141,6 +146,16 @@ impl SettingsFile {
     /// Where a value of this file stands.
     pub(super) fn origin<T>(&self, value: &Spanned<T>) -> Origin {
         origin(&self.path, self.whose, &self.text, value.span().start)
+    }
+
+    /// Where this row of `[policy]` stands.
+    pub(super) fn origin_of_row(&self, row: &str) -> Origin {
+        let document = toml_edit::Document::parse(self.text.as_str()).ok();
+        let key = document.as_ref().and_then(|document| {
+            let policy = document.get("policy")?.as_table_like()?;
+            policy.get_key_value(row)?.0.span()
+        });
+        origin(&self.path, self.whose, &self.text, key.map_or(0, |span| span.start))
     }
 
     /// A value of this file with its place.

@@ -1,7 +1,7 @@
 //! Settings: flags > environment > `windlass.toml` of the project > the user's own > defaults.
 //!
 //! The protocol: [`Sources::gather`] reads what is outside; [`Sources::place`] and
-//! [`Sources::resolve`] then decide, purely. Every value keeps its [`Origin`], so that whoever finds
+//! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`Origin`], so that whoever finds
 //! it wrong later can still say where it stands.
 //!
 //! What a project's file may not do until its folder is trusted is decided beside each value; why, in
@@ -19,11 +19,15 @@ mod kept_servers;
 mod misnamed;
 mod nearest;
 mod origin;
+mod ownership;
 mod permissions;
+mod policy;
+mod programs;
 mod provider;
 pub(crate) mod sandbox;
 mod servers;
 mod sources;
+mod trust;
 mod wide_workspace;
 
 use std::collections::BTreeMap;
@@ -36,8 +40,7 @@ use clap::ValueEnum;
 use windlass::mcp::ServerName;
 use windlass::sandbox::SandboxMode;
 use windlass::tools::HostPattern;
-use windlass_machine::{PRESETS, preset};
-use windlass_vocab::{Dialect, ModelName, Policy, PolicyPatch};
+use windlass_vocab::{Dialect, ModelName, Policy};
 
 pub use self::command_env::CommandEnv;
 pub(crate) use self::endpoint::OPENAI;
@@ -53,6 +56,7 @@ pub use self::sandbox::Sandbox;
 pub use self::servers::{Consent, Server};
 pub use self::sources::Sources;
 pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
+pub(crate) use self::trust::{Changed, Standing};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".
@@ -99,6 +103,8 @@ pub struct Place {
     pub data_dir: Sourced<PathBuf>,
     /// What a stored record outlives.
     pub durability: Sourced<Durability>,
+    /// What is not for tools besides the data folder: the person's settings and what they trust.
+    pub closed: Vec<PathBuf>,
 }
 
 /// Everything a run needs.
@@ -137,20 +143,24 @@ impl Settings {
 impl Sources {
     /// Decides where sessions are kept.
     pub fn place(&self) -> Result<Place, SettingsError> {
-        Ok(Place { workspace: self.workspace.clone(), data_dir: self.data_dir()?, durability: self.durability()? })
+        let (workspace, closed) = (self.workspace.clone(), self.closed());
+        Ok(Place { workspace, data_dir: self.data_dir()?, durability: self.durability()?, closed })
     }
 
     /// Decides everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
-        let (endpoint, mut notices) = endpoint::endpoint(self)?;
+        let mut notices = self.notices.clone();
+        let (endpoint, about_server) = endpoint::endpoint(self)?;
+        notices.extend(about_server);
         let permissions = permissions::permissions(self)?;
         let (servers, problems) = servers::servers(self)?;
         notices.extend(problems);
         notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
         let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
-        let mut policy = self.policy()?;
+        let (mut policy, left_out) = policy::policy(self)?;
         policy.hidden.extend(hidden);
+        notices.extend(left_out);
         Ok(Settings {
             place: self.place()?,
             endpoint,
@@ -190,10 +200,18 @@ impl Sources {
     fn durability(&self) -> Result<Sourced<Durability>, SettingsError> {
         let flag = Sourced::flag("--durability", self.flags.durability);
         let variable = self.env.parsed("WINDLASS_DURABILITY", choice)?;
-        Ok(flag
-            .or(variable)
-            .or_else(|| self.in_files(|file| file.sourced(&file.settings.durability)))
-            .unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default)))
+        if let Some(given) = flag.or(variable) {
+            return Ok(given);
+        }
+        let in_file = |file: &Option<SettingsFile>| file.as_ref()?.sourced(&file.as_ref()?.settings.durability);
+        let own = in_file(&self.user).unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default));
+        match in_file(&self.project) {
+            Some(theirs) if theirs.value < own.value && !self.trusts_project() => {
+                Err(self.untrusted("a durability below yours", theirs.origin))
+            }
+            Some(theirs) => Ok(theirs),
+            None => Ok(own),
+        }
     }
 
     fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {
@@ -204,29 +222,6 @@ impl Sources {
         };
         let named = flag.or(variable).or_else(|| self.in_files(|file| file.sourced(&file.settings.model)));
         named.map(|model| model.try_map(check_model)).transpose()
-    }
-
-    fn policy(&self) -> Result<Policy, SettingsError> {
-        let flag = Sourced::flag("--preset", self.flags.preset.clone());
-        let variable = self.env.text("WINDLASS_PRESET")?;
-        let start = flag
-            .or(variable)
-            .or_else(|| self.in_files(|file| file.sourced(&file.settings.preset)))
-            .unwrap_or_else(|| Sourced::new("default".to_owned(), Origin::Default))
-            .try_map(|name| {
-                let unknown = || format!("there is no preset {name:?}; {}", nearest(&name, &PRESETS));
-                preset(&name).ok_or_else(unknown)
-            })?;
-        let turns = self.env.parsed("WINDLASS_MAX_TURNS", |text| match text.parse::<u32>() {
-            Ok(turns) if turns > 0 => Ok(turns),
-            Ok(_) | Err(_) => Err(format!("{text:?} is not a number of turns; write it like 20")),
-        })?;
-        let turn_cap = self.flags.max_turns.or(turns.map(|turns| turns.value));
-        let in_files = [&self.user, &self.project].into_iter().flatten();
-        let policy = in_files.fold(start.value, |policy, file| policy.with(&file.settings.policy));
-        let dialects = Some(self.flags.dialects.clone()).filter(|dialects| !dialects.is_empty());
-        let tags = (!self.flags.tags.is_empty()).then(|| self.flags.tags.iter().cloned().collect());
-        Ok(policy.with(&PolicyPatch { turn_cap, dialects, tags, ..PolicyPatch::default() }))
     }
 
     /// What the project's file says, or else the user's.

@@ -22,8 +22,9 @@ use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
 use super::file::FileMcp;
+use super::programs::{self, Files, Ground};
 use super::sources::ServerFile;
-use super::{Origin, SettingsError, SettingsFile, Sources};
+use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
 use crate::output::{Showing, broken_json};
 
 /// A server and what it takes to start it.
@@ -37,19 +38,21 @@ pub struct Server {
     pub consent: Option<Consent>,
 }
 
-/// What a person agrees to: the servers that a project's file names, as it names them now.
+/// What a person agrees to: the servers that a project's file names, as it names them now, and the files of the workspace
+/// that their commands name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Consent {
     /// The file.
     pub file: PathBuf,
-    /// Of its servers.
+    /// Of its servers and their files.
     pub digest: Hash,
 }
 
 /// The servers of all places together, and what a person should know of those that can't be used.
 pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
-    let limits = limits(sources)?;
-    let mut all = All { limits, ..All::default() };
+    let mut notices = Vec::new();
+    let limits = limits(sources, &mut notices)?;
+    let mut all = All { limits, notices, ..All::default() };
     for file in &sources.named_servers {
         all.add(of_json(file, Origin::Flag("--mcp-config"), limits)?);
     }
@@ -63,7 +66,7 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
         && let Some((value, origin)) = value_of(file)?
     {
         let named = all.sound(&value, origin, file.path());
-        all.add_of_project(named, file.path(), trusted.then_some(Trusted));
+        all.add_of_project(named, file.path(), trusted.then_some(Trusted), ground(sources));
     }
     if let Some(file) = &sources.project_servers {
         let value = file.text.as_ref().map_err(Clone::clone).and_then(|text| parse_json(text));
@@ -72,26 +75,58 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
             Value::Null
         });
         let named = all.sound(&value, Origin::ProjectServers(file.path.clone()), &file.path);
-        all.add_of_project(named, &file.path, trusted.then_some(Trusted));
+        all.add_of_project(named, &file.path, trusted.then_some(Trusted), ground(sources));
     }
     Ok((all.servers, all.notices))
 }
 
-/// How long servers may take whose entries don't say: as the project's file says, or else the user's.
-fn limits(sources: &Sources) -> Result<Limits, SettingsError> {
+fn ground(sources: &Sources) -> Ground<'_> {
+    Ground { cwd: &sources.cwd, workspace: &sources.workspace }
+}
+
+/// The files that the commands of a project's servers name, whatever else is wrong with those.
+pub(super) fn programs_of_project(sources: &Sources) -> Files {
+    let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
+    let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
+    let mut all = All::default();
+    let values = [in_settings, beside].into_iter().flatten();
+    let configs = values.flat_map(|value| all.sound(&value, Origin::Default, Path::new("")).servers.into_values());
+    configs.flat_map(|config| programs::named_by(&config, ground(sources))).collect()
+}
+
+/// How long servers may take whose entries don't say: as the project's file says, or else the user's. A project that is
+/// not trusted may only lower a limit.
+fn limits(sources: &Sources, notices: &mut Vec<String>) -> Result<Limits, SettingsError> {
     let usual = Limits::default();
-    let limit = |look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual| {
-        let Some(given) = sources.in_files(|file| file.sourced(look(&file.settings.mcp))) else { return Ok(usual) };
-        let seconds = |seconds: f64| {
-            let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| *limit >= Duration::from_millis(1));
-            limit.ok_or("must be a number of seconds above 0")
+    let mut limit = |row: &str, look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual: Duration| {
+        let of = |file: &Option<SettingsFile>| -> Result<Option<Sourced<Duration>>, SettingsError> {
+            let given = file.as_ref().and_then(|file| file.sourced(look(&file.settings.mcp)));
+            given.map(|given| given.try_map(seconds)).transpose()
         };
-        given.try_map(seconds).map(|limit| limit.value)
+        let own = of(&sources.user)?.map_or(usual, |limit| limit.value);
+        Ok(match of(&sources.project)? {
+            Some(theirs) if theirs.value > own && !sources.trusts_project() => {
+                let folder = sources.project.as_ref().map(SettingsFile::folder).unwrap_or(Path::new("/"));
+                notices.push(format!(
+                    "{}: a longer `{row}` than yours is not taken from a project you have not trusted; {}",
+                    theirs.origin,
+                    sources.trusting(folder)
+                ));
+                own
+            }
+            Some(theirs) => theirs.value,
+            None => own,
+        })
     };
     Ok(Limits {
-        startup_timeout: limit(|mcp| &mcp.startup_timeout, usual.startup_timeout)?,
-        call_timeout: limit(|mcp| &mcp.call_timeout, usual.call_timeout)?,
+        startup_timeout: limit("startup_timeout", |mcp| &mcp.startup_timeout, usual.startup_timeout)?,
+        call_timeout: limit("call_timeout", |mcp| &mcp.call_timeout, usual.call_timeout)?,
     })
+}
+
+fn seconds(seconds: f64) -> Result<Duration, &'static str> {
+    let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| *limit >= Duration::from_millis(1));
+    limit.ok_or("must be a number of seconds above 0")
 }
 
 /// A project the person trusts.
@@ -129,7 +164,7 @@ impl All {
 
     /// What comes with a project speaks for itself only where the person trusts it, and never gets the
     /// key of the model.
-    fn add_of_project(&mut self, mut named: Named, file: &Path, trusted: Option<Trusted>) {
+    fn add_of_project(&mut self, mut named: Named, file: &Path, trusted: Option<Trusted>, ground: Ground<'_>) {
         let told = |name: &ServerName, why: &str| format!("{}: the MCP server `{name}` {why}", file.display());
         named.servers.retain(|name, config| {
             let why = if self.servers.contains_key(name) {
@@ -144,7 +179,9 @@ impl All {
         });
         if trusted.is_none() {
             named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
-            named.consent = Some(Consent { file: file.to_owned(), digest: named.digest });
+            let files = named.servers.values().flat_map(|config| programs::named_by(config, ground)).collect();
+            let digest = programs::digest_with(named.digest, &files);
+            named.consent = Some(Consent { file: file.to_owned(), digest });
         }
         self.add(named);
     }

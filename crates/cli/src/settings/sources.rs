@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use super::ownership::{Looker, search};
+use super::trust::Standing;
 use super::{Env, Flags, Origin, SettingsError, SettingsFile, Sourced, Whose};
 
 pub(crate) const FILE_NAME: &str = "windlass.toml";
@@ -32,6 +34,12 @@ pub struct Sources {
     pub(super) named_servers: Vec<ServerFile>,
     /// The project's file of MCP servers, if it has one.
     pub(super) project_servers: Option<ServerFile>,
+    /// What a person should know of how they were found.
+    pub(super) notices: Vec<String>,
+    /// Whether the project says what the person trusts, where they trust its folder.
+    pub(super) trusted: Standing,
+    /// Folders on the way that they trust and that have no settings.
+    pub(super) empty: Vec<PathBuf>,
 }
 
 /// A file of MCP servers: its text, or why it can't be read. Whoever starts none need not know.
@@ -63,13 +71,40 @@ impl Sources {
             None => None,
         };
         let folders = folders_of_project(&workspace, env.home().as_deref());
-        let project = match nearest_in(&folders, FILE_NAME) {
+        let (looker, mut notices) = (Looker::new(&env), Vec::new());
+        let mut nearest = |name| {
+            let search = search(&folders, name, looker, |folder| lists(user.as_ref(), folder, &env));
+            let passed = search.passed_over.filter(|(file, _)| !same_file(file, user_path.as_deref()));
+            notices.extend(passed.map(|(file, anybodys)| {
+                anybodys.told(&file, &trusting(file.parent().unwrap_or(Path::new("/")), &env))
+            }));
+            search.found
+        };
+        let project = match nearest(FILE_NAME) {
             Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
             Some(_) | None => None,
         };
+        let project_servers = nearest(SERVERS_NAME).map(ServerFile::read);
         let named_servers = flags.mcp_config.iter().map(|file| ServerFile::read(cwd.join(file))).collect();
-        let project_servers = nearest_in(&folders, SERVERS_NAME).map(ServerFile::read);
-        Ok(Self { flags, env, cwd, workspace, project, user, named_servers, project_servers })
+        let is_empty = |folder: &&Path| folder.join(FILE_NAME).symlink_metadata().is_err();
+        let empty = folders.iter().copied().filter(|folder| lists(user.as_ref(), folder, &env)).filter(is_empty);
+        let empty = empty.map(Path::to_owned).collect();
+        let trusted = Standing::New;
+        let sources = Self {
+            flags,
+            env,
+            cwd,
+            project,
+            user,
+            named_servers,
+            project_servers,
+            notices,
+            trusted,
+            empty,
+            workspace: workspace.clone(),
+        };
+        let trusted = sources.standing().unwrap_or(Standing::New);
+        Ok(Self { trusted, ..sources })
     }
 
     /// What counts when the tools work in this folder, which has no symlinks. What was read for it is not read again.
@@ -92,7 +127,16 @@ impl Sources {
             user: None,
             named_servers: Vec::new(),
             project_servers: None,
+            notices: Vec::new(),
+            trusted: Standing::AsTrusted,
+            empty: Vec::new(),
         }
+    }
+
+    /// What tools must not reach: the folder of the user's file, and that file itself where it is a link to another place.
+    pub(super) fn closed(&self) -> Vec<PathBuf> {
+        let real = self.user_file().and_then(|file| file.canonicalize().ok());
+        self.config_dir().into_iter().chain(real).collect()
     }
 
     /// Where the user's file is or would be.
@@ -100,22 +144,51 @@ impl Sources {
         user_file(&self.env)
     }
 
-    /// Whether the user's file says that the project's file may be followed in everything.
+    /// Whether the project's file may be followed in everything: the user's file says so, and it says what it said then.
     pub(crate) fn trusts_project(&self) -> bool {
-        let trusted = self.user.as_ref().and_then(|file| file.settings.trusted.as_ref());
-        match (&self.project, trusted) {
-            (Some(project), Some(trusted)) => {
-                trusted.get_ref().iter().any(|folder| from_home(folder, &self.env) == project.folder())
-            }
-            (None, _) | (_, None) => false,
+        let listed = self.project.as_ref().is_some_and(|project| self.lists(project.folder()));
+        listed && self.trusted == Standing::AsTrusted
+    }
+
+    /// Whether the user's file lists this folder as one they trust.
+    pub(super) fn lists(&self, folder: &Path) -> bool {
+        lists(self.user.as_ref(), folder, &self.env)
+    }
+
+    /// Where the user's file and what belongs to it are.
+    pub(crate) fn config_dir(&self) -> Option<PathBuf> {
+        self.user_file()?.parent().map(Path::to_owned)
+    }
+
+    /// Adds something that a person should know.
+    pub(crate) fn notice(&mut self, text: String) {
+        self.notices.push(text);
+    }
+
+    /// How a folder is trusted, for people.
+    pub(super) fn trusting(&self, folder: &Path) -> String {
+        if self.lists(folder) {
+            let text = "it has changed since you trusted it: any windlass command at a terminal shows how, and asks";
+            return text.to_owned();
         }
+        trusting(folder, &self.env)
     }
 
     /// The refusal of something that only a trusted project may set.
     pub(super) fn untrusted(&self, setting: &'static str, origin: Origin) -> SettingsError {
         let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
-        SettingsError::Untrusted { origin, setting, folder, user_file: user_file_for_people(&self.env) }
+        SettingsError::Untrusted { origin, setting, how: self.trusting(&folder) }
     }
+}
+
+/// Whether the user's file lists this folder as one they trust.
+fn lists(user: Option<&SettingsFile>, folder: &Path, env: &Env) -> bool {
+    let trusted = user.and_then(|file| file.settings.trusted.as_ref());
+    trusted.is_some_and(|trusted| trusted.get_ref().iter().any(|listed| from_home(listed, env) == folder))
+}
+
+fn trusting(folder: &Path, env: &Env) -> String {
+    format!("trust the folder with `trusted = [{folder:?}]` in {}", user_file_for_people(env))
 }
 
 /// Where the user's file is or would be, for people.
@@ -154,11 +227,6 @@ fn folders_of_project<'w>(workspace: &'w Path, home: Option<&Path>) -> Vec<&'w P
     let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
     let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
     workspace.ancestors().take_while(|folder| folder.starts_with(top)).collect()
-}
-
-/// The first file of this name.
-fn nearest_in(folders: &[&Path], name: &str) -> Option<PathBuf> {
-    folders.iter().map(|folder| folder.join(name)).find(|path| path.symlink_metadata().is_ok())
 }
 
 fn same_file(path: &Path, other: Option<&Path>) -> bool {

@@ -9,6 +9,7 @@ use crate::args::{Durability, Mode};
 /// Sources of a project in `/p`, with the home `/home/me`.
 pub(super) struct Given {
     sources: Sources,
+    user: String,
 }
 
 impl Given {
@@ -16,7 +17,7 @@ impl Given {
         let env = [("HOME", "/home/me")].into_iter().collect();
         let flags = Flags::default();
         let sources = Sources { cwd: "/cwd".into(), ..Sources::of(flags, env, "/p") };
-        Self { sources }
+        Self { sources, user: String::new() }
     }
 
     /// A server and a model, so that other things can be looked at.
@@ -45,7 +46,14 @@ impl Given {
     pub(super) fn user(mut self, text: &str) -> Self {
         let file = SettingsFile::parse(Path::new("/home/me/.config/windlass/windlass.toml"), Whose::User, text);
         self.sources.user = Some(file.expect("the user's file parses"));
+        text.clone_into(&mut self.user);
         self
+    }
+
+    /// With the project trusted by the user's file.
+    pub(super) fn trusted(self) -> Self {
+        let text = format!("trusted = ['/p']\n{}", self.user);
+        self.user(&text)
     }
 
     pub(super) fn named_servers(mut self, file: ServerFile) -> Self {
@@ -113,7 +121,7 @@ fn the_policy_is_preset_then_user_then_project_then_variable_then_flag() {
     let user = "preset = 'task'\n[policy]\nturn_cap = 7\nat_cap = 'wrap_up'";
     let given = || Given::usable().user(user);
     assert_eq!((policy(given()).preset, policy(given()).turn_cap), ("task".to_owned(), 7));
-    let given = || given().project("[policy]\nturn_cap = 8");
+    let given = || given().project("[policy]\nturn_cap = 8").trusted();
     assert_eq!((policy(given()).turn_cap, policy(given()).at_cap), (8, AtCap::WrapUp));
     let given = || given().env(&[("WINDLASS_MAX_TURNS", "9"), ("WINDLASS_PRESET", "operator")]);
     assert_eq!((policy(given()).turn_cap, policy(given()).preset.as_str()), (9, "operator"));
@@ -162,7 +170,11 @@ fn the_data_dir_follows_the_order_and_is_a_whole_path() {
 fn the_durability_is_full_unless_said_otherwise() {
     let durability = |given: Given| given.place().durability.value;
     assert_eq!(durability(Given::nothing()), Durability::Full);
-    assert_eq!(durability(Given::nothing().project("durability = 'normal'")), Durability::Normal);
+    assert_eq!(durability(Given::nothing().project("durability = 'normal'").trusted()), Durability::Normal);
+    assert_eq!(
+        durability(Given::nothing().user("durability = 'normal'").project("durability = 'full'")),
+        Durability::Full
+    );
     let given = Given::nothing().user("durability = 'full'").env(&[("WINDLASS_DURABILITY", "normal")]);
     assert_eq!(durability(given), Durability::Normal);
 }
@@ -212,6 +224,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         ("permissions.mode = 'bypass'", ""),
         ("permissions.mode = 'default'", "permissions.mode = 'strict'"),
         ("data_dir = 'poisoned'", ""),
+        ("durability = 'normal'", ""),
     ] {
         let text = Given::usable().project(project).user(user).error();
         assert!(text.starts_with("/p/windlass.toml:1:"), "{text}");

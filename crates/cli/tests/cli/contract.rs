@@ -26,6 +26,7 @@ mod settings;
 mod shown;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod trusting;
 mod undoing;
 mod waiting;
 mod words;

@@ -43,6 +43,28 @@ impl Attended {
         }
     }
 
+    /// Reads the screen until this is on it.
+    pub(crate) fn read_until(&mut self, text: &str) -> String {
+        let mut bytes = [0; 1024];
+        while !self.seen.contains(text) {
+            let read = self.terminal.read(&mut bytes).unwrap_or_default();
+            assert!(read > 0, "{text:?} never came: {}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+        std::mem::take(&mut self.seen)
+    }
+
+    /// Types this.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        self.terminal.write_all(text.as_bytes()).expect("typed");
+    }
+
+    /// Waits until the binary is gone; it asks no more.
+    pub(crate) fn finish(mut self) -> Ran {
+        assert_eq!(self.question(), None, "it asks");
+        Ran { stderr: self.seen, ..ran(self.child) }
+    }
+
     /// Says yes to whatever may run, and has run again what was cut short, until the binary is gone.
     pub(crate) fn say_yes(mut self) -> Ran {
         while let Some(question) = self.question() {

@@ -75,7 +75,7 @@ impl Walk<'_> {
         self.ignores.extend(ignore_file(folder, path));
         for (name, kind) in entries(folder) {
             let (below, real) = (path.join(&name), real.join(&name));
-            if is_ignored(&self.ignores, &below, kind) {
+            if is_ignored(&self.ignores, &below, kind) || self.workspace.is_in_closed(&below) {
                 continue;
             }
             if self.unread.has(&[&below, &real]) {

@@ -88,20 +88,14 @@ fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
 
 // proves X1, X2: a cloned project can't have the person's key or words sent elsewhere
 #[test]
-fn an_address_from_a_project_that_is_not_trusted_must_be_here_and_gets_no_key() {
+fn an_address_from_a_project_that_is_not_trusted_is_not_called_wherever_it_is() {
     let evil = "base_url = 'https://evil.example/v1'";
     let text = Given::nothing().env(&[KEY]).project(evil).error();
     assert!(text.contains("trusted = [\"/p\"]") && !text.contains("sk-environment"), "{text}");
     Given::nothing().project(evil).error();
-    for here in ["http://127.0.0.1:11434/v1", "http://localhost:1/v1", "http://[::1]:1/v1"] {
-        let given = Given::nothing().env(&[KEY]).project(&format!("base_url = '{here}'"));
-        is(&given, here, "");
-        assert!(given.settings().notices[0].contains("OPENAI_API_KEY is not sent"));
-    }
-    for not_here in
-        ["http://127.0.0.1.evil/v1", "http://localhost.evil/v1", "http://127.0.0.1@evil/v1", "http://0.0.0.0/v1"]
-    {
-        Given::nothing().project(&format!("base_url = '{not_here}'")).error();
+    for address in ["http://127.0.0.1:11434/v1", "http://localhost:1/v1", "http://[::1]:1/v1", "http://0.0.0.0/v1"] {
+        let text = Given::nothing().project(&format!("base_url = '{address}'")).error();
+        assert!(text.contains("a base_url is not taken from a project you have not trusted"), "{text}");
     }
     is(
         &Given::nothing().env(&[KEY]).project(evil).user("trusted = ['/p']"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::super::{Env, Flags, SettingsError, create_data_dir};
-use super::{FILE_NAME, Sources, folders_of_project, nearest_in};
+use super::{FILE_NAME, Looker, Sources, folders_of_project, search};
 
 /// A home with a project in it.
 struct Home {
@@ -63,7 +63,10 @@ fn without_a_repository_the_search_ends_at_home_and_outside_it_at_once() {
     let in_home = home.write("me/windlass.toml", "");
     let above = home.write("windlass.toml", "");
     let me = home.root.join("me");
-    let nearest = |folder: &Path, home: Option<&Path>| nearest_in(&folders_of_project(folder, home), FILE_NAME);
+    let looker = Looker::new(&Env::default());
+    let nearest = |folder: &Path, home: Option<&Path>| {
+        search(&folders_of_project(folder, home), FILE_NAME, looker, |_| false).found
+    };
     assert_eq!(nearest(&me.join("project/sub"), Some(&me)), Some(in_home));
     fs::remove_file(me.join("windlass.toml")).expect("removed");
     assert_eq!(nearest(&me.join("project/sub"), Some(&me)), None, "above home");
@@ -87,7 +90,13 @@ fn a_project_reached_through_a_link_is_the_folder_it_really_is() {
     symlink(home.root.join("me/project"), home.root.join("me/link")).expect("a link");
     let trusted = |folder: &str| home.write("me/.config/windlass/windlass.toml", &format!("trusted = ['{folder}']"));
     trusted("~/project");
+    let mut sources = home.gather_in("me/link").expect("gathered");
+    assert!(!sources.trusts_project(), "nobody has taken down yet what it says");
+    sources.keep_trust().expect("taken down");
+    assert!(sources.trusts_project());
     assert!(home.gather_in("me/link").expect("gathered").trusts_project());
+    home.write("me/project/windlass.toml", "permissions.mode = 'default'");
+    assert!(!home.gather_in("me/link").expect("gathered").trusts_project(), "it says something else");
     trusted("~/link");
     assert!(!home.gather_in("me/link").expect("gathered").trusts_project());
 }
@@ -111,8 +120,12 @@ fn what_is_no_readable_text_file_is_refused_with_its_path() {
     fs::create_dir(&path).expect("a folder");
     assert!(home.complaint("me/project").ends_with("windlass.toml: the file can't be read: it is not a plain file"));
     fs::remove_dir(&path).expect("removed");
-    symlink("/dev/zero", &path).expect("a link");
+    symlink(home.root.join("me/project/sub"), &path).expect("a link");
     assert!(home.complaint("me/project").ends_with("it is not a plain file"));
+    fs::remove_file(&path).expect("removed");
+    symlink("/dev/zero", &path).expect("a link");
+    let sources = home.gather_in("me/project").expect("gathered");
+    assert!(sources.project.is_none() && sources.notices[0].contains("others can write to"), "{:?}", sources.notices);
     fs::remove_file(&path).expect("removed");
     fs::write(&path, b"model = '\xff'").expect("a file");
     assert!(home.complaint("me/project").ends_with("not UTF-8 at byte 9"));

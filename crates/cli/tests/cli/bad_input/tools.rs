@@ -178,7 +178,7 @@ fn an_endless_flood_is_ended() {
 fn no_tool_touches_the_data_folder_in_the_workspace() {
     let in_data = |name: &str| format!("home/data/{name}");
     let database = in_data("windlass.db");
-    let refused = "keeps its own data in";
+    let refused = "keeps its own data or settings";
     for (tool, arguments, told) in [
         ("write_file", json!({"path": database, "content": "gone"}), refused),
         ("write_file", json!({"path": in_data("new/file"), "content": "x"}), refused),
@@ -218,7 +218,7 @@ fn a_workspace_in_the_data_folder_is_refused() {
     for data in [bench.workspace(), bench.dir.path().to_owned()] {
         let refused = ran(bench.command_on(&data, &["run", "go"]).spawn().expect("the binary starts"));
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
-        assert!(refused.stderr.contains("it is in the data folder"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("which is not for tools"), "{}", refused.stderr);
     }
     assert_eq!(bench.server.count(), 0);
 }

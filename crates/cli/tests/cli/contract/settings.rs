@@ -62,7 +62,9 @@ fn policy_and_permissions_come_from_the_files_too() {
     let bench = bench();
     std::fs::write(bench.workspace().join("windlass.toml"), "preset = 'task'\n[policy]\nturn_cap = 7\n")
         .expect("written");
-    std::fs::write(user_file(&bench), "preset = 'operator'\n[policy]\nturn_cap = 8\n").expect("written");
+    let trusted = format!("trusted = ['{}']", bench.workspace().display());
+    let user = format!("{trusted}\npreset = 'operator'\n[policy]\nturn_cap = 8\n");
+    std::fs::write(user_file(&bench), user).expect("written");
     let _ = run(&bench, &["--model", "m", "--session", "a", "--max-turns", "1"], &[]);
     let _ = run(&bench, &["--model", "m", "--session", "b", "--preset", "assistant"], &[("WINDLASS_PRESET", "task")]);
     for (key, preset, turns) in [("a", "task", 1), ("b", "assistant", 7)] {
@@ -114,4 +116,67 @@ fn a_session_goes_on_at_its_server_or_says_that_nobody_named_another() {
     assert!(elsewhere.stderr.contains(&said), "{}", elsewhere.stderr);
     let named = run(&["run", "more", "--session", "s", "--base-url", &url]);
     assert_eq!((named.code, named.stdout.as_str()), (0, "More.\n"), "{}", named.stderr);
+}
+
+// proves X2: what comes with a clone can lower a limit, never raise one
+#[test]
+fn a_project_that_nobody_trusts_loosens_no_limit() {
+    let bench = bench();
+    let project = "preset = 'task'\n[policy]\nturn_cap = 1000\nguards = []\nunfinished_call = 'run_again'\n\
+                   approval_wait_ms = 86400000\nparallel = 'off'\n";
+    let file = bench.workspace().join("windlass.toml");
+    std::fs::write(&file, project).expect("written");
+    let ran = run(&bench, &["--model", "m", "--session", "s"], &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let journal = bench.journal("s");
+    let policy = &journal.iter().find(|record| record["kind"] == "RunStarted").expect("a run")["body"]["policy"];
+    assert_eq!((policy["preset"].as_str(), policy["turn_cap"].as_u64()), (Some("default"), Some(50)));
+    assert_eq!(
+        (policy["unfinished_call"].as_str(), policy["parallel"].as_str()),
+        (Some("ask_or_interrupt"), Some("off"))
+    );
+    assert_eq!(policy["guards"].as_array().expect("a list").len(), 5);
+    for (line, what) in [(1, "preset"), (3, "turn_cap"), (4, "guards"), (5, "unfinished_call"), (6, "approval_wait_ms")]
+    {
+        let place = format!("{}:{line}:", file.display());
+        let told = ran.stderr.lines().find(|told| told.contains(&place)).unwrap_or_default();
+        assert!(told.contains(what) && told.contains("trusted = ["), "{what}: {}", ran.stderr);
+    }
+    std::fs::write(&file, "base_url = 'http://127.0.0.1:1/v1'\n").expect("written");
+    let mut command = bench.command(&["run", "go", "--model", "m"]);
+    let refused = crate::support::ran(command.env_remove("OPENAI_BASE_URL").spawn().expect("the binary starts"));
+    assert!(refused.code == 2 && refused.stderr.contains("a base_url is not taken"), "{}", refused.stderr);
+}
+
+// proves X2: what stands where anybody can write is nobody's settings
+#[test]
+fn a_file_that_anybody_may_have_put_there_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let bench = bench();
+    let file = bench.workspace().join("windlass.toml");
+    std::fs::write(&file, "model = 'of-anybody'\n").expect("written");
+    let (inner, deny) = (bench.workspace().join("inner"), "[permissions]\ndeny = ['run_command']\n");
+    std::fs::create_dir(&inner).expect("a folder");
+    let from = |folder: &std::path::Path| {
+        let mut command = bench.command(&["run", "go"]);
+        command.current_dir(folder).env("OPENAI_MODEL", "");
+        ran(command.spawn().expect("the binary starts"))
+    };
+    for folder in [bench.workspace(), inner.clone()] {
+        mode(&bench.workspace(), 0o777);
+        let ran = from(&folder);
+        let said = format!("{} is not used: others can write to {}", file.display(), bench.workspace().display());
+        assert_eq!(ran.stderr.matches(&said).count(), 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("chmod go-w") && ran.stderr.contains("trusted = ["), "{}", ran.stderr);
+        assert_ne!(bench.server.requests().last().expect("a request").body["model"], "of-anybody");
+        mode(&bench.workspace(), 0o755);
+        assert_eq!(from(&folder).code, 0);
+        assert_eq!(bench.server.requests().last().expect("a request").body["model"], "of-anybody");
+    }
+    mode(&bench.workspace(), 0o777);
+    std::fs::write(inner.join("windlass.toml"), deny).expect("written");
+    assert!(!from(&inner).stderr.contains("is not used"), "what is below is one's own");
 }

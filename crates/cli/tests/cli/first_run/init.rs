@@ -13,8 +13,10 @@ fn what_is_found_is_written_and_the_next_run_uses_it() {
     let path = bench.workspace().join("windlass.toml");
     assert_eq!((ran.code, ran.stdout.trim()), (0, path.display().to_string().as_str()), "{}", ran.stderr);
     let text = std::fs::read_to_string(&path).expect("a file");
-    assert!(text.contains(&format!("base_url = \"{}\"", bench.server.base_url())), "{text}");
-    let ran = run(fresh(&bench, &["run", "hello"]));
+    assert!(text.contains(&format!("# base_url = \"{}\"", bench.server.base_url())), "an address needs trust: {text}");
+    let mut command = fresh(&bench, &["run", "hello"]);
+    command.env("OPENAI_BASE_URL", bench.server.base_url());
+    let ran = run(command);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "Aye.\n", ""));
 }
 

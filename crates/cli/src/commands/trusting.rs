@@ -1,0 +1,118 @@
+//! Trust in a project's folder, settled before anything is read from its files (X2): taken down when the folder is first
+//! used, and asked for again, with the difference, when the files say something else than they did.
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use windlass::tools::diff::{Limits, compare};
+use windlass_vocab::Attendance;
+
+use super::streams::tell;
+use crate::output::harmless_line;
+use crate::settings::{Changed, Sources, Standing};
+
+/// All of a change is shown: what can't be seen can't be agreed to.
+const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
+
+/// The sources with the trust that the person has or now gives; without, the project may only tighten.
+pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result<Sources> {
+    sources.note_empty();
+    let Some(standing) = sources.standing() else { return Ok(sources) };
+    match (standing, attendance) {
+        (Standing::AsTrusted, _) => {}
+        (Standing::New, _) => take_down(&mut sources, "is trusted as it is now; when it changes you are asked again"),
+        (Standing::Changed, Attendance::Attended) => {
+            if ask(&sources.changes())? == Said::Yes {
+                take_down(&mut sources, "is trusted as it is now");
+            }
+        }
+        (Standing::Changed, Attendance::Unattended) => {
+            let told = "has changed since you trusted it, and may only tighten your settings: any windlass command at a \
+                        terminal shows how it has changed, and asks";
+            let files: Vec<_> = sources.changes().into_iter().map(|changed| changed.path).collect();
+            files.iter().for_each(|file| sources.notice(format!("{} {told}", file.display())));
+        }
+    }
+    Ok(sources)
+}
+
+/// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
+fn take_down(sources: &mut Sources, what: &str) {
+    let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
+    let told = match sources.keep_trust() {
+        Ok(()) => format!("{file} {what}"),
+        Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
+    };
+    // At once: whoever only lists sessions looks at no notices.
+    tell(&format!("windlass: {}", harmless_line(&told)));
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Yes,
+    No,
+}
+
+/// Asks at the terminal. The end of input is a no.
+fn ask(changes: &[Changed]) -> io::Result<Said> {
+    let mut screen = io::stderr().lock();
+    for changed in changes {
+        write!(screen, "{}", shown(changed))?;
+    }
+    loop {
+        write!(screen, "Trust what it says now? [y] yes, until it changes  [n] no: ")?;
+        screen.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(screen)?;
+            return Ok(Said::No);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Said::Yes),
+            "n" | "no" => return Ok(Said::No),
+            _ => {}
+        }
+    }
+}
+
+/// A change as a person sees it.
+fn shown(changed: &Changed) -> String {
+    let Changed { path, before, now } = changed;
+    let name = path.display();
+    let text = match (before, now) {
+        (_, None) => format!("{name}, a program that a server of this project starts, is not what you trusted.\n"),
+        (before, Some(now)) => {
+            let head = match before {
+                Some(_) => "has changed since you trusted this folder",
+                None => "was not there when you trusted this folder",
+            };
+            let file = path.file_name().map_or(path.as_path(), Path::new).display().to_string();
+            let before = before.as_ref().map(String::as_bytes);
+            format!("{name} {head}:\n{}", compare(before, Some(now.as_bytes()), &file, WHOLE))
+        }
+    };
+    text.lines().map(|line| harmless_line(line) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(before: Option<&str>, now: Option<&str>) -> String {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        shown(&Changed { path: "/p/windlass.toml".into(), before: text(before), now: text(now) })
+    }
+
+    // proves X2: the person sees all of it, and nothing in it steers the screen
+    #[test]
+    fn a_change_is_shown_whole() {
+        let told = changed(Some("model = 'a'\n"), Some("model = 'a'\npermissions.mode = 'bypass'\n"));
+        assert!(told.contains("has changed since") && told.contains("+permissions.mode = 'bypass'"), "{told}");
+        let long = "x".repeat(3000) + "\n";
+        let told = changed(Some("a\n"), Some(&long.repeat(900)));
+        assert_eq!(told.matches(long.trim_end()).count(), 900);
+        assert!(changed(None, Some("a\n")).contains("was not there"));
+        assert!(changed(None, None).contains("a program"));
+        assert!(!changed(Some("a"), Some("\u{1b}[2Jb")).contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,180 @@
+//! Trust in a project is trust in what its files say, not in where they stand (X2): a tool that writes into a trusted
+//! folder must not be able to write itself more rights. `trusted` in the user's file names the folder; what its files
+//! said when it was first used, or when the person last agreed, is kept beside the user's file. What says something
+//! else is not trusted before the person has seen the difference.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use windlass::tools::{Readers, write_whole};
+use windlass::vocab::Hash;
+
+use super::{Sources, servers};
+
+/// Beside the user's file.
+const FILE: &str = "trusted.json";
+
+/// Whether a project whose folder the person trusts says what they trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It does.
+    AsTrusted,
+    /// It is used for the first time: the person has just listed it.
+    New,
+    /// It says something else.
+    Changed,
+}
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Content {
+    /// Settings.
+    Text(String),
+    /// A program, of which only this is kept.
+    Digest(Hash),
+}
+
+/// The files of a project that trust is about.
+pub(super) type Contents = BTreeMap<PathBuf, Content>;
+
+/// What was trusted, by folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Kept(BTreeMap<PathBuf, Contents>);
+
+impl Kept {
+    /// What is on record. What can't be read was not agreed to, so it is no first time either.
+    fn read(folder: &Path) -> Option<Self> {
+        match fs::read(folder.join(FILE)) {
+            Ok(bytes) => serde_json::from_slice(&bytes).ok(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Self::default()),
+            Err(_) => None,
+        }
+    }
+
+    fn standing(&self, folder: &Path, now: &Contents) -> Standing {
+        match self.0.get(folder) {
+            None => Standing::New,
+            Some(trusted) if now.iter().all(|(path, content)| trusted.get(path) == Some(content)) => {
+                Standing::AsTrusted
+            }
+            Some(_) => Standing::Changed,
+        }
+    }
+}
+
+/// A file that says something else than it did when it was trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Changed {
+    /// Which.
+    pub(crate) path: PathBuf,
+    /// What it said, where that is kept.
+    pub(crate) before: Option<String>,
+    /// What it says; nothing of a program.
+    pub(crate) now: Option<String>,
+}
+
+impl Sources {
+    /// Whether the project says what the person trusts; nothing where its folder is not listed.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        let project = self.project.as_ref().filter(|project| self.lists(project.folder()))?;
+        let Some(kept) = self.kept_trust() else { return Some(Standing::Changed) };
+        Some(kept.standing(project.folder(), &self.contents()))
+    }
+
+    /// What of the project is not as it was trusted.
+    pub(crate) fn changes(&self) -> Vec<Changed> {
+        let Some(project) = &self.project else { return Vec::new() };
+        let kept = self.kept_trust().unwrap_or_default();
+        let trusted = kept.0.get(project.folder()).cloned().unwrap_or_default();
+        let text = |content: &Content| match content {
+            Content::Text(text) => Some(text.clone()),
+            Content::Digest(_) => None,
+        };
+        let differs = |(path, now): &(PathBuf, Content)| trusted.get(path) != Some(now);
+        let now = self.contents().into_iter().filter(differs);
+        now.map(|(path, now)| Changed { before: trusted.get(&path).and_then(text), now: text(&now), path }).collect()
+    }
+
+    /// Takes down that the person trusts the project as it is.
+    pub(crate) fn keep_trust(&mut self) -> io::Result<()> {
+        let Some(project) = &self.project else { return Ok(()) };
+        self.note(project.folder().to_owned(), self.contents())?;
+        self.trusted = Standing::AsTrusted;
+        Ok(())
+    }
+
+    /// Takes down that folders the person trusts have no settings yet, so that such as come later are a change. Where it
+    /// can't be taken down they are looked at when they come.
+    pub(crate) fn note_empty(&self) {
+        let kept = self.kept_trust().unwrap_or_default();
+        for folder in self.empty.iter().filter(|folder| !kept.0.contains_key(*folder)) {
+            let _ = self.note(folder.clone(), Contents::new());
+        }
+    }
+
+    fn note(&self, folder: PathBuf, contents: Contents) -> io::Result<()> {
+        let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
+        let mut kept = Kept::read(&place).unwrap_or_default();
+        kept.0.entry(folder).or_default().extend(contents);
+        DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
+        write_whole(&place.join(FILE), &serde_json::to_vec_pretty(&kept)?, Readers::Owner)
+    }
+
+    fn kept_trust(&self) -> Option<Kept> {
+        self.config_dir().map_or(Some(Kept::default()), |folder| Kept::read(&folder))
+    }
+
+    /// Everything of the project that trust is about: its settings, its servers, and the files their commands name.
+    fn contents(&self) -> Contents {
+        let mut contents = Contents::new();
+        contents
+            .extend(self.project.as_ref().map(|file| (file.path().to_owned(), Content::Text(file.text().to_owned()))));
+        if let Some(file) = &self.project_servers
+            && let Ok(text) = &file.text
+        {
+            contents.insert(file.path.clone(), Content::Text(text.clone()));
+        }
+        let programs = servers::programs_of_project(self).into_iter();
+        contents.extend(programs.map(|(path, hash)| (path, Content::Digest(hash))));
+        contents
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(files: &[(&str, &str)]) -> Contents {
+        files.iter().map(|(path, text)| ((*path).into(), Content::Text((*text).to_owned()))).collect()
+    }
+
+    // proves X2: trust is in the content
+    #[test]
+    fn what_says_what_it_said_is_trusted_and_nothing_else() {
+        let toml = ("/p/windlass.toml", "mode = 'default'");
+        let servers = ("/p/.mcp.json", "{}");
+        let kept = Kept(BTreeMap::from([("/p".into(), contents(&[toml, servers])), ("/bare".into(), Contents::new())]));
+        let standing = |folder: &str, files: &[(&str, &str)]| kept.standing(Path::new(folder), &contents(files));
+        assert_eq!(standing("/p", &[toml, servers]), Standing::AsTrusted);
+        assert_eq!(standing("/p", &[toml]), Standing::AsTrusted, "what is gone says nothing");
+        assert_eq!(standing("/p", &[("/p/windlass.toml", "mode = 'bypass'")]), Standing::Changed);
+        assert_eq!(standing("/p", &[toml, ("/p/sub/.mcp.json", "{}")]), Standing::Changed, "another file");
+        assert_eq!(standing("/other", &[toml]), Standing::New);
+        assert_eq!(standing("/bare", &[("/bare/windlass.toml", "")]), Standing::Changed, "there was none");
+    }
+
+    // proves X2: a record that was tampered with agrees to nothing
+    #[test]
+    fn a_record_that_can_not_be_read_is_no_first_time() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert_eq!(Kept::read(dir.path()), Some(Kept::default()));
+        fs::write(dir.path().join(FILE), "{").expect("a file");
+        assert_eq!(Kept::read(dir.path()), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! Trust in a project, and consent to its servers, are in what its files say. However a file came to say something else,
+//! by a tool, a command or a pull, it gains nothing before the person has seen it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use windlass_testkit::{After, Scene, Script, Step};
+
+use crate::support::{Bench, Ran};
+
+const COMMAND: &str = "echo x >> ran";
+
+/// A bench whose model runs a command whenever it is asked, in a folder that the person trusts.
+fn bench() -> Bench {
+    let steps = [Step::call("run_command", json!({"command": COMMAND})), Step::say("Well.")];
+    let bench = Bench::new(Script::default().scene(Scene::when("", steps).then(After::Refuse)));
+    let user = config(&bench).join("windlass.toml");
+    fs::create_dir_all(config(&bench)).expect("a folder");
+    fs::write(user, format!("trusted = ['{}']\n", bench.workspace().display())).expect("written");
+    bench
+}
+
+fn config(bench: &Bench) -> PathBuf {
+    bench.dir.path().join(".config/windlass")
+}
+
+fn project(bench: &Bench, text: &str) {
+    fs::write(bench.workspace().join("windlass.toml"), text).expect("written");
+}
+
+fn answered(ran: &Ran) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Well.\n"), "{}", ran.stderr);
+}
+
+const STRICT: &str = "[permissions]\nmode = 'strict'\n";
+const BYPASS: &str = "[permissions]\nmode = 'bypass'\n";
+
+// proves X2: what a model could write to let itself do more is not taken
+#[test]
+fn a_trusted_project_that_says_something_else_is_not_trusted() {
+    let bench = bench();
+    project(&bench, STRICT);
+    let first = bench.run(&["run", "go"]);
+    answered(&first);
+    assert!(first.stderr.contains("windlass.toml is trusted as it is now"), "{}", first.stderr);
+    let again = bench.run(&["run", "go"]);
+    answered(&again);
+    assert!(!again.stderr.contains("trusted"), "it is said once: {}", again.stderr);
+    project(&bench, BYPASS);
+    let refused = bench.run(&["run", "go"]);
+    assert_eq!((refused.code, refused.stdout.as_str(), bench.read("ran")), (2, "", None), "{}", refused.stderr);
+    assert!(refused.stderr.contains("windlass.toml:2:8: a mode that asks less than yours"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it has changed since you trusted it"), "{}", refused.stderr);
+    project(&bench, "[permissions]\nmode = 'strict'\n[policy]\nturn_cap = 4000\n");
+    let tightened = bench.run(&["run", "go"]);
+    answered(&tightened);
+    assert!(
+        tightened.stderr.contains("has changed since you trusted it, and may only tighten"),
+        "{}",
+        tightened.stderr
+    );
+    project(&bench, STRICT);
+    let back = bench.run(&["run", "go"]);
+    answered(&back);
+    assert!(!back.stderr.contains("has changed"), "what it said is trusted still: {}", back.stderr);
+}
+
+// proves X2: a file that was not there when the folder was trusted
+#[test]
+fn settings_that_appear_in_a_trusted_folder_are_a_change() {
+    let bench = bench();
+    answered(&bench.run(&["run", "go"]));
+    project(&bench, BYPASS);
+    let refused = bench.run(&["run", "go"]);
+    assert_eq!((refused.code, bench.read("ran")), (2, None), "{}", refused.stderr);
+    fs::remove_file(config(&bench).join("trusted.json")).expect("it is kept beside the user's file");
+    fs::write(config(&bench).join("trusted.json"), "{").expect("written");
+    assert_eq!(bench.run(&["run", "go"]).code, 2, "a record that can't be read is no first time");
+}
+
+// proves X2: the person sees the difference, and their answer holds until the next
+#[cfg(target_os = "linux")]
+#[test]
+fn a_changed_project_is_asked_about_with_its_difference() {
+    use crate::support::person::Attended;
+    let bench = bench();
+    project(&bench, STRICT);
+    answered(&bench.run(&["run", "go"]));
+    project(&bench, BYPASS);
+    for (answer, code) in [("n\n", 2), ("what?\ny\n", 0)] {
+        let mut asked = Attended::start(&bench, &["run", "go"], &[]);
+        let seen = asked.read_until("[n] no: ");
+        for part in ["windlass.toml has changed since you trusted this folder", "-mode = 'strict'", "+mode = 'bypass'"]
+        {
+            assert!(seen.contains(part), "{part}: {seen}");
+        }
+        asked.type_text(answer);
+        assert_eq!(asked.finish().code, code, "{answer:?}");
+        assert_eq!(bench.read("ran").is_some(), code == 0, "{answer:?}");
+    }
+    let later = bench.run(&["run", "go"]);
+    answered(&later);
+    assert!(!later.stderr.contains("has changed"), "{}", later.stderr);
+}
+
+fn script(bench: &Bench, text: &str) {
+    fs::create_dir_all(bench.workspace().join("tools")).expect("a folder");
+    fs::write(bench.workspace().join("tools/server.sh"), text).expect("written");
+}
+
+fn servers(bench: &Bench) {
+    let block = json!({"mcpServers": {"own": {"command": "sh", "args": ["tools/server.sh"]}}});
+    fs::write(bench.workspace().join(".mcp.json"), block.to_string()).expect("written");
+}
+
+// proves X2: whoever agreed to a script agreed to what it did
+#[test]
+fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
+    let bench = bench();
+    fs::write(config(&bench).join("windlass.toml"), "").expect("written");
+    let start = |bench: &Bench| bench.run(&["run", "go"]);
+    let waits = "are not used before you agree to them (own)";
+    script(&bench, "touch started\n");
+    servers(&bench);
+    assert!(start(&bench).stderr.contains(waits));
+    assert_eq!(bench.run(&["mcp", "approve"]).code, 0);
+    let agreed = start(&bench);
+    assert!(!agreed.stderr.contains(waits) && bench.read("started").is_some(), "{}", agreed.stderr);
+    script(&bench, "touch other\n");
+    let changed = start(&bench);
+    assert!(changed.stderr.contains(waits) && bench.read("other").is_none(), "{}", changed.stderr);
+    assert_eq!(bench.run(&["mcp", "approve"]).code, 0);
+    assert!(!start(&bench).stderr.contains(waits));
+    assert!(bench.read("other").is_some());
+}
+
+// proves X2: nor does trust in a folder cover what its servers' scripts become
+#[test]
+fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
+    let bench = bench();
+    project(&bench, "model = 'scripted'\n");
+    script(&bench, "touch started\n");
+    servers(&bench);
+    answered(&bench.run(&["run", "go"]));
+    assert!(bench.read("started").is_some(), "a trusted project's servers start");
+    script(&bench, "touch other\n");
+    let changed = bench.run(&["run", "go"]);
+    assert!(changed.stderr.contains("tools/server.sh has changed since you trusted it"), "{}", changed.stderr);
+    assert!(bench.read("other").is_none());
+}
+
+// proves X2: where the workspace is the home folder the person's settings are not for tools
+#[test]
+fn the_persons_settings_are_closed_to_tools() {
+    let refused = "keeps its own data or settings";
+    let file = ".config/windlass/windlass.toml";
+    for (tool, arguments, told) in [
+        ("read_file", json!({"path": file}), refused),
+        ("write_file", json!({"path": file, "content": "permissions.mode = 'bypass'"}), refused),
+        ("write_file", json!({"path": ".config/windlass/trusted.json", "content": "{}"}), refused),
+        ("edit_file", json!({"path": file, "old_text": "model", "new_text": "x"}), refused),
+        ("move_file", json!({"from": file, "to": "mine"}), refused),
+        ("move_file", json!({"from": ".config", "to": "mine"}), refused),
+        ("move_file", json!({"from": "notes", "to": file}), refused),
+        ("read_file", json!({"path": "dotfiles/windlass.toml"}), refused),
+        ("list_directory", json!({"path": ".config/windlass"}), refused),
+        ("search_files", json!({"pattern": "sk-in-the-file", "path": "."}), "no match"),
+    ] {
+        let context = format!("{tool} {arguments}");
+        let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+        let home = bench.workspace();
+        fs::create_dir_all(home.join(".config/windlass")).expect("a folder");
+        fs::create_dir(home.join("dotfiles")).expect("a folder");
+        fs::write(home.join("notes"), "").expect("written");
+        let text = "model = 'scripted' # sk-in-the-file\n";
+        fs::write(home.join("dotfiles/windlass.toml"), text).expect("written");
+        std::os::unix::fs::symlink("../../dotfiles/windlass.toml", home.join(file)).expect("a link");
+        let done = bench.run_with(
+            &["run", "go", "--session", "s", "--mode", "bypass"],
+            &[("HOME", home.to_str().expect("a path"))],
+        );
+        assert_eq!((done.code, done.stdout.as_str()), (0, "I see.\n"), "{context}: {}", done.stderr);
+        let heard = bench.last_request("tool").concat();
+        assert!(heard.contains(told) && !heard.contains("# sk-in"), "{context}: {heard}");
+        assert_eq!(fs::read_to_string(home.join(file)).expect("it is there"), text, "{context}");
+        assert!(!Path::new(&home).join(".config/windlass/trusted.json").exists(), "{context}");
+    }
+}
