@@ -94,6 +94,16 @@ pub enum Use {
     Disabled,
 }
 
+/// Whether a server that is a child process is held by the sandbox (X3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Held {
+    /// It has the files and the network of the person.
+    #[default]
+    Not,
+    /// It writes in the workspace alone, reads no secrets and has no network.
+    InWorkspace,
+}
+
 /// What is configured of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
@@ -107,6 +117,8 @@ pub struct ServerConfig {
     pub trust: Trust,
     /// Whether it is used.
     pub usage: Use,
+    /// Whether it runs in the sandbox.
+    pub sandbox: Held,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
     /// Tools of it that are polls, by the names it gives them: exempt from the progress guards (L11).
@@ -145,6 +157,7 @@ impl ServerConfig {
             call_timeout: CALL_TIMEOUT,
             trust: Trust::default(),
             usage: Use::default(),
+            sandbox: Held::default(),
             tags: BTreeSet::new(),
             repeatable: BTreeSet::new(),
             unread: BTreeSet::new(),

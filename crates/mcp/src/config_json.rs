@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Bearer, ConfigError, Limits, OAuth, Reach, ServerConfig, Trust, Use};
+use crate::config::{Bearer, ConfigError, Held, Limits, OAuth, Reach, ServerConfig, Trust, Use};
 use crate::http;
 use crate::name::ServerName;
 
@@ -25,6 +25,7 @@ pub const KEYS: &[&str] = &[
     "httpUrl",
     "oauth",
     "repeatable",
+    "sandbox",
     "startupTimeout",
     "startup_timeout",
     "startup_timeout_ms",
@@ -81,6 +82,11 @@ fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConf
     if entry.yes("disabled")? == Some(true) || entry.yes("enabled")? == Some(false) {
         config.usage = Use::Disabled;
     }
+    config.sandbox = match entry.string("sandbox")?.as_deref() {
+        None | Some("off") => Held::Not,
+        Some("workspace") => Held::InWorkspace,
+        Some(_) => return Err(entry.wrong("sandbox", "must be `workspace` or `off`")),
+    };
     config.tags = entry.strings("tags")?.into_iter().collect::<BTreeSet<_>>();
     config.repeatable = entry.strings("repeatable")?.into_iter().collect::<BTreeSet<_>>();
     config.unread =

@@ -12,7 +12,7 @@ use rmcp::{RoleClient, service::ServiceError};
 use tokio::time::{Instant, timeout_at};
 use windlass_tools::Secrets;
 
-use crate::config::{Bearer, OAuth, Reach, ServerConfig};
+use crate::config::{Bearer, Held, OAuth, Reach, ServerConfig};
 use crate::connection::Connection;
 use crate::handshake::{Approach, Era, Introduction, NoHandshake, shake};
 use crate::http::tokens::Tokens;
@@ -79,14 +79,16 @@ impl Attempt<'_> {
                     (None, None) => PathBuf::from("."),
                 };
                 runs_in(&directory).await?;
-                let program = Program {
-                    command,
-                    args,
-                    environment: env.into_iter().collect(),
-                    scrubbed,
-                    directory,
-                    secrets: self.options.secrets.clone(),
+                let environment = env.into_iter().collect();
+                let sandbox = match (self.config.sandbox, &self.options.sandbox) {
+                    (Held::Not, _) => None,
+                    (Held::InWorkspace, Some(sandbox)) => Some(sandbox.clone()),
+                    (Held::InWorkspace, None) => {
+                        return Err(Unreached::Failed("is to run in a sandbox, and there is none".to_owned()));
+                    }
                 };
+                let secrets = self.options.secrets.clone();
+                let program = Program { command, args, environment, scrubbed, directory, secrets, sandbox };
                 self.over_pipes(&program, deadline).await?
             }
             Reach::Http { url, headers, oauth } => {

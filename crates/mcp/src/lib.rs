@@ -43,7 +43,9 @@ mod stdio;
 mod tool;
 
 pub use call::EFFECT_ID;
-pub use config::{Bearer, CALL_TIMEOUT, ConfigError, Limits, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use};
+pub use config::{
+    Bearer, CALL_TIMEOUT, ConfigError, Held, Limits, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use,
+};
 pub use config_json::{KEYS, servers_from_json, servers_within};
 pub use http::login::{LoginError, Logout};
 pub use name::{NameError, ServerName};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass_tools::{GuardProgram, Secrets};
+use windlass_tools::{GuardProgram, Sandbox, Secrets};
 
 use crate::name::ServerName;
 use crate::notice::Notice;
@@ -30,6 +30,8 @@ pub struct Options {
     pub variables: Variables,
     /// The guard of stdio servers; without one none is started.
     pub guard: Option<GuardProgram>,
+    /// The sandbox of those whose entries ask for it; without one such a server is not started.
+    pub sandbox: Option<Sandbox>,
     /// Is told what a person should know.
     pub notice: Arc<dyn Fn(Notice) + Send + Sync>,
     /// What children don't inherit and errors don't show (X1).
@@ -55,6 +57,7 @@ impl Default for Options {
             tokens: None,
             variables: Arc::new(|_| None),
             guard: None,
+            sandbox: None,
             notice: Arc::new(|_| {}),
             secrets: Secrets::default(),
             root: None,

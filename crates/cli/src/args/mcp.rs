@@ -82,8 +82,11 @@ pub enum McpCommand {
     /// Agree to the servers of this project's .mcp.json or windlass.toml
     Approve {
         /// Refuse them instead
-        #[arg(long)]
+        #[arg(long, conflicts_with = "sandbox")]
         no: bool,
+        /// Let them run in the sandbox only: they write in the workspace, and have no network
+        #[arg(long)]
+        sandbox: bool,
     },
     /// Take tools that a server has changed as they are now
     Accept {

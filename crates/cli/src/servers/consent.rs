@@ -30,6 +30,8 @@ struct Said {
 pub(crate) enum ConsentAnswer {
     /// They may start.
     Yes,
+    /// They may start in the sandbox.
+    InSandbox,
     /// They may not.
     No,
 }
@@ -50,7 +52,12 @@ impl Agreements {
 
     /// Whether a person agreed to exactly this.
     pub(crate) fn has(&self, consent: &Consent) -> bool {
-        self.answer(consent) == Some(ConsentAnswer::Yes)
+        matches!(self.answer(consent), Some(ConsentAnswer::Yes | ConsentAnswer::InSandbox))
+    }
+
+    /// Whether a person agreed to exactly this in the sandbox alone.
+    pub(crate) fn is_in_sandbox(&self, consent: &Consent) -> bool {
+        self.answer(consent) == Some(ConsentAnswer::InSandbox)
     }
 
     /// Whether nobody was asked about exactly this.
@@ -84,7 +91,11 @@ pub(super) fn ask(
         }
     }
     loop {
-        write!(screen, "Use them? [y] yes, until the file changes  [n] no  [l] later: ")?;
+        write!(
+            screen,
+            "Use them? [y] yes, until the file changes  [s] the same, in the sandbox: they write here only, and have no \
+             network  [n] no  [l] later: "
+        )?;
         screen.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -92,6 +103,7 @@ pub(super) fn ask(
         }
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" => return agreements.say(consent, ConsentAnswer::Yes),
+            "s" | "sandbox" => return agreements.say(consent, ConsentAnswer::InSandbox),
             "n" | "no" => return agreements.say(consent, ConsentAnswer::No),
             "l" | "later" => return Ok(()),
             _ => {}

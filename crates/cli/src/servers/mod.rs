@@ -11,7 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass::mcp::{Notice, Options, ServerConfig, ServerName, Servers};
+use windlass::mcp::{Held, Notice, Options, ServerConfig, ServerName, Servers};
+use windlass::sandbox::{SandboxMode, Surroundings};
+use windlass::tools::Sandbox;
 use windlass::vocab::Attendance;
 
 pub(crate) use self::consent::{Agreements, ConsentAnswer, described};
@@ -57,6 +59,7 @@ impl Attached {
             tokens: Some(folder.join("tokens.json")),
             variables: Arc::new(move |name| Some(variables.raw(name)?.to_str()?.to_owned())),
             guard: windlass::own_guard(),
+            sandbox: Some(sandbox(settings)),
             notice: Arc::new(move |notice: Notice| tell(&told, notice.to_string())),
             secrets: secrets::scrubber(secrets),
             root: Some(settings.place.workspace.clone()),
@@ -104,8 +107,22 @@ impl Attached {
         }
         let usable = |server: &Server| server.consent.as_ref().is_none_or(|consent| agreements.has(consent));
         let usable = settings.servers.iter().filter(|(_, server)| usable(server));
-        Ok(usable.map(|(name, server)| (name.clone(), server.config.clone())).collect())
+        let config = |server: &Server| match &server.consent {
+            Some(consent) if agreements.is_in_sandbox(consent) => {
+                ServerConfig { sandbox: Held::InWorkspace, ..server.config.clone() }
+            }
+            Some(_) | None => server.config.clone(),
+        };
+        Ok(usable.map(|(name, server)| (name.clone(), config(server))).collect())
     }
+}
+
+/// What servers run in whose entries ask for it, or that were agreed to only so, however commands are run.
+fn sandbox(settings: &Settings) -> Sandbox {
+    let surroundings = settings.sandbox.surroundings(&settings.place);
+    let mode = surroundings.mode.max(SandboxMode::Workspace);
+    let deny = settings.permissions.deny.iter().map(|rule| rule.value.clone()).collect();
+    Sandbox::new(Surroundings { mode, ..surroundings }, deny)
 }
 
 /// Where everything about servers is kept.

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
+use windlass_sandbox::{Confinement, Network};
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
-use windlass_tools::{GuardProgram, Secrets};
+use windlass_tools::{GuardProgram, Sandbox, Secrets};
 
 use super::Tail;
 
@@ -34,6 +35,8 @@ pub(crate) struct Program {
     pub(crate) directory: PathBuf,
     /// What is not seen of what it complains.
     pub(crate) secrets: Secrets,
+    /// What it runs in, if in anything.
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 /// A process and how it ended.
@@ -60,10 +63,20 @@ pub(crate) struct Started {
     pub(crate) last: Last,
 }
 
+/// What a server is held to. One that is to be held and can't be is not started.
+async fn held(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
+    let asked = tokio::task::spawn_blocking(move || sandbox.program_confinement(&guard, Network::Off)).await;
+    asked.map_err(io::Error::other)?.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))
+}
+
 /// Starts a server under `guard`.
 pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<Started> {
     let words = Tail::hiding(&program.secrets);
     let last = Last { program: program.command.as_str().into(), words, ..Last::default() };
+    let confinement = match program.sandbox {
+        Some(sandbox) => Some(held(guard.clone(), sandbox).await?),
+        None => None,
+    };
     let guarded = GuardedProgram {
         program: program.command,
         args: program.args,
@@ -71,7 +84,7 @@ pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<
         environment: program.environment,
         scrubbed: program.scrubbed,
         stop_grace: AFTER_SIGNAL,
-        confinement: None,
+        confinement,
     };
     let GuardedChild { input, output, errors, life } = GuardedChild::start(guard, &guarded).await?;
     tokio::spawn(last.words.clone().drain(errors));

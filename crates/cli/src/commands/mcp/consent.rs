@@ -27,6 +27,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
         agreements.say(consent, answer).map_err(|error| output_failed(&error))?;
         let said = match answer {
             ConsentAnswer::Yes => "Agreed to",
+            ConsentAnswer::InSandbox => "Agreed, in the sandbox, to",
             ConsentAnswer::No => "Refused",
         };
         print(&format!("{said} {}:\n", consent.file.display()))?;

@@ -34,8 +34,12 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
             let whose = if *project { Whose::Project } else { Whose::User };
             return add::remove(&named(server)?, whose, &sources);
         }
-        McpCommand::Approve { no } => {
-            let answer = if *no { ConsentAnswer::No } else { ConsentAnswer::Yes };
+        McpCommand::Approve { no, sandbox } => {
+            let answer = match (*no, *sandbox) {
+                (true, _) => ConsentAnswer::No,
+                (false, true) => ConsentAnswer::InSandbox,
+                (false, false) => ConsentAnswer::Yes,
+            };
             return consent::approve(&sources, answer);
         }
         McpCommand::List

@@ -32,21 +32,40 @@ fn bench_with(arguments: Value) -> Bench {
     Bench::new(Script::of([Step::call("run_command", arguments), Step::say("Aye.")]))
 }
 
+/// Where no command of a test may write. (The workspace of a test is in `/tmp`, of which commands have their own.)
+struct Outside(tempfile::TempDir);
+
+impl Outside {
+    fn new() -> Self {
+        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"))
+    }
+
+    fn path(&self) -> String {
+        self.0.path().join("x").display().to_string()
+    }
+
+    fn is_written(&self) -> bool {
+        self.0.path().join("x").exists()
+    }
+}
+
 const BYPASS: &[&str] = &["--mode", "bypass"];
 
 // proves X3: bypass asks nothing, and the sandbox holds all the same
 #[test]
 fn a_command_that_nobody_was_asked_about_writes_in_the_workspace_only() {
-    let bench = bench_with(json!({"command": "echo x > made; echo y > ../outside; echo z > windlass.toml; exit 1"}));
+    let outside = Outside::new();
+    let line = format!("echo x > made; echo y > {}; echo z > windlass.toml; exit 1", outside.path());
+    let bench = bench_with(json!({"command": line}));
     if !holds(&bench) {
         return;
     }
     std::fs::create_dir(bench.workspace().join(".git")).expect("made");
     let heard = told(&bench, BYPASS);
-    assert!(heard.contains("Read-only file system") && heard.contains(r#"\"sandbox\": \"off\""#), "{heard}");
+    assert!(heard.contains("Read-only file system") && heard.contains("\"sandbox\": \"off\""), "{heard}");
     assert!(heard.contains("windlass.toml was taken away again"), "{heard}");
     assert_eq!(bench.read("made").as_deref(), Some("x\n"));
-    assert!(bench.read("../outside").is_none() && bench.read("windlass.toml").is_none());
+    assert!(!outside.is_written() && bench.read("windlass.toml").is_none());
 }
 
 // proves X3, X1
@@ -62,7 +81,9 @@ fn a_command_reads_neither_our_data_nor_keys() {
     std::fs::create_dir(home.path().join(".ssh")).expect("made");
     std::fs::write(home.path().join(".ssh/key"), "a-secret-key").expect("written");
     let data = bench.data();
-    let environment = [("HOME", home.path().to_str().expect("a path")), ("DATA", data.to_str().expect("a path"))];
+    let path = |path: &std::path::Path| path.to_str().expect("a path").to_owned();
+    let (home, data) = (path(home.path()), path(&data));
+    let environment = [("HOME", home.as_str()), ("DATA", data.as_str())];
     let ran = bench.run_with(&[&["run", "go"], BYPASS].concat(), &environment);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let heard = bench.last_request("tool").concat();
@@ -98,13 +119,14 @@ fn the_network_is_granted_by_a_rule_about_it_and_not_by_one_about_the_command() 
 #[test]
 fn leaving_the_sandbox_is_asked_about_even_where_nothing_is() {
     for flags in [BYPASS, &["--allow", "run_command(touch *)"]] {
-        let bench = bench_with(json!({"command": "touch ../outside", "sandbox": "off"}));
+        let outside = Outside::new();
+        let bench = bench_with(json!({"command": format!("touch {}", outside.path()), "sandbox": "off"}));
         if !holds(&bench) {
             return;
         }
         let heard = told(&bench, flags);
         assert!(heard.contains("nobody is there"), "{flags:?}: {heard}");
-        assert!(bench.read("../outside").is_none());
+        assert!(!outside.is_written());
     }
 }
 
@@ -115,12 +137,16 @@ fn a_command_is_tried_in_the_sandbox_and_leaves_with_its_exit_code() {
     if !holds(&bench) {
         return;
     }
-    let ran = bench.run(&["sandbox", "--", "sh", "-c", "echo x > made; echo y > ../outside || exit 7"]);
+    let outside = Outside::new();
+    let ran =
+        bench.run(&["sandbox", "--", "sh", "-c", &format!("echo x > made; echo y > {} || exit 7", outside.path())]);
     assert_eq!(ran.code, 7, "{}", ran.stderr);
     assert_eq!(bench.read("made").as_deref(), Some("x\n"));
-    assert_eq!(bench.run(&["sandbox", "--sandbox", "read-only", "--", "touch", "more"]).code, 1);
-    assert_eq!(bench.run(&["sandbox", "--sandbox", "off", "--", "touch", "../outside"]).code, 0);
-    assert_eq!(bench.run_with_input(&["sandbox", "--", "cat"], b"typed\n").stdout, "typed\n");
+    assert_eq!(bench.run(&["sandbox", "--sandbox", "read-only", "--", "sh", "-c", "touch more"]).code, 1);
+    let ran = bench.run(&["sandbox", "--sandbox", "off", "--", "sh", "-c", &format!("touch {}", outside.path())]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(outside.is_written());
+    assert_eq!(bench.run_with_input(&["sandbox", "--", "sh", "-c", "cat"], b"typed\n").stdout, "typed\n");
     assert_eq!(bench.run(&["sandbox", "--", "sh", "-c", "kill -9 $$"]).code, 137);
 }
 
