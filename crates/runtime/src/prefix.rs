@@ -83,7 +83,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use windlass_tools::{FileRules, Permissions, Secrets};
+    use windlass_tools::{FileRules, Permissions, Rule, Secrets};
 
     use super::PROJECT_LIMIT;
 
@@ -100,9 +100,13 @@ mod tests {
         std::os::unix::fs::symlink("private/key", dir.path().join("AGENTS.md")).expect("a link");
         assert_eq!(project_instructions(dir.path(), &Secrets::default()).as_deref(), Some("a treasure"));
         for rule in ["read(AGENTS.md)", "read_file(private/)"] {
-            let deny = vec![rule.parse().expect("a rule")];
-            let rules = FileRules::of(Arc::new(Permissions { deny, ..Permissions::default() }));
-            assert_eq!(super::project_instructions(dir.path(), &rules, &Secrets::default()), None, "{rule}");
+            let rules: Vec<Rule> = vec![rule.parse().expect("a rule")];
+            let denied = Permissions { deny: rules.clone(), ..Permissions::default() };
+            let asked = Permissions { ask: rules, ..Permissions::default() };
+            for permissions in [denied, asked] {
+                let rules = FileRules::of(Arc::new(permissions));
+                assert_eq!(super::project_instructions(dir.path(), &rules, &Secrets::default()), None, "{rule}");
+            }
         }
     }
 

@@ -61,6 +61,11 @@ pub(crate) struct LeftOut<'r> {
 }
 
 impl LeftOut<'_> {
+    /// The same for names that are texts.
+    pub(crate) fn has_any(&self, names: &[String]) -> bool {
+        self.has(&names.iter().map(Path::new).collect::<Vec<_>>())
+    }
+
     /// Whether what is at this path, by any of its names, must not be shown.
     pub(crate) fn has(&self, names: &[&Path]) -> bool {
         let is_left_out = |path: &&Path| {

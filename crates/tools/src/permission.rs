@@ -1,9 +1,13 @@
 //! Permissions (T8): deny before ask before allow, what a session was granted before what is
 //! configured for all, and a mode for everything no rule speaks of.
 
+use std::path::PathBuf;
+
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
+use crate::access::{Access, FileAccess};
 use crate::address::Side;
+use crate::path_pattern::Extent;
 use crate::rule::Network;
 use crate::ruling::Ruling;
 use crate::sandbox::Reach;
@@ -101,6 +105,15 @@ impl Permissions {
             Reach::Inside => subject.address.is_some(),
         };
         self.mode != Mode::Bypass && (reaches_out || self.protected.changed_by(subject, &[]).is_some())
+    }
+
+    /// The rule that forbids this access to a path, which is relative to the workspace, whoever agrees to it; for
+    /// those who open files without a call of a file tool, such as a sandbox. A rule with a whole path counts where
+    /// `roots` says where the workspace is.
+    #[must_use]
+    pub fn denying_access(&self, access: Access, path: &str, roots: &[PathBuf]) -> Option<&Rule> {
+        let access = FileAccess::new(access, path, Extent::Itself);
+        self.deny.iter().find(|rule| rule.forbids(&access, roots))
     }
 
     /// Why it may not run whoever agrees to it, if a rule says so.
@@ -262,8 +275,7 @@ pub(crate) mod tests {
     use windlass_vocab::Json;
 
     use super::*;
-    use crate::access::{Access, FileAccess, Files};
-    use crate::path_pattern::Extent;
+    use crate::access::Files;
 
     pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
         ToolSpec {
@@ -503,6 +515,18 @@ pub(crate) mod tests {
             "{reason}"
         );
         assert!(matches!(judge(&["src/keep", "src/b"]), Verdict::Deny { .. }), "a folder goes with what is in it");
+    }
+
+    // proves X5
+    #[test]
+    fn whoever_opens_files_without_a_call_learns_what_is_denied() {
+        let denied =
+            permissions(Mode::Bypass, &[], &[], &["read(secrets/)", "write_file(**/.env)", "read(/port/ship/x)"]);
+        let rule = |access, path| denied.denying_access(access, path, &["/port/ship".into()]).map(ToString::to_string);
+        assert_eq!(rule(Access::Read, "secrets/key").as_deref(), Some("read(secrets/)"));
+        assert_eq!(rule(Access::Write, "secrets/key"), None);
+        assert_eq!(rule(Access::Write, "a/.env").as_deref(), Some("write_file(**/.env)"));
+        assert_eq!(rule(Access::Read, "x").as_deref(), Some("read(/port/ship/x)"));
     }
 
     // proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's

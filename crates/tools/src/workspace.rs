@@ -11,6 +11,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
+use crate::access::Files;
 use crate::cut::thousands;
 use crate::file_subject::{CHANGE, READ, WRITE};
 use crate::new_folders::NewFolders;
@@ -210,10 +211,13 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// The beginning of a regular file without the secrets in it, `limit` bytes at most; nothing if it can't or must not be
-    /// read, or is not in the workspace.
+    /// The beginning of a regular file without the secrets in it, `limit` bytes at most; nothing if it can't be read,
+    /// must not be read or not without asking, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
+        if rules.left_out(&Files { accesses: Vec::new(), roots: self.roots() }).has_any(&self.names(path)) {
+            return None;
+        }
         let (file, _) = self.file(path, rules).ok()?;
         let mut bytes = Vec::new();
         self.secrets.reader(file).take(limit).read_to_end(&mut bytes).ok()?;

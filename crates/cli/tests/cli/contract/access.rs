@@ -7,7 +7,7 @@ use crate::support::{Bench, Ran};
 
 /// A run of these calls in a workspace with a few files in it.
 fn run(flags: &[&str], calls: &[(&str, Value)]) -> (Bench, Ran) {
-    let steps = calls.iter().map(|(tool, arguments)| Step::call(*tool, arguments.clone()));
+    let steps = calls.iter().map(|(tool, arguments)| Step::call(tool, arguments.clone()));
     let bench = Bench::new(Script::of(steps.chain([Step::say("Aye.")])));
     for (path, text) in [
         ("app/.env", "A=treasure\n"),
