@@ -173,6 +173,12 @@ impl Prepared {
 
     async fn verify(self) -> Ended {
         let (call, session) = (self.context.call, self.context.session);
+        // To look is to read, and a rule may forbid that by now.
+        if let Some(reason) = self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
+            let outcome = Outcome::new(OutcomeKind::Denied, reason);
+            let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
+            return Ended { fact: Fact::CallDone { call, finished }, blobs };
+        }
         let verification = self.offer.verify(&self.tool, self.context, &self.arguments, self.timeout).await;
         let files = self.keeper.changed(&self.outside, session, call, self.kept).await;
         // It changes these files and nothing else, and they are as they were.

@@ -159,11 +159,11 @@ async fn imported_by(
             imported = Some(Imported { workspace });
             continue;
         };
-        let says = envelopes.into_iter().filter_map(|envelope| match envelope.record {
+        let says = envelopes.into_iter().rev().find_map(|envelope| match envelope.record {
             Record::SessionChanged(changed) => changed.imported,
             _ => None,
         });
-        imported = says.last().or(imported);
+        imported = says.or(imported);
     }
     Ok(imported)
 }

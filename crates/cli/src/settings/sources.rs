@@ -168,7 +168,8 @@ impl Sources {
     /// How a folder is trusted, for people.
     pub(super) fn trusting(&self, folder: &Path) -> String {
         if self.lists(folder) {
-            let text = "it has changed since you trusted it: any windlass command at a terminal shows how, and asks";
+            let text = "agree to it as it is now: it has changed since you trusted it, and any windlass command at a \
+                        terminal shows how, and asks";
             return text.to_owned();
         }
         trusting(folder, &self.env)

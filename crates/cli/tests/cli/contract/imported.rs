@@ -173,6 +173,24 @@ fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
     }
 }
 
+// proves X6, J4: a deny holds whatever a crash left open
+#[test]
+fn a_call_that_may_have_run_is_denied_by_a_rule_of_today() {
+    let call = Step::call("edit_file", json!({"path": "a", "old_text": "x", "new_text": "y"}));
+    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    std::fs::write(bench.workspace().join("a"), "x").expect("written");
+    // Its files are kept, so it may have run.
+    let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:4")]);
+    assert_eq!((died.code, bench.records("s", "SnapshotTaken")), (-9, 1), "{}", died.stderr);
+    let before = bench.read("a");
+    let resumed = bench.run(&["resume", "s", "--deny", "edit_file"]);
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Well.\n"), "{}", resumed.stderr);
+    let told = bench.last_request("tool").concat();
+    assert!(told.contains("forbids it"), "{told}");
+    assert_eq!(bench.read("a"), before);
+    assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+}
+
 // proves X6, T8: at a terminal the person is asked, and their word is kept by the journal that holds it
 #[cfg(target_os = "linux")]
 #[test]
