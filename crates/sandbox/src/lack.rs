@@ -81,9 +81,9 @@ mod tests {
             ("curl: (6) Could not resolve host: example.org", Some(Lack::Network)),
             ("npm error code EAI_AGAIN\nnpm error syscall getaddrinfo", Some(Lack::Network)),
             ("warning: spurious network error (3 tries remaining)", Some(Lack::Network)),
-            ("error: failed to download from `https://index.crates.io/config.json`", Some(Lack::Network)),
+            ("error: failed to download from `https://example.org/config.json`", Some(Lack::Network)),
             ("sh: 1: cannot create /etc/x: Read-only file system", Some(Lack::Writing)),
-            ("touch: cannot touch '/root/x': Permission denied", Some(Lack::Writing)),
+            ("touch: cannot touch '/srv/x': Permission denied", Some(Lack::Writing)),
             ("error[E0308]: mismatched types", None),
             ("", None),
         ] {

@@ -83,7 +83,7 @@ mod tests {
     fn an_address_that_is_allowed_names_its_rule() {
         let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
         let subject = Subject::address(&crate::address::Address::parse("https://docs.rs/serde").unwrap());
-        let allowing = permissions(Mode::Default, &["fetch_url(crates.io)", "fetch_url(docs.rs)"], &[], &[]);
+        let allowing = permissions(Mode::Default, &["fetch_url(pages.example)", "fetch_url(docs.rs)"], &[], &[]);
         let ruling = allowing.judge(&fetch, &subject, Asks::Always, &[]);
         let because = Because::Rule { rule: "fetch_url(docs.rs)".into() };
         assert_eq!(ruling, Ruling { verdict: Verdict::Allow, because });

@@ -306,6 +306,7 @@ mod tests {
             hidden = ["run_command"]
             retry_after_limit_ms = 7
             server_wait_ms = 7
+            outside_text = "ignore"
         "#;
         let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

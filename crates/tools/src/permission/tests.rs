@@ -274,13 +274,13 @@ fn a_web_address_asks_and_is_allowed_by_its_host() {
     let asked = permissions(Mode::Default, &["fetch_url"], &["fetch_url(docs.rs)"], &[]);
     assert_eq!(judge(&asked, url, &[]), Verdict::Ask);
     assert_eq!(judge(&asked, url, &[Grant { rule }]), Verdict::Allow);
-    assert_eq!(judge(&asked, "https://crates.io/", &[]), Verdict::Allow);
+    assert_eq!(judge(&asked, "https://pages.example/", &[]), Verdict::Allow);
     for rule in ["network", "network(docs.rs)", "network(fetch_url(docs.rs))", "network(fetch_url)"] {
         assert_eq!(judge(&permissions(Mode::Default, &[rule], &[], &[]), url, &[]), Verdict::Allow, "{rule}");
         let denied = judge(&permissions(Mode::Bypass, &[], &[], &[rule]), url, &[]);
         assert!(matches!(denied, Verdict::Deny { .. }), "{rule}");
     }
-    for rule in ["network(crates.io)", "network(run_command)", "read", "write(docs.rs)"] {
+    for rule in ["network(pages.example)", "network(run_command)", "read", "write(docs.rs)"] {
         assert_eq!(judge(&permissions(Mode::Default, &[rule], &[], &[]), url, &[]), Verdict::Ask, "{rule}");
         assert_eq!(judge(&permissions(Mode::Bypass, &[], &[], &[rule]), url, &[]), Verdict::Allow, "{rule}");
     }

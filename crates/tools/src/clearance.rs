@@ -1,0 +1,133 @@
+//! Whether a call may run, and what a person is shown of it: where they are asked, and where they might be, should a crash
+//! cut it short. What can't be shown whole can't be agreed to.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::Value;
+use windlass_vocab::{Because, EffectClass, Grant, Preview, TextOrigin, ToolSpec, Verdict};
+
+use crate::cut::thousands;
+use crate::permission::{allowing_rule, exact_rule};
+use crate::registry::Entry;
+use crate::sandbox::Reach;
+use crate::tool::shorten;
+use crate::{Asks, Permissions, Ruling, Subject};
+
+/// What the rules say about a call right before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clearance {
+    /// It may run.
+    Run,
+    /// It may not, for this reason.
+    Refused(String),
+    /// A person is asked first, and shown this.
+    Ask(Option<Preview>),
+}
+
+/// What the rules are held against: as the tool says, else its arguments.
+pub(crate) fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
+    let subject = catch_unwind(AssertUnwindSafe(|| entry.tool.subject(arguments))).ok().flatten();
+    subject.unwrap_or_else(|| Subject::text(serde_json::to_string(arguments).unwrap_or_default()))
+}
+
+/// The verdict on a sound call and what a person is shown of it: where they are asked, and where
+/// they might be, should a crash cut it short.
+pub(crate) fn permitted(
+    entry: &Entry,
+    arguments: &Value,
+    permissions: &Permissions,
+    grants: &[Grant],
+) -> (Verdict, Option<Preview>, Option<Because>) {
+    let subject = subject_of(entry, arguments);
+    let Ruling { verdict, because } = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    let wanted = match (&verdict, entry.spec.effect) {
+        (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
+        (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
+        | (Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => false,
+    };
+    if !wanted {
+        return (verdict, None, Some(because));
+    }
+    let (rule, warning) = match &because {
+        Because::Protected { path, pattern } => (exact_rule(&entry.spec, &subject), Some(protected(path, pattern))),
+        Because::Rule { .. } | Because::Grant { .. } | Because::Mode { .. } | Because::OutsideText { .. } => {
+            (allowing_rule(&entry.spec, &subject), None)
+        }
+    };
+    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
+        .unwrap_or_else(|_| Err("the preview broke off".into()));
+    // No rule lets a protected path be changed unseen.
+    let hint = warning.is_none().then_some(rule.as_str());
+    let because = Some(because);
+    let warned = preview.map(|preview| Preview { body: warning.unwrap_or_default() + &preview.body, ..preview });
+    match (warned.and_then(readable), verdict) {
+        (Ok(preview), verdict) => {
+            let rule = preview.rule.clone().or_else(|| lasting(entry, &subject, rule));
+            (verdict, Some(Preview { rule, ..preview }), because)
+        }
+        (Err(problem), Verdict::Ask) => {
+            (Verdict::Deny { reason: unshowable(&entry.spec, &problem, hint) }, None, because)
+        }
+        (Err(_), verdict) => (verdict, None, because),
+    }
+}
+
+/// The verdict on a call that a rule allows and that carries text from outside. No rule is offered: the next text is
+/// another.
+pub(crate) fn outside_text_verdict(
+    entry: &Entry,
+    arguments: &Value,
+    because: Because,
+) -> (Verdict, Option<Preview>, Option<Because>) {
+    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
+        .unwrap_or_else(|_| Err("the preview broke off".into()));
+    match preview.and_then(readable) {
+        Ok(preview) => (Verdict::Ask, Some(Preview { rule: None, ..preview }), Some(because)),
+        Err(problem) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, None) }, None, Some(because)),
+    }
+}
+
+/// What a person should know of text from outside before they agree.
+pub(crate) fn outside_text(origin: &TextOrigin, shared: &str) -> String {
+    const SHOWN: usize = 200;
+    format!("it carries text from {origin}: \u{201c}{}\u{201d}\n", shorten(shared, SHOWN))
+}
+
+/// What a person should know before they agree.
+fn protected(path: &str, pattern: &str) -> String {
+    format!("{path} is protected ({pattern}): what is there may run by itself, or instruct agents.\n")
+}
+
+/// The rule that is offered for good. None would help a tool that is not what was agreed to, nor a command that
+/// is to leave the sandbox.
+fn lasting(entry: &Entry, subject: &Subject, rule: String) -> Option<String> {
+    match (entry.tool.asks(), subject.reach) {
+        (Asks::Anew, _) | (_, Reach::Outside) => None,
+        (Asks::ByEffect | Asks::Always, Reach::Inside | Reach::Network | Reach::Unheld) => Some(rule),
+    }
+}
+
+/// A preview that a person can read: its title on one line, and its body whole, for whoever agrees agrees to all
+/// of it. One that is longer than anybody reads can't be agreed to.
+fn readable(preview: Preview) -> Result<Preview, String> {
+    const TITLE: usize = 400;
+    const LONGEST: usize = 1_000_000;
+    let length = preview.body.chars().count();
+    if length > LONGEST {
+        let (length, most) = (thousands(length), thousands(LONGEST));
+        return Err(format!("what is to be shown is {length} characters long, and {most} is the most; do it in parts"));
+    }
+    let whole = preview.title.split(['\n', '\r']).collect::<Vec<_>>().join(" ");
+    let title = shorten(&whole, TITLE);
+    let body = if title == whole { preview.body } else { format!("{whole}\n{}", preview.body) };
+    Ok(Preview { title, body, ..preview })
+}
+
+fn unshowable(spec: &ToolSpec, problem: &str, rule: Option<&str>) -> String {
+    let problem = problem.trim_end_matches('.');
+    let hint = rule.map(|rule| format!(" (--allow '{rule}' would let it run unseen.)")).unwrap_or_default();
+    format!(
+        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}.{hint}",
+        spec.name.bare()
+    )
+}
