@@ -83,7 +83,7 @@ mod tests {
             ("warning: spurious network error (3 tries remaining)", Some(Lack::Network)),
             ("error: failed to download from `https://example.org/config.json`", Some(Lack::Network)),
             ("sh: 1: cannot create /etc/x: Read-only file system", Some(Lack::Writing)),
-            ("touch: cannot touch '/srv/x': Permission denied", Some(Lack::Writing)),
+            ("touch: cannot touch '/opt/x': Permission denied", Some(Lack::Writing)),
             ("error[E0308]: mismatched types", None),
             ("", None),
         ] {

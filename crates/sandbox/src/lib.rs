@@ -20,6 +20,7 @@
 
 mod bubblewrap;
 mod confinement;
+mod git;
 mod lack;
 #[cfg(target_os = "linux")]
 mod linux;

@@ -9,6 +9,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+use crate::git;
+
 /// What is protected, wherever in the workspace it is.
 pub const PROTECTED: &[&str] = &[
     ".git/hooks",
@@ -101,10 +103,12 @@ pub(crate) fn look(workspace: &Path, choose: &dyn Fn(&Path) -> bool) -> Found {
             }
         }
     }
+    let (leading, missing) = git::leading(&workspace.join(".git"));
+    found.there.extend(leading);
     // The order is that of the folders: what is above comes before what is in it.
     found.there.sort();
     found.there.dedup();
-    found.absent = absent(workspace);
+    found.absent = [absent(workspace), missing].concat();
     found
 }
 
@@ -112,7 +116,9 @@ pub(crate) fn look(workspace: &Path, choose: &dyn Fn(&Path) -> bool) -> Found {
 fn protected_at(folder: &Path, name: &str) -> Vec<PathBuf> {
     let begins = |path: &&&str| path.split('/').next() == Some(name);
     let paths = PROTECTED.iter().filter(begins).map(|path| folder.join(path));
-    paths.filter(|path| path.symlink_metadata().is_ok()).collect()
+    // A file of this name leads to a repository elsewhere.
+    let link = Some(folder.join(name)).filter(|path| name == ".git" && path.is_file());
+    link.into_iter().chain(paths.filter(|path| path.symlink_metadata().is_ok())).collect()
 }
 
 /// What could be made at the top, in folders that are there.
@@ -157,10 +163,19 @@ mod tests {
     // proves X3
     #[test]
     fn what_is_there_is_found_at_any_depth_and_what_is_chosen_besides() {
-        let (_folder, root) =
-            workspace(&[".git/config", ".git/hooks/x", ".git/HEAD", "a/b/AGENTS.md", "a/.git/config", "a/.env", "n"]);
+        let (_folder, root) = workspace(&[
+            ".git/config",
+            ".git/hooks/x",
+            ".git/HEAD",
+            "a/b/AGENTS.md",
+            "a/.git/config",
+            "a/.env",
+            "n",
+            "s/.git",
+        ]);
         let found = look(&root, &|path| path.ends_with(".env"));
-        let want = [".git/config", ".git/hooks", "a/.git/config", "a/b/AGENTS.md"].map(|path| root.join(path));
+        let want =
+            [".git/config", ".git/hooks", "a/.git/config", "a/b/AGENTS.md", "s/.git"].map(|path| root.join(path));
         assert_eq!(found.there, want);
         assert_eq!(found.chosen, [root.join("a/.env")]);
     }

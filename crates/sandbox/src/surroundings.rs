@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::git;
 use crate::places::{HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS};
 use crate::protected;
 use crate::{Confinement, Network, SandboxMode, Walls};
@@ -49,7 +50,14 @@ impl Surroundings {
         let (writable, protected, absent) = match self.mode {
             SandboxMode::Off => return None,
             SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
-            SandboxMode::Workspace => (self.writable_folders(network), found.there, found.absent),
+            SandboxMode::Workspace => {
+                let (mut writable, mut protected) = (self.writable_folders(network), found.there);
+                if let Some(linked) = git::linked(&self.workspace) {
+                    writable.extend(linked.writable);
+                    protected.extend(linked.protected);
+                }
+                (writable, protected, found.absent)
+            }
         };
         let (hidden, fixed): (Vec<_>, Vec<_>) =
             found.chosen.into_iter().partition(|path| closed(path) == Closed::ToReading);

@@ -580,6 +580,12 @@ fn at_home() -> Room {
     Room::with(|surroundings| surroundings.home = home)
 }
 
+/// The same with another workspace.
+fn at_home_in(workspace: &Path) -> Room {
+    let (home, workspace) = (std::env::var_os("HOME").map(PathBuf::from), workspace.to_owned());
+    Room::with(|surroundings| (surroundings.home, surroundings.workspace) = (home, workspace))
+}
+
 fn must(room: &Room, line: &str) -> String {
     let outcome = room.run(line);
     assert_eq!(outcome.exit, Some(CommandExit::Code(0)), "{line}: {}", outcome.text);
@@ -607,6 +613,16 @@ fn a_repository_is_committed_to() {
     );
     assert!(text.starts_with("2\n"), "{text}");
     git(&["fsck"]);
+    git(&["worktree", "add", "-q", "../linked", "-b", "y"]);
+    let linked = room.workspace.with_file_name("linked");
+    let mut other = at_home_in(&linked);
+    other.workspace.clone_from(&linked);
+    must(&other, "echo three > b && git add b && git commit -qm three && git status --short");
+    for line in
+        ["echo gitdir: evil > .git", "git config core.fsmonitor evil", "echo x > $(git rev-parse --git-dir)/commondir"]
+    {
+        assert_ne!(other.run(line).exit, Some(CommandExit::Code(0)), "{line}");
+    }
 }
 
 // proves X3

@@ -14,6 +14,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::{Confinement, Network, Walls};
 
+/// What building takes: mounting, and bringing up a network device.
+const BUILDING: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
+
 /// What a root user keeps of their power over files that are mapped into the namespace; nobody else keeps
 /// any.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
@@ -29,9 +32,11 @@ pub fn enter_user() -> io::Result<()> {
     namespaces::enter_user().step("enter a user namespace")
 }
 
-/// What this thread starts from now on sees processes, mounts and a network of its own.
+/// What this thread starts from now on sees processes, mounts and a network of its own, and has the power over
+/// them that is needed to build the rest.
 pub fn leave(network: Network) -> io::Result<()> {
-    namespaces::leave(network).step("make namespaces")
+    namespaces::leave(network).step("make namespaces")?;
+    namespaces::hand_down(BUILDING).step("hand down its power over them")
 }
 
 /// Holds this process and all it starts to `confinement`. Answers the version of Landlock it is held by.

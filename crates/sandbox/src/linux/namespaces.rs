@@ -6,6 +6,8 @@ use nix::sched::{CloneFlags, unshare};
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, SendFlags, SocketType};
 
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
 use crate::Network;
 
 /// Enters a user namespace in which this user is who they are. Only a process without threads can.
@@ -29,6 +31,17 @@ pub(crate) fn leave(network: Network) -> io::Result<()> {
         Network::Off => own | CloneFlags::CLONE_NEWNET,
         Network::On => own,
     })?)
+}
+
+/// Lets the program that this thread starts next have these capabilities: one of a user other than root would
+/// lose them.
+pub(crate) fn hand_down(capabilities: CapabilitySet) -> io::Result<()> {
+    let sets = rustix::thread::capabilities(None)?;
+    rustix::thread::set_capabilities(None, CapabilitySets { inheritable: capabilities, ..sets })?;
+    for capability in capabilities.iter() {
+        rustix::thread::configure_capability_in_ambient_set(capability, true)?;
+    }
+    Ok(())
 }
 
 /// Brings up the loopback device of a new network: programs under test talk to themselves.

@@ -46,6 +46,7 @@ fn ctrl_c_stops_the_run_and_the_chat_goes_on() {
 fn a_chat_whose_data_folder_is_removed_ends_and_says_so() {
     let call = Step::call("run_command", serde_json::json!({"command": "rm -rf ../data"}));
     let bench = Bench::new(Script::of([call, Step::say("All is well.")]));
+    // In the sandbox no command reaches it.
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "bypass", "--sandbox", "off"]);
     glass.wait_for_prompt();
     glass.say("go");

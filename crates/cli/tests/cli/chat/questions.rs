@@ -43,6 +43,7 @@ session k
 Run `echo x >> log`
   echo x >> log
   in $DIR/work
+  $SANDBOX
 [s] and [a] allow: run_command(echo x >> log)
 [n] no  [y] yes, once  [s] yes, for this session
 [a] always  [e] edit
