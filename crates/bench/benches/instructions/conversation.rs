@@ -119,6 +119,7 @@ pub(crate) fn result(state: &State) -> Fact {
         took_ms: 1,
         structured: None,
         exit: None,
+        origin: None,
         plan: None,
         files: None,
     };

@@ -32,7 +32,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     let program = GuardedProgram {
         program: program.clone(),
         args: args.to_vec(),
-        directory: settings.place.workspace.clone(),
+        directory: settings.place.workspace,
         environment: Vec::new(),
         scrubbed: BTreeSet::new(),
         stop_grace: Duration::from_millis(200),
