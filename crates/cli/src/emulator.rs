@@ -114,11 +114,12 @@ impl Emulator {
 
     fn logical(&self) -> Vec<Vec<char>> {
         let mut lines = vec![Vec::new()];
-        for row in &self.rows {
+        for (index, row) in self.rows.iter().enumerate() {
             if let Some(line) = lines.last_mut() {
                 line.extend(&row.cells);
             }
-            if !row.wrapped {
+            // The last row may be one that was wrapped and whose second half was erased.
+            if !row.wrapped || index + 1 == self.rows.len() {
                 lines.push(Vec::new());
             }
         }

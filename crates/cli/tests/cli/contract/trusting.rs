@@ -114,6 +114,11 @@ fn servers(bench: &Bench) {
     fs::write(bench.workspace().join(".mcp.json"), block.to_string()).expect("written");
 }
 
+/// Waits until every server has been started and has ended: a run does not wait for one that is of no use.
+fn list_servers(bench: &Bench) {
+    let _ = bench.run(&["mcp", "list"]);
+}
+
 // proves X2: whoever agreed to a script agreed to what it did
 #[test]
 fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
@@ -126,12 +131,14 @@ fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
     assert!(start(&bench).stderr.contains(waits));
     assert_eq!(bench.run(&["mcp", "approve"]).code, 0);
     let agreed = start(&bench);
+    list_servers(&bench);
     assert!(!agreed.stderr.contains(waits) && bench.read("started").is_some(), "{}", agreed.stderr);
     script(&bench, "touch other\n");
     let changed = start(&bench);
     assert!(changed.stderr.contains(waits) && bench.read("other").is_none(), "{}", changed.stderr);
     assert_eq!(bench.run(&["mcp", "approve"]).code, 0);
     assert!(!start(&bench).stderr.contains(waits));
+    list_servers(&bench);
     assert!(bench.read("other").is_some());
 }
 
@@ -143,6 +150,7 @@ fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
     script(&bench, "touch started\n");
     servers(&bench);
     answered(&bench.run(&["run", "go"]));
+    list_servers(&bench);
     assert!(bench.read("started").is_some(), "a trusted project's servers start");
     script(&bench, "touch other\n");
     let changed = bench.run(&["run", "go"]);
