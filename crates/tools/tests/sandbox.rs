@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use windlass_sandbox::{SandboxMode, Support, Surroundings, Walls};
-use windlass_tools::guard::wait_for_survivors;
+use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, wait_for_survivors};
 use windlass_tools::{CallContext, Commands, GuardProgram, Offer, Registry, Sandbox, Workspace, builtins};
 use windlass_vocab::{CommandExit, Json, Outcome, OutcomeKind, SessionId, ToolSource};
 
@@ -51,6 +52,7 @@ trials! {
     a_read_only_sandbox_writes_to_its_own_folder_only,
     a_stopped_command_has_time_to_end_by_itself,
     temporary_folders_are_removed_and_those_of_killed_guards_too,
+    a_program_that_is_talked_to_is_held_too,
     bubblewrap_holds_as_well,
     landlock_alone_holds_what_it_can,
     what_is_in_tmp_is_seen_where_it_is_the_workspace,
@@ -504,6 +506,31 @@ fn temporary_folders_are_removed_and_those_of_killed_guards_too() {
     std::fs::create_dir_all(guards.join(format!("{session}.1.1.0.tmp/a"))).unwrap();
     wait_for_survivors(&guards, session, Duration::from_secs(5)).unwrap();
     assert_eq!(std::fs::read_dir(&guards).unwrap().count(), 0);
+}
+
+// proves X3, P3
+fn a_program_that_is_talked_to_is_held_too() {
+    let room = Room::new();
+    let script = "while read -r line; do echo \"heard $line\"; done; touch ../home/x; touch y; exit 3";
+    let program = GuardedProgram {
+        program: "sh".into(),
+        args: vec!["-c".into(), script.into()],
+        directory: room.workspace.clone(),
+        environment: Vec::new(),
+        scrubbed: std::collections::BTreeSet::new(),
+        stop_grace: Duration::from_millis(50),
+        confinement: room.sandbox.program_confinement(&guard(), windlass_sandbox::Network::Off),
+    };
+    assert!(program.confinement.is_some() || !support().is_any());
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let mut child = GuardedChild::start(&guard(), &program).await.unwrap();
+        child.input.write_all(b"one\ntwo\n").await.unwrap();
+        drop(child.input);
+        let mut said = String::new();
+        child.output.read_to_string(&mut said).await.unwrap();
+        assert_eq!((said.as_str(), child.life.ended().await), ("heard one\nheard two\n", ChildEnd::Exited(3)));
+    });
+    assert!(room.workspace.join("y").exists() && !room.home.join("x").exists());
 }
 
 // proves X3

@@ -1,6 +1,5 @@
 //! `windlass sandbox -- COMMAND`: what the sandbox does to a command, tried by hand.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,10 +13,13 @@ use super::streams::tell;
 use super::{CommandError, Done, job};
 use crate::args::SandboxArgs;
 use crate::exit::Exit;
+use crate::secrets;
 use crate::settings::Env;
 
 pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> Done {
-    let settings = job::gather(args.flags(data_dir), env)?.resolve()?;
+    let sources = job::gather(args.flags(data_dir), env)?;
+    let settings = sources.resolve()?;
+    let secrets = secrets::scrubber(&secrets::known(&sources.env, Some(&settings)));
     let guard = own_guard().ok_or_else(|| CommandError::new(Exit::Failed, "this program is not found again"))?;
     let network = if args.network { Network::On } else { Network::Off };
     let deny = permissions(&settings.permissions).deny;
@@ -34,7 +36,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         args: args.to_vec(),
         directory: settings.place.workspace,
         environment: Vec::new(),
-        scrubbed: BTreeSet::new(),
+        scrubbed: secrets.scrubbed_names(std::env::vars_os()),
         stop_grace: Duration::from_millis(200),
         confinement: sandbox.program_confinement(&guard, network),
     };

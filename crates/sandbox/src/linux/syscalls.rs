@@ -1,17 +1,20 @@
 //! Which system calls a command may not make: those that reach into the kernel or past the other walls, and
 //! that no build, test or script needs.
+//!
+//! Two filters: one goes by the number of a call alone and is written here, because a filter is walked for every
+//! number there is when it is loaded, and this one is a tenth as long as a generated one; the other looks at
+//! arguments.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use libc::c_long;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
 };
 
 use crate::{Confinement, Network, Walls};
-
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Refused whatever their arguments are.
 const REFUSED: &[c_long] = &[
@@ -19,6 +22,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_umount2,
     libc::SYS_pivot_root,
     libc::SYS_setns,
+    libc::SYS_unshare,
     libc::SYS_open_tree,
     libc::SYS_move_mount,
     libc::SYS_fsopen,
@@ -60,52 +64,59 @@ const REFUSED: &[c_long] = &[
 /// looked at.
 const UNKNOWN: &[c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
 
-/// Namespaces of any kind.
-const NAMESPACES: [i32; 7] = [
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWNET,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWCGROUP,
-];
-
-/// On x86-64 most calls have a second number with this bit, for programs with short pointers.
-const SHORT_POINTERS: i64 = 0x4000_0000;
+/// On x86-64 most calls have a second number above this, for programs with short pointers: nobody has those.
+const SHORT_POINTERS: u32 = 0x4000_0000;
 
 /// Restricts this thread and what it starts.
 pub(crate) fn restrict(confinement: &Confinement) -> io::Result<()> {
-    for (rules, errno) in [(refused(confinement)?, libc::EPERM), (unknown(), libc::ENOSYS)] {
-        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
-        let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or_default());
-        let filter = SeccompFilter::new(both_numbers(rules), SeccompAction::Allow, action, arch);
-        let program: BpfProgram = filter.and_then(BpfProgram::try_from).map_err(io::Error::other)?;
-        seccompiler::apply_filter(&program).map_err(io::Error::other)?;
+    seccompiler::apply_filter(&by_number()).map_err(io::Error::other)?;
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+    let action = SeccompAction::Errno(errno(libc::EPERM));
+    let filter = SeccompFilter::new(by_arguments(confinement)?, SeccompAction::Allow, action, arch);
+    let program: BpfProgram = filter.and_then(BpfProgram::try_from).map_err(io::Error::other)?;
+    seccompiler::apply_filter(&program).map_err(io::Error::other)
+}
+
+fn errno(number: i32) -> u32 {
+    number.unsigned_abs()
+}
+
+/// The filter that goes by numbers. (The other one ends programs of another architecture.)
+fn by_number() -> BpfProgram {
+    let instruction = |code: u32, jt: usize, k: u32| sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt: u8::try_from(jt).unwrap_or_default(),
+        jf: 0,
+        k,
+    };
+    let (load, equal, above) =
+        (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, libc::BPF_JMP | libc::BPF_JEQ, libc::BPF_JMP | libc::BPF_JGE);
+    let answer = |value: u32| instruction(libc::BPF_RET, 0, value);
+    // Each jump leads to one of the last two lines.
+    let count = UNKNOWN.len() + REFUSED.len() + 1;
+    let to_refused = |at: usize| count - at;
+    let to_unknown = |at: usize| count - at + 1;
+    let mut program = vec![instruction(load, 0, 0), instruction(above, to_unknown(0), SHORT_POINTERS)];
+    for (at, call) in (1..).zip(UNKNOWN.iter().chain(REFUSED)) {
+        let jump = if at <= UNKNOWN.len() { to_unknown(at) } else { to_refused(at) };
+        program.push(instruction(equal, jump, u32::try_from(*call).unwrap_or(u32::MAX)));
     }
-    Ok(())
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
+    program.push(answer(libc::SECCOMP_RET_ERRNO | errno(libc::EPERM)));
+    program.push(answer(libc::SECCOMP_RET_ERRNO | errno(libc::ENOSYS)));
+    program
 }
 
-fn unknown() -> Rules {
-    UNKNOWN.iter().map(|call| (*call, Vec::new())).collect()
-}
-
-fn both_numbers(rules: Rules) -> Rules {
-    let second = if cfg!(target_arch = "x86_64") { rules.clone() } else { Rules::new() };
-    second.into_iter().map(|(call, rules)| (call | SHORT_POINTERS, rules)).chain(rules).collect()
-}
-
-fn refused(confinement: &Confinement) -> io::Result<Rules> {
-    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+/// The rules that look at arguments.
+fn by_arguments(confinement: &Confinement) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut refuse = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
         rules.entry(call).or_default().push(rule(conditions)?);
         Ok(())
     };
-    for flag in NAMESPACES {
-        let flag = u64::from(flag.cast_unsigned());
-        refuse(libc::SYS_unshare, &[(0, SeccompCmpOp::MaskedEq(flag), flag)])?;
-        refuse(libc::SYS_clone, &[(0, SeccompCmpOp::MaskedEq(flag), flag)])?;
-    }
+    // Without a user namespace nobody here may make any other.
+    let user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
+    refuse(libc::SYS_clone, &[(0, SeccompCmpOp::MaskedEq(user), user)])?;
     // Typing into somebody's terminal.
     for request in [libc::TIOCSTI, libc::TIOCLINUX] {
         refuse(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request & 0xffff_ffff)])?;

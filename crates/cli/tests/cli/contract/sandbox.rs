@@ -158,3 +158,27 @@ fn an_untrusted_project_does_not_open_the_sandbox() {
     let ran = bench.run(&["run", "go"]);
     assert!(ran.code == 2 && ran.stderr.contains("windlass.toml:2:8"), "{}", ran.stderr);
 }
+
+// proves X3, X2: a project's server that was agreed to in the sandbox alone, and one whose entry asks for it
+#[test]
+fn a_tool_server_runs_in_the_sandbox_where_it_was_agreed_to_so() {
+    for (entry, consent, held) in [
+        (json!({}), &["mcp", "approve"][..], false),
+        (json!({}), &["mcp", "approve", "--sandbox"], true),
+        (json!({"sandbox": "workspace"}), &["mcp", "approve"], true),
+    ] {
+        let (bench, outside) = (Bench::new(Script::of([])), Outside::new());
+        if !holds(&bench) {
+            return;
+        }
+        let mut server = json!({"command": "sh", "args": ["-c", format!("echo x > ran; touch {}", outside.path())]});
+        server.as_object_mut().expect("an object").extend(entry.as_object().expect("an object").clone());
+        let block = json!({"mcpServers": {"hub": server}}).to_string();
+        std::fs::write(bench.workspace().join(".mcp.json"), block).expect("written");
+        assert_eq!(bench.run(consent).code, 0);
+        // It is no server, so this fails; what it did before is seen.
+        assert_eq!(bench.run(&["mcp", "test", "hub"]).code, 1);
+        assert_eq!(bench.read("ran").as_deref(), Some("x\n"));
+        assert_eq!(outside.is_written(), !held, "{consent:?} {server}");
+    }
+}
