@@ -1,6 +1,7 @@
 //! The same walls made by bubblewrap, for machines where only a program with a profile of its own may make
 //! namespaces.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -23,13 +24,14 @@ pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<Os
     let program = [program.to_owned()];
     confinement.readable.iter().chain(&program).for_each(|path| arguments.onto("--ro-bind-try", path, path));
     confinement.writable.iter().for_each(|path| arguments.onto("--bind", path, path));
-    for path in &confinement.protected {
-        let root = confinement.writable.iter().find(|folder| path.starts_with(folder));
-        let parents = path.ancestors().skip(1).take_while(|parent| Some(*parent) != root.map(AsRef::as_ref));
-        let parents: Vec<&Path> = if root.is_some() { parents.collect() } else { Vec::new() };
-        parents.iter().rev().for_each(|parent| arguments.onto("--bind", parent, parent));
-        arguments.onto("--ro-bind-try", path, path);
+    // All folders first: one that is bound again covers what was bound in it before.
+    let mut pinned = BTreeSet::new();
+    for folder in confinement.protected.iter().flat_map(|path| confinement.folders_above(path)) {
+        if pinned.insert(folder) {
+            arguments.onto("--bind", folder, folder);
+        }
     }
+    confinement.protected.iter().for_each(|path| arguments.onto("--ro-bind-try", path, path));
     for path in &confinement.unreadable {
         if path.is_dir() {
             arguments.at("--tmpfs", path);
@@ -56,5 +58,32 @@ impl Arguments {
 
     fn onto(&mut self, option: &str, source: &Path, target: &Path) {
         self.0.extend([OsString::from(option), source.into(), target.into()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    // proves X3
+    #[test]
+    fn what_is_protected_is_bound_after_every_folder_it_is_in() {
+        let protected: Vec<PathBuf> =
+            ["/w/.git/config", "/w/.git/hooks", "/w/a/.git/hooks", "/w/.envrc"].map(PathBuf::from).into();
+        let writable = vec![PathBuf::from("/w")];
+        let held = Confinement { writable, protected: protected.clone(), ..Confinement::default() };
+        let arguments = bubblewrap_arguments(&held, Path::new("/bin/x"));
+        let option_of = |path: &Path| {
+            let last = arguments.iter().rposition(|argument| argument == path.as_os_str());
+            last.and_then(|at| arguments.get(at - 2)).cloned()
+        };
+        for path in &protected {
+            assert_eq!(option_of(path).as_deref(), Some("--ro-bind-try".as_ref()), "{}", path.display());
+        }
+        let first_protected = arguments.iter().position(|argument| argument == protected[0].as_os_str());
+        let last_folder = arguments.iter().rposition(|argument| argument == "/w/a/.git");
+        assert!(last_folder < first_protected && last_folder.is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! What a command is held to, as plain data: it travels to the guard process with the request.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -75,4 +75,15 @@ pub struct Confinement {
     pub temp: PathBuf,
     /// Whether it may talk to other machines.
     pub network: Network,
+}
+
+impl Confinement {
+    /// The folders between the one that may be written and `path`, the outermost first. They must stay where they are,
+    /// or `path` goes with them.
+    pub(crate) fn folders_above<'p>(&self, path: &'p Path) -> Vec<&'p Path> {
+        let Some(root) = self.writable.iter().find(|folder| path.starts_with(folder)) else { return Vec::new() };
+        let mut folders: Vec<&Path> = path.ancestors().skip(1).take_while(|parent| parent != root).collect();
+        folders.reverse();
+        folders
+    }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Linked {
     pub(crate) writable: Vec<PathBuf>,
     /// What it must not.
     pub(crate) protected: Vec<PathBuf>,
+    /// The same, where it is not there yet.
+    pub(crate) absent: Vec<PathBuf>,
 }
 
 /// What `workspace` is linked to. The repository must know of the link: a file alone leads nowhere.
@@ -56,10 +58,11 @@ pub(crate) fn linked(workspace: &Path) -> Option<Linked> {
     if !known || own.parent()? != common.join("worktrees") {
         return None;
     }
-    let protected = LEADING.iter().map(|name| own.join(name)).filter(|path| path.exists()).collect();
+    let leading = LEADING.iter().map(|name| own.join(name));
+    let (protected, absent) = leading.partition(|path| path.symlink_metadata().is_ok());
     let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
     let writable = shared.into_iter().chain([own]).filter(|path| path.is_dir()).collect();
-    Some(Linked { writable, protected })
+    Some(Linked { writable, protected, absent })
 }
 
 #[cfg(test)]

@@ -87,11 +87,11 @@ pub(crate) fn look(workspace: &Path, choose: &dyn Fn(&Path) -> bool) -> Found {
     let mut found = Found::default();
     let mut folders = VecDeque::from([workspace.to_owned()]);
     let mut seen = 0;
-    while let Some(folder) = folders.pop_front() {
+    'folders: while let Some(folder) = folders.pop_front() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             seen += 1;
             if seen > LOOKED_AT {
-                break;
+                break 'folders;
             }
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();

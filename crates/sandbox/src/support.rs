@@ -29,6 +29,7 @@ impl Support {
         }
         if self.walls == Walls::Landlock {
             gaps.push("what is protected in the workspace (.git/hooks, windlass.toml) can be changed by a command");
+            gaps.push("what a rule denies in the workspace can be read and changed by a command");
             gaps.push("the mode, owner and times of the person's files anywhere can be changed");
             gaps.push("other processes are seen, though not read");
             gaps.push("sockets that are files (docker.sock, an ssh agent) can be reached");

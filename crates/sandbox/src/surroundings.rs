@@ -52,11 +52,13 @@ impl Surroundings {
             SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
+                let mut absent = found.absent;
                 if let Some(linked) = git::linked(&self.workspace) {
                     writable.extend(linked.writable);
                     protected.extend(linked.protected);
+                    absent.extend(linked.absent);
                 }
-                (writable, protected, found.absent)
+                (writable, protected, absent)
             }
         };
         let (hidden, fixed): (Vec<_>, Vec<_>) =
@@ -99,7 +101,10 @@ impl Surroundings {
         let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
         let readable: Vec<PathBuf> = self.readable.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let mut secrets: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
-        secrets.retain(|path| !readable.iter().any(|open| path.starts_with(open)));
+        // The workspace may lie in a folder that is not for reading.
+        let is_open =
+            |path: &PathBuf| self.workspace.starts_with(path) || readable.iter().any(|open| path.starts_with(open));
+        secrets.retain(|path| !is_open(path));
         secrets.sort();
         secrets.dedup();
         secrets

@@ -67,10 +67,15 @@ impl Workspace {
         if rules.is_empty() {
             return None;
         }
-        let held = self.held_by(path).unwrap_or_default();
-        let mut names = self.names(path);
-        names.extend(held.iter().map(|below| format!("{path}/{below}")));
-        rules.denying(&self.files(&names, WRITE, Extent::Itself)).map(ToString::to_string)
+        let named = self.names(path);
+        // A folder of too many names is taken to hold whatever a rule could mean in it.
+        let (held, extent) = match self.held_by(path) {
+            Some(held) => (held, Extent::Itself),
+            None => (Vec::new(), Extent::WithAllBelow),
+        };
+        let below = held.iter().flat_map(|below| named.iter().map(move |name| format!("{name}/{below}")));
+        let names: Vec<String> = named.iter().cloned().chain(below).collect();
+        rules.denying(&self.files(&names, WRITE, extent)).map(ToString::to_string)
     }
 
     /// A path by its names: as it is written, and where it leads.

@@ -200,8 +200,8 @@ fn touches_network(rule: &Rule, spec: &ToolSpec, subject: &Subject) -> Option<bo
         (Reach::Network | Reach::Outside | Reach::Unheld, Network::CallsOf(calls)) => {
             Some(touches(calls, spec, subject))
         }
-        (Reach::Network, Network::Everything) => Some(true),
-        (Reach::Outside | Reach::Unheld, Network::Everything) | (_, Network::Address(_)) => None,
+        (Reach::Network | Reach::Outside | Reach::Unheld, Network::Everything) => Some(true),
+        (Reach::Network | Reach::Outside | Reach::Unheld, Network::Address(_)) => None,
     }
 }
 

@@ -6,9 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_sandbox::{Closed, Confinement, Network, SandboxMode, Support, Surroundings, told};
 
-use crate::access::{Access, FileAccess};
-use crate::path_pattern::Extent;
-use crate::{GuardProgram, Rule, guard};
+use crate::{Access, GuardProgram, Permissions, guard};
 
 /// How far a command reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,16 +26,17 @@ pub(crate) enum Reach {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     surroundings: Arc<Surroundings>,
-    /// Rules that forbid: what they close to file tools is closed to commands.
-    deny: Arc<[Rule]>,
+    /// What is forbidden to file tools and protected from them is closed to commands.
+    permissions: Arc<Permissions>,
     support: Arc<OnceLock<Support>>,
 }
 
 impl Sandbox {
-    /// A sandbox in these surroundings, in which what these rules forbid about files is forbidden too.
+    /// A sandbox in these surroundings, in which what these permissions forbid about files is forbidden too, and what
+    /// they protect can't be written.
     #[must_use]
-    pub fn new(surroundings: Surroundings, deny: Vec<Rule>) -> Self {
-        Self { surroundings: Arc::new(surroundings), deny: deny.into(), support: Arc::default() }
+    pub fn new(surroundings: Surroundings, permissions: Arc<Permissions>) -> Self {
+        Self { surroundings: Arc::new(surroundings), permissions, support: Arc::default() }
     }
 
     /// The same on a machine that can enforce this, which is not asked then.
@@ -83,7 +82,9 @@ impl Sandbox {
             Network::Off => Reach::Inside,
             Network::On => Reach::Network,
         };
-        self.confinement(guard, reach, guard::fresh_temp())
+        let confinement = self.confinement(guard, reach, guard::fresh_temp())?;
+        // It may run for days, in which others make such files too.
+        Some(Confinement { absent: Vec::new(), ..confinement })
     }
 
     /// What a person who is asked is told of it.
@@ -100,14 +101,19 @@ impl Sandbox {
         let root = &self.surroundings.workspace;
         let Some(path) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return Closed::No };
         let roots = [root.clone()];
-        let forbids = |access| {
-            let access = FileAccess::new(access, path, Extent::Itself);
-            self.deny.iter().any(|rule| rule.forbids(&access, &roots))
-        };
-        match (forbids(Access::Read), forbids(Access::Write)) {
+        let forbids = |access| self.permissions.denying_access(access, path, &roots).is_some();
+        // Of git's own folder only a part is closed (`windlass_sandbox`): commits are written there.
+        let is_protected =
+            || !path.split('/').any(is_version_control) && self.permissions.protected.protecting(path).is_some();
+        match (forbids(Access::Read), forbids(Access::Write) || is_protected()) {
             (true, _) => Closed::ToReading,
             (false, true) => Closed::ToWriting,
             (false, false) => Closed::No,
         }
     }
+}
+
+/// A folder that version control keeps its own files in.
+fn is_version_control(name: &str) -> bool {
+    [".git", ".hg", ".svn"].contains(&name)
 }

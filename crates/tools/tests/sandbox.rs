@@ -19,7 +19,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use windlass_sandbox::{SandboxMode, Support, Surroundings, Walls};
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, wait_for_survivors};
-use windlass_tools::{CallContext, Commands, GuardProgram, Offer, Registry, Sandbox, Workspace, builtins};
+use windlass_tools::{CallContext, Commands, GuardProgram, Offer, Permissions, Registry, Sandbox, Workspace, builtins};
 use windlass_vocab::{CommandExit, Json, Outcome, OutcomeKind, SessionId, ToolSource};
 
 fn main() -> ExitCode {
@@ -107,7 +107,8 @@ impl Room {
             ..Surroundings::default()
         };
         change(&mut surroundings);
-        Self { _folder: folder, workspace, home, sandbox: Sandbox::new(surroundings, deny) }
+        let permissions = Arc::new(Permissions { deny, ..Permissions::default() });
+        Self { _folder: folder, workspace, home, sandbox: Sandbox::new(surroundings, permissions) }
     }
 
     /// The same, held by these walls.

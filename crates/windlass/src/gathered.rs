@@ -191,7 +191,7 @@ impl Gathered {
             commands.sandbox = self.sandbox.take().map(|mut surroundings| {
                 surroundings.workspace = workspace.root().to_owned();
                 surroundings.unreadable.extend(unreadable);
-                Sandbox::new(surroundings, permissions.deny.clone())
+                Sandbox::new(surroundings, Arc::new(permissions.clone()))
             });
             let private = std::mem::take(&mut self.fetch_private);
             let fetch = fetch_url(Fetching { private, permissions: permissions.clone(), secrets: secrets.clone() });

@@ -24,7 +24,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     std::fs::create_dir(&workspace)?;
     let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };
     let surroundings = Surroundings { workspace: workspace.canonicalize()?, ..Surroundings::default() };
-    let sandbox = Sandbox::new(surroundings, Vec::new());
+    let sandbox = Sandbox::new(surroundings, Arc::default());
     let means = sandbox.support(&guard).means();
     let commands = Commands::new(Some(guard), room.path().join("guards"));
     let plain = tool(&workspace, commands.clone())?;

@@ -1,6 +1,7 @@
 //! `windlass sandbox -- COMMAND`: what the sandbox does to a command, tried by hand.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::own_guard;
@@ -22,8 +23,8 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     let secrets = secrets::scrubber(&secrets::known(&sources.env, Some(&settings)));
     let guard = own_guard().ok_or_else(|| CommandError::new(Exit::Failed, "this program is not found again"))?;
     let network = if args.network { Network::On } else { Network::Off };
-    let deny = permissions(&settings.permissions).deny;
-    let sandbox = Sandbox::new(settings.sandbox.surroundings(&settings.place), deny);
+    let permissions = Arc::new(permissions(&settings.permissions));
+    let sandbox = Sandbox::new(settings.sandbox.surroundings(&settings.place), permissions);
     let support = sandbox.support(&guard);
     if sandbox.mode() != SandboxMode::Off {
         for gap in support.gaps() {

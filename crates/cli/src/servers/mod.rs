@@ -18,6 +18,7 @@ use windlass::vocab::Attendance;
 
 pub(crate) use self::consent::{Agreements, ConsentAnswer, described};
 pub(crate) use self::kept::Kept;
+use crate::commands::agent::permissions;
 use crate::secrets::{self, Secret};
 use crate::settings::{Consent, Env, Server, Settings};
 
@@ -121,8 +122,7 @@ impl Attached {
 fn sandbox(settings: &Settings) -> Sandbox {
     let surroundings = settings.sandbox.surroundings(&settings.place);
     let mode = surroundings.mode.max(SandboxMode::Workspace);
-    let deny = settings.permissions.deny.iter().map(|rule| rule.value.clone()).collect();
-    Sandbox::new(Surroundings { mode, ..surroundings }, deny)
+    Sandbox::new(Surroundings { mode, ..surroundings }, Arc::new(permissions(&settings.permissions)))
 }
 
 /// Where everything about servers is kept.

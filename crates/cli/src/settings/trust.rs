@@ -112,7 +112,7 @@ impl Sources {
     /// Takes down that folders the person trusts have no settings yet, so that such as come later are a change. Where it
     /// can't be taken down they are looked at when they come.
     pub(crate) fn note_empty(&self) {
-        let kept = self.kept_trust().unwrap_or_default();
+        let Some(kept) = self.kept_trust() else { return };
         for folder in self.empty.iter().filter(|folder| !kept.0.contains_key(*folder)) {
             let _ = self.note(folder.clone(), Contents::new());
         }
@@ -120,7 +120,8 @@ impl Sources {
 
     fn note(&self, folder: PathBuf, contents: Contents) -> io::Result<()> {
         let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
-        let mut kept = Kept::read(&place).unwrap_or_default();
+        // One that can't be read is not written over: the folders in it would be trusted anew, unseen.
+        let mut kept = Kept::read(&place).ok_or(io::ErrorKind::InvalidData)?;
         kept.0.entry(folder).or_default().extend(contents);
         DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
         write_whole(&place.join(FILE), &serde_json::to_vec_pretty(&kept)?, Readers::Owner)

@@ -183,9 +183,7 @@ fn is_plain(path: &Path) -> bool {
 }
 
 fn pin_parents(path: &Path, confinement: &Confinement, pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
-    let Some(root) = confinement.writable.iter().find(|folder| path.starts_with(folder)) else { return Ok(()) };
-    let between: Vec<&Path> = path.ancestors().skip(1).take_while(|parent| parent != root).collect();
-    for folder in between.into_iter().rev() {
+    for folder in confinement.folders_above(path) {
         if pinned.insert(folder.to_owned()) {
             mount_bind_recursive(folder, folder).step_at("hold", folder)?;
         }

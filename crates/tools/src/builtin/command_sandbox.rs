@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_sandbox::{Confinement, Lack, SandboxMode};
+use windlass_sandbox::{Confinement, Lack, Network, SandboxMode};
 
 use super::Commands;
 use crate::sandbox::Reach;
@@ -77,26 +77,26 @@ impl Commands {
 
 /// What the model is told after a command in the sandbox, on a line of its own each: what was taken away, and
 /// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
-pub(super) fn hint(removed: &[PathBuf], failure: Option<&str>) -> String {
+pub(super) fn hint(removed: &[PathBuf], network: Network, failure: Option<&str>) -> String {
     let mut hints = String::new();
     for path in removed {
         let _ = write!(
             hints,
-            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. A file tool can, \
-             where the person agrees.]",
+            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. It lies beside its \
+             place with `.removed` behind its name. A file tool can make it, where the person agrees.]",
             path.display()
         );
     }
-    hints.push_str(match failure.and_then(windlass_sandbox::lacked) {
-        Some(Lack::Network) => {
+    hints.push_str(match (failure.and_then(windlass_sandbox::lacked), network) {
+        (Some(Lack::Network), Network::Off) => {
             "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": true: \
              the person is asked.]"
         }
-        Some(Lack::Writing) => {
+        (Some(Lack::Writing), _) => {
             "\n[The sandbox lets commands write only in the workspace and /tmp, and not what is protected. If this \
              needs more, call run_command again with \"sandbox\": \"off\": the person is asked.]"
         }
-        None => "",
+        (Some(Lack::Network), Network::On) | (None, _) => "",
     });
     hints
 }

@@ -18,6 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
+use windlass_sandbox::Network;
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
 
 use super::command_output::CommandOutput;
@@ -248,8 +249,8 @@ struct Running {
     _guard: tokio::process::Child,
     request: Option<String>,
     group: Option<i32>,
-    /// In the sandbox: what it had made and was taken away again.
-    held: Option<Vec<PathBuf>>,
+    /// In the sandbox: whether it has the network, and what it had made and was taken away again.
+    held: Option<(Network, Vec<PathBuf>)>,
 }
 
 impl Running {
@@ -262,11 +263,11 @@ impl Running {
             );
         };
         let request_line = serde_json::to_string(request).map_err(|error| error.to_string())? + "\n";
-        let held = request.confinement.is_some();
+        let held = request.confinement.as_ref().map(|confinement| (confinement.network, Vec::new()));
         let started = std::fs::create_dir_all(&commands.lock_dir)
             .and_then(|()| request.lock.as_ref().map(std::fs::File::create).transpose())
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
-        started.map(|running| Self { held: held.then(Vec::new), ..running }).map_err(|error| {
+        started.map(|running| Self { held, ..running }).map_err(|error| {
             // If it can't be removed either, the next resume clears it away.
             let _ = request.lock.as_ref().map(std::fs::remove_file);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
@@ -365,7 +366,7 @@ impl Running {
                 None
             }
             Some(Ok(Report::Held { removed, .. })) => {
-                self.held = Some(removed);
+                self.held = self.held.take().map(|(network, _)| (network, removed));
                 None
             }
             Some(Ok(report)) => Some(End::Reported(report)),
@@ -416,7 +417,7 @@ impl Running {
         let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
         let hint = self
             .held
-            .map(|removed| command_sandbox::hint(&removed, failed.then_some(output.as_str())))
+            .map(|(network, removed)| command_sandbox::hint(&removed, network, failed.then_some(output.as_str())))
             .unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }

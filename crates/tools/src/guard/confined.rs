@@ -92,18 +92,35 @@ impl Replies {
     }
 }
 
-/// Takes away what the command may not leave behind, and its temporary folder. Answers what was protected and
-/// new. Nothing of the command runs any more, and the folders these paths are in were there before it.
-pub(super) fn clear_away(confinement: &Confinement) -> Vec<PathBuf> {
-    let _ = remove(&confinement.temp);
-    confinement.absent.iter().filter(|path| remove(path).is_ok()).cloned().collect()
+/// Removes the temporary folder of a command.
+pub(super) fn remove_temp(confinement: &Confinement) {
+    // It is in the place for what may be lost.
+    let _ = std::fs::remove_dir_all(&confinement.temp);
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata()?.is_dir() {
-        true => std::fs::remove_dir_all(path),
-        false => std::fs::remove_file(path),
+/// Takes away what the command may not leave behind, and its temporary folder. Answers what was protected and
+/// new. Nothing of the command runs any more.
+pub(super) fn clear_away(confinement: &Confinement) -> Vec<PathBuf> {
+    remove_temp(confinement);
+    confinement.absent.iter().filter(|path| set_aside(confinement, path).is_ok()).cloned().collect()
+}
+
+/// Gives what is at `path` a name that means nothing to anybody. It is not removed: somebody else may have made it
+/// meanwhile. A way that leads through a link is not followed: the link may be the command's, and lead anywhere.
+fn set_aside(confinement: &Confinement, path: &Path) -> io::Result<()> {
+    path.symlink_metadata()?;
+    let root = confinement.writable.iter().find(|folder| path.starts_with(folder)).ok_or(io::ErrorKind::NotFound)?;
+    let mut above = path.ancestors().skip(1).take_while(|parent| parent != root);
+    if !above.all(|parent| parent.symlink_metadata().is_ok_and(|found| found.is_dir())) {
+        return Err(io::ErrorKind::NotADirectory.into());
     }
+    let named = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if number == 1 { ".removed".to_owned() } else { format!(".removed-{number}") });
+        PathBuf::from(name)
+    };
+    let free = (1..).map(named).find(|name| name.symlink_metadata().is_err());
+    std::fs::rename(path, free.ok_or(io::ErrorKind::AlreadyExists)?)
 }
 
 #[cfg(target_os = "linux")]

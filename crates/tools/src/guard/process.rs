@@ -69,7 +69,7 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
             settle(&request, replies, report, lifeline)
         }
         Err(error) => {
-            request.confinement.as_ref().map(confined::clear_away);
+            request.confinement.as_ref().map(confined::remove_temp);
             Report::Failed(error.to_string())
         }
     };

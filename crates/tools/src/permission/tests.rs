@@ -101,7 +101,12 @@ fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_as
         assert_eq!(judge(mode, &[], &[command], &[], Reach::Outside), "deny", "{mode:?}");
     }
     assert_eq!(judge(Mode::Bypass, &[], &[], &[], Reach::Network), "allow");
-    assert_eq!(judge(Mode::Bypass, &[], &[network], &[], Reach::Unheld), "deny");
+    for denied in [network, "network"] {
+        for reach in [Reach::Network, Reach::Outside, Reach::Unheld] {
+            assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], reach), "deny", "{denied} {reach:?}");
+        }
+        assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], Reach::Inside), "allow", "{denied}");
+    }
     let subject = Subject::command("cargo build").reaching(Reach::Network);
     assert_eq!(
         allowing_rule(&spec("local.run_command", EffectClass::Once), &subject),
