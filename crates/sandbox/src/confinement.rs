@@ -65,7 +65,7 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// What is in them and may not be changed nevertheless.
     pub protected: Vec<PathBuf>,
-    /// What is not there, and is taken away if the command has made it.
+    /// What is not there, and is set aside if the command has made it.
     pub absent: Vec<PathBuf>,
     /// What it may not read.
     pub unreadable: Vec<PathBuf>,

@@ -2,7 +2,7 @@
 //! workspace.
 //!
 //! A repository's own folder stays writable, for `git commit` must work in it; what git runs or reads its
-//! settings from does not. What is not there yet can't be covered, so it is taken away again after the
+//! settings from does not. What is not there yet can't be covered, so it is set aside after the
 //! command ([`crate::Confinement::absent`]), at the top of the workspace. Deeper down only what is there is
 //! protected, as far as the first [`LOOKED_AT`] entries go.
 

@@ -13,7 +13,7 @@
 //!    reports how the shell ended, removes the lock file and exits.
 //!
 //! A command in the sandbox (X3) is started by the sandbox's first process instead, which the guard starts and
-//! which tells it how the command ended; the guard stays outside, and takes away what may not be left.
+//! which tells it how the command ended; the guard stays outside, and sets aside what may not be left.
 //!
 //! A program that belongs to no call, and is talked to ([`GuardedChild`]), has no lock file, and reads
 //! a pipe that came with the request.

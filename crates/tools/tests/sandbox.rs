@@ -225,13 +225,17 @@ fn what_is_protected_is_not_changed_moved_away_or_made() {
     }
     for path in [".envrc", ".mcp.json", ".git/commondir", ".vscode/tasks.json", ".github/workflows/x.yml"] {
         let text = said(&room, &format!("mkdir -p $(dirname {path}) && echo evil > {path}"));
-        assert!(text.contains("was taken away again"), "{path}: {text}");
+        assert!(text.contains("[Set aside as "), "{path}: {text}");
         assert!(!room.workspace.join(path).exists(), "{path}");
     }
     assert!(room.workspace.join(".github").is_dir());
-    // A link in the way leads nowhere.
+    // A link in the way leads nowhere: not what it leads to is set aside, but the link.
+    std::fs::remove_dir_all(room.workspace.join(".github")).unwrap();
+    std::fs::create_dir(room.home.join("workflows")).unwrap();
+    let text = said(&room, &format!("ln -s {} .github", room.home.display()));
+    assert!(text.contains(".github.set-aside") && room.home.join("workflows").is_dir(), "{text}");
     let text = said(&room, &format!("ln -s {} .vscode && echo done", room.home.display()));
-    assert!(text.contains("taken away") && room.home.is_dir(), "{text}");
+    assert!(text.contains("[Set aside as ") && room.home.is_dir(), "{text}");
 }
 
 // proves X3
@@ -544,11 +548,15 @@ fn bubblewrap_holds_as_well() {
     let room = Room::new().behind(Walls::Bubblewrap(bubblewrap));
     room.file("windlass.toml", "as it was");
     room.file("a/.envrc", "as it was");
+    room.file(".git/config", "as it was");
+    room.file(".git/hooks/pre-commit.sample", "as it was");
     std::fs::write(room.data().join("journal"), "a-secret").unwrap();
     assert_eq!(room.run("echo x > a/b; cat a/b; echo $PPID; exit 3").text, "x\n1\n[exit code 3]");
     assert_eq!(room.run("kill -9 $$").exit, Some(CommandExit::Signal(9)));
     for line in [
         "echo x > windlass.toml",
+        "echo x > .git/config",
+        "echo x > .git/hooks/pre-commit",
         "mv a b",
         "echo x > ../home/y",
         "cat ../data/journal",
@@ -562,7 +570,7 @@ fn bubblewrap_holds_as_well() {
             outcome.text
         );
     }
-    assert!(said(&room, "echo x > .envrc").contains("taken away again"));
+    assert!(said(&room, "echo x > .envrc").contains("[Set aside as "));
 }
 
 // proves X3

@@ -42,9 +42,12 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         confinement: sandbox.program_confinement(&guard, network),
     };
     let end = run_here(&guard, &program);
-    let (end, removed) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
-    for path in removed {
-        tell(&format!("windlass: {} was taken away again: it is protected", path.display()));
+    let (end, set_aside) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
+    for path in set_aside {
+        tell(&format!(
+            "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
+            path.display()
+        ));
     }
     match end {
         ChildEnd::Exited(code) => Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX))),

@@ -75,15 +75,15 @@ impl Commands {
     }
 }
 
-/// What the model is told after a command in the sandbox, on a line of its own each: what was taken away, and
+/// What the model is told after a command in the sandbox, on a line of its own each: what was set aside, and
 /// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
-pub(super) fn hint(removed: &[PathBuf], network: Network, failure: Option<&str>) -> String {
+pub(super) fn hint(set_aside: &[PathBuf], network: Network, failure: Option<&str>) -> String {
     let mut hints = String::new();
-    for path in removed {
+    for path in set_aside {
         let _ = write!(
             hints,
-            "\n[{} was taken away again: it is protected, and a command in the sandbox can't make it. It lies beside its \
-             place with `.removed` behind its name. A file tool can make it, where the person agrees.]",
+            "\n[Set aside as {}: what has that name without its ending is protected, and a command in the sandbox can't \
+             make it. A file tool can, where the person agrees.]",
             path.display()
         );
     }

@@ -249,7 +249,7 @@ struct Running {
     _guard: tokio::process::Child,
     request: Option<String>,
     group: Option<i32>,
-    /// In the sandbox: whether it has the network, and what it had made and was taken away again.
+    /// In the sandbox: whether it has the network, and what it had made and was set aside.
     held: Option<(Network, Vec<PathBuf>)>,
 }
 
@@ -365,8 +365,8 @@ impl Running {
                 self.group = Some(group);
                 None
             }
-            Some(Ok(Report::Held { removed, .. })) => {
-                self.held = self.held.take().map(|(network, _)| (network, removed));
+            Some(Ok(Report::Held { set_aside, .. })) => {
+                self.held = self.held.take().map(|(network, _)| (network, set_aside));
                 None
             }
             Some(Ok(report)) => Some(End::Reported(report)),
@@ -417,7 +417,7 @@ impl Running {
         let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
         let hint = self
             .held
-            .map(|(network, removed)| command_sandbox::hint(&removed, network, failed.then_some(output.as_str())))
+            .map(|(network, set_aside)| command_sandbox::hint(&set_aside, network, failed.then_some(output.as_str())))
             .unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }

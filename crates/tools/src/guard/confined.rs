@@ -98,29 +98,26 @@ pub(super) fn remove_temp(confinement: &Confinement) {
     let _ = std::fs::remove_dir_all(&confinement.temp);
 }
 
-/// Takes away what the command may not leave behind, and its temporary folder. Answers what was protected and
-/// new. Nothing of the command runs any more.
+/// Removes the command's temporary folder and sets aside what is protected and new, under names that mean
+/// nothing to anybody. Not removed: a person may have made it meanwhile. Answers the new names. Nothing of the
+/// command runs any more.
 pub(super) fn clear_away(confinement: &Confinement) -> Vec<PathBuf> {
     remove_temp(confinement);
-    confinement.absent.iter().filter(|path| set_aside(confinement, path).is_ok()).cloned().collect()
+    confinement.absent.iter().filter_map(|path| set_aside(path)).collect()
 }
 
-/// Gives what is at `path` a name that means nothing to anybody. It is not removed: somebody else may have made it
-/// meanwhile. A way that leads through a link is not followed: the link may be the command's, and lead anywhere.
-fn set_aside(confinement: &Confinement, path: &Path) -> io::Result<()> {
-    path.symlink_metadata()?;
-    let root = confinement.writable.iter().find(|folder| path.starts_with(folder)).ok_or(io::ErrorKind::NotFound)?;
-    let mut above = path.ancestors().skip(1).take_while(|parent| parent != root);
-    if !above.all(|parent| parent.symlink_metadata().is_ok_and(|found| found.is_dir())) {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
+fn set_aside(path: &Path) -> Option<PathBuf> {
+    path.symlink_metadata().ok()?;
+    // The path was without links: one on the way is new, leads who knows where, and is itself what goes.
+    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let path = path.ancestors().filter(is_link).last().unwrap_or(path);
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();
-        name.push(if number == 1 { ".removed".to_owned() } else { format!(".removed-{number}") });
+        name.push(if number == 0 { ".set-aside".to_owned() } else { format!(".set-aside-{number}") });
         PathBuf::from(name)
     };
-    let free = (1..).map(named).find(|name| name.symlink_metadata().is_err());
-    std::fs::rename(path, free.ok_or(io::ErrorKind::AlreadyExists)?)
+    let free = (0..1000).map(named).find(|path| path.symlink_metadata().is_err())?;
+    std::fs::rename(path, &free).is_ok().then_some(free)
 }
 
 #[cfg(target_os = "linux")]

@@ -58,7 +58,7 @@ fn start(request: &Request, input: Option<OwnedFd>, channel: &UnixStream) -> io:
     // The command is not to trace this process, which says how the command ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
-    tell(channel, &Report::Held { landlock, removed: Vec::new() });
+    tell(channel, &Report::Held { landlock, set_aside: Vec::new() });
     let mut shell = Command::new("/bin/sh");
     WAYS_OUT.iter().for_each(|name| {
         shell.env_remove(name);

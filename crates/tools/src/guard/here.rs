@@ -12,7 +12,7 @@ use super::wire::{Report, Request, Stdin};
 use crate::GuardProgram;
 
 /// Runs `program` to its end with this process's own input and output. Answers how it ended, and what it had
-/// made in the sandbox and was taken away again. Blocks.
+/// made in the sandbox and may not, under the names it has now. Blocks.
 pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(ChildEnd, Vec<PathBuf>)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let held = program.confinement.is_some();
@@ -36,16 +36,16 @@ pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(C
     drop(command);
     let sent = handover::send(&ours, line.as_bytes(), Some(input.as_fd()))?;
     ours.write_all(&line.as_bytes()[sent..])?;
-    let (mut end, mut taken) = (ChildEnd::GuardLost, Vec::new());
+    let (mut end, mut aside) = (ChildEnd::GuardLost, Vec::new());
     for line in BufReader::new(&ours).lines().map_while(Result::ok) {
         match serde_json::from_str(&line)? {
             Report::Started(_) => {}
-            Report::Held { removed, .. } => taken = removed,
+            Report::Held { set_aside, .. } => aside = set_aside,
             Report::Exited(code) => end = ChildEnd::Exited(code),
             Report::Signalled(signal) => end = ChildEnd::Signalled(signal),
             Report::Failed(problem) => end = ChildEnd::NotStarted(problem),
         }
     }
     process.wait()?;
-    Ok((end, taken))
+    Ok((end, aside))
 }

@@ -128,13 +128,13 @@ const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 /// A program that is talked to reads on where the gate's line ends; Windlass itself writes that line.
 const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
-/// The first process of the sandbox says how the command in it ended; what it may not leave is taken away.
+/// The first process of the sandbox says how the command in it ended; what it may not leave is set aside.
 fn settle(request: &Request, replies: Option<Replies>, report: Report, lifeline: &UnixStream) -> Report {
     let (Some(confinement), Some(replies)) = (&request.confinement, replies) else { return report };
     let (landlock, end) = replies.read();
-    let removed = confined::clear_away(confinement);
+    let set_aside = confined::clear_away(confinement);
     if let Some(landlock) = landlock {
-        tell(lifeline, &Report::Held { landlock, removed });
+        tell(lifeline, &Report::Held { landlock, set_aside });
     }
     end.unwrap_or(report)
 }

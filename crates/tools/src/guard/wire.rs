@@ -49,8 +49,8 @@ pub(crate) enum Report {
     Held {
         /// The version of Landlock that held it; 0 is none.
         landlock: u8,
-        /// What it had made and was taken away.
-        removed: Vec<PathBuf>,
+        /// What it had made and may not, under the names it has now.
+        set_aside: Vec<PathBuf>,
     },
     /// It could not be started.
     Failed(String),
