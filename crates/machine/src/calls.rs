@@ -16,8 +16,8 @@ use crate::texts;
 const PROTECTED: [QuestionOption; 4] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Edit];
 
-/// Other text from outside is asked about again.
-const OUTSIDE_TEXT: [QuestionOption; 3] = [QuestionOption::No, QuestionOption::Once, QuestionOption::Edit];
+/// The next call is asked about again.
+const THIS_CALL: [QuestionOption; 3] = [QuestionOption::No, QuestionOption::Once, QuestionOption::Edit];
 
 const APPROVAL: [QuestionOption; 5] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Always, QuestionOption::Edit];
@@ -61,8 +61,12 @@ impl Draft<'_> {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let options = match &request.because {
             Some(Because::Protected { .. }) => PROTECTED.to_vec(),
-            Some(Because::OutsideText { .. }) => OUTSIDE_TEXT.to_vec(),
-            Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => APPROVAL.to_vec(),
+            Some(Because::OutsideText { .. }) => THIS_CALL.to_vec(),
+            Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
+                // Without a rule there is nothing that could be allowed for longer.
+                let lasts = preview.as_ref().is_none_or(|preview| preview.rule.is_some());
+                if lasts { APPROVAL.to_vec() } else { THIS_CALL.to_vec() }
+            }
         };
         self.push(QuestionAsked {
             question: self.control.next_question(),

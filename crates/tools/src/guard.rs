@@ -42,10 +42,15 @@ pub use support::support;
 pub use survivors::{SurvivorsError, wait_for_survivors};
 pub(crate) use survivors::{lock_path, temp_path};
 
+/// The first file handle that is no standard stream.
+const FIRST_INHERITED: i32 = 3;
+
 /// The guard process: what a program does when it is started as [`crate::GuardProgram`] says.
 /// Needs no runtime and should be the first thing `main` does.
 #[must_use]
 pub fn run() -> ExitCode {
+    // What whoever started Windlass had left open is not the command's: it would be a way past the sandbox.
+    close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     if std::env::args_os().next_back().is_some_and(|word| word == confined::FIRST_PROCESS) {
         return ended(first_process::run());
     }

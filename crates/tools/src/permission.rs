@@ -23,7 +23,7 @@ pub enum Mode {
     Default,
     /// Everything but reading asks.
     Strict,
-    /// Everything is allowed that no rule denies.
+    /// Everything is allowed that no rule denies, but for leaving the sandbox.
     Bypass,
 }
 

@@ -39,6 +39,7 @@ macro_rules! trials {
 trials! {
     a_command_answers_with_its_output_and_its_exit_code,
     a_command_has_no_input_no_terminal_and_no_secrets,
+    what_whoever_started_windlass_left_open_is_not_the_commands,
     a_command_that_never_ends_is_stopped_at_its_limit,
     a_stop_ends_a_command_and_keeps_what_it_printed,
     a_flood_of_output_is_counted_and_then_stopped,
@@ -169,6 +170,17 @@ fn a_command_answers_with_its_output_and_its_exit_code() {
     let effect = CallId::default().effect_id(session());
     assert_eq!(run(room.path(), "echo $WINDLASS_EFFECT_ID"), ok(&format!("{effect}\n[exit code 0]")));
     assert!(std::fs::read_dir(room.path().join("locks")).unwrap().next().is_none(), "a lock file is left");
+}
+
+// proves X3: a handle on a file or folder is a way past every wall
+fn what_whoever_started_windlass_left_open_is_not_the_commands() {
+    let room = room();
+    let file = std::fs::File::create(room.path().join("left-open")).unwrap();
+    // A copy that children inherit.
+    let inherited = rustix::io::dup(&file).unwrap();
+    let listed = run(room.path(), "ls -l /proc/self/fd").text;
+    assert!(listed.contains("/dev/null") && !listed.contains("left-open"), "{listed}");
+    drop(inherited);
 }
 
 // proves X1

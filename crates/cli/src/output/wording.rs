@@ -121,8 +121,12 @@ fn exit_wording(exit: CommandExit) -> String {
 pub(crate) fn problem_of(finished: &CallFinished) -> Option<(String, String)> {
     let problem = problem(finished.outcome, finished.exit)?;
     let line = match finished.outcome {
-        // The last line of a command's result repeats its exit code; why it failed stands right above.
-        OutcomeKind::Ok => finished.text.trim_end().lines().rev().skip(1).find(|line| !line.trim().is_empty()),
+        // The last lines of a command's result are notes: its exit code, and what the sandbox has to do with it. Why it
+        // failed stands right above.
+        OutcomeKind::Ok => {
+            let is_note = |line: &&str| line.trim().is_empty() || line.starts_with('[') && line.ends_with(']');
+            finished.text.trim_end().lines().rev().find(|line| !is_note(line))
+        }
         OutcomeKind::ToolError
         | OutcomeKind::NotFound
         | OutcomeKind::InfrastructureError

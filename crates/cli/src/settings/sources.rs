@@ -168,8 +168,8 @@ impl Sources {
     /// How a folder is trusted, for people.
     pub(super) fn trusting(&self, folder: &Path) -> String {
         if self.lists(folder) {
-            let text = "agree to it as it is now: it has changed since you trusted it, and any windlass command at a \
-                        terminal shows how, and asks";
+            let text = "start windlass at a terminal: the file has changed since you trusted it, and you are shown the \
+                        difference and asked";
             return text.to_owned();
         }
         trusting(folder, &self.env)
