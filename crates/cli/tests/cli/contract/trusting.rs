@@ -51,7 +51,7 @@ fn a_trusted_project_that_says_something_else_is_not_trusted() {
     let refused = bench.run(&["run", "go"]);
     assert_eq!((refused.code, refused.stdout.as_str(), bench.read("ran")), (2, "", None), "{}", refused.stderr);
     assert!(refused.stderr.contains("windlass.toml:2:8: a mode that asks less than yours"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("it has changed since you trusted it"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the file has changed since you trusted it"), "{}", refused.stderr);
     project(&bench, "[permissions]\nmode = 'strict'\n[policy]\nturn_cap = 4000\n");
     let tightened = bench.run(&["run", "go"]);
     answered(&tightened);
