@@ -62,6 +62,24 @@ pub struct Finished {
     pub files: Option<FilesChanged>,
 }
 
+impl Finished {
+    /// A result that is only text, which took no time.
+    #[must_use]
+    pub fn new(outcome: OutcomeKind, text: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            text: text.into(),
+            cut: None,
+            took_ms: 0,
+            structured: None,
+            exit: None,
+            origin: None,
+            plan: None,
+            files: None,
+        }
+    }
+}
+
 /// What a tool says about a call that may have taken place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verified {

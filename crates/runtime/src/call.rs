@@ -199,19 +199,7 @@ impl Prepared {
 }
 
 fn unprepared(call: CallId) -> Ended {
-    let outcome = OutcomeKind::Unknown;
-    let text = "This tool is no longer there.".to_owned();
-    let finished = Finished {
-        outcome,
-        text,
-        cut: None,
-        took_ms: 0,
-        structured: None,
-        exit: None,
-        origin: None,
-        plan: None,
-        files: None,
-    };
+    let finished = Finished::new(OutcomeKind::Unknown, "This tool is no longer there.");
     Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 

@@ -83,18 +83,7 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
 }
 
 fn result_of(call: CallId) -> Done {
-    let (outcome, text) = (OutcomeKind::Ok, "done".to_owned());
-    let finished = Finished {
-        outcome,
-        text,
-        cut: None,
-        took_ms: 0,
-        structured: None,
-        exit: None,
-        origin: None,
-        plan: None,
-        files: None,
-    };
+    let finished = Finished::new(OutcomeKind::Ok, "done");
     Done::Call(Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
 }
 

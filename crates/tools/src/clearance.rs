@@ -50,7 +50,8 @@ pub(crate) fn permitted(
     }
     let (rule, warning) = match &because {
         Because::Protected { path, pattern } => (exact_rule(&entry.spec, &subject), Some(protected(path, pattern))),
-        Because::Rule { .. } | Because::Grant { .. } | Because::Mode { .. } | Because::OutsideText { .. } => {
+        Because::Mode { .. } => (permissions.missing_rule(&entry.spec, &subject, grants), None),
+        Because::Rule { .. } | Because::Grant { .. } | Because::OutsideText { .. } => {
             (allowing_rule(&entry.spec, &subject), None)
         }
     };

@@ -98,6 +98,20 @@ impl Permissions {
         Ruling::of_mode(verdict, self.mode)
     }
 
+    /// The rule that would allow this call and calls like it, where no rule speaks of it. Of a command line whose parts are
+    /// all allowed but one it is the rule about that part: `cargo test | tail` lacks `tail *`, where `cargo *` is allowed.
+    pub(crate) fn missing_rule(&self, spec: &ToolSpec, subject: &Subject, grants: &[Grant]) -> String {
+        let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
+        let rules = [allowing(&self.allow, spec, subject), allowing(&grants, spec, subject)].concat();
+        let mut open = subject.parts.iter().filter(|part| !rules.iter().any(|rule| subject.is_covered(part, rule)));
+        match (open.next(), open.next(), &subject.parts[..], subject.clarity) {
+            (Some(part), None, [_, _, ..], Clarity::Clear) if subject.files.is_none() => {
+                allowing_rule(spec, &Subject::command(part).reaching(subject.reach))
+            }
+            _ => allowing_rule(spec, subject),
+        }
+    }
+
     /// Whether text from outside could do harm where this call would put it: on a protected path, or on the network.
     pub(crate) fn fears_outside_text(&self, subject: &Subject) -> bool {
         let reaches_out = match subject.reach {

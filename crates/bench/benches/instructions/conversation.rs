@@ -112,16 +112,6 @@ pub(crate) fn result(state: &State) -> Fact {
         Effect::RunCall { request, .. } => Some(request.call),
         _ => None,
     });
-    let finished = Finished {
-        outcome: OutcomeKind::Ok,
-        text: "hauled".into(),
-        cut: None,
-        took_ms: 1,
-        structured: None,
-        exit: None,
-        origin: None,
-        plan: None,
-        files: None,
-    };
+    let finished = Finished { took_ms: 1, ..Finished::new(OutcomeKind::Ok, "hauled") };
     Fact::CallDone { call: call.expect("a call runs"), finished }
 }

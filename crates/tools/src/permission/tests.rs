@@ -114,6 +114,27 @@ fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_as
     );
 }
 
+// proves T8: the rule that is told is the one that is missing
+#[test]
+fn of_a_line_that_is_allowed_but_for_a_part_the_rule_of_that_part_is_offered() {
+    let run = spec("local.run_command", EffectClass::Once);
+    let cargo = permissions(Mode::Default, &["run_command(cargo *)"], &[], &[]);
+    for (line, grants, want) in [
+        ("cargo test 2>&1 | tail -20", &[][..], "run_command(tail *)"),
+        ("cargo test | grep x | tail -3", &["run_command(grep *)"], "run_command(tail *)"),
+        ("cargo test | python3 x.py", &[], "run_command(python3 x.py)"),
+        ("cargo test | grep x | tail -3", &[], "run_command(cargo test | grep x | tail -3)"),
+        ("tail -3 x", &[], "run_command(tail *)"),
+        ("cargo test > x", &[], "run_command(cargo test > x)"),
+    ] {
+        let given: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
+        let rule = cargo.missing_rule(&run, &Subject::command(line), &given);
+        assert_eq!(rule, want, "{line}");
+        let more: Vec<&str> = grants.iter().copied().chain([rule.as_str()]).collect();
+        assert_eq!(command(&cargo, line, &more), "allow", "{line}: {rule}");
+    }
+}
+
 // proves T8
 #[test]
 fn an_allowed_command_is_not_a_door_for_another() {

@@ -441,7 +441,7 @@ impl World {
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
             unseen: None,
         });
-        Finished { outcome, text, cut: None, took_ms: 1, structured: None, exit: None, origin: None, plan: None, files }
+        Finished { took_ms: 1, files, ..Finished::new(outcome, text) }
     }
 
     /// Performs what is owed, in order, until the run is over or only a person can go on.
