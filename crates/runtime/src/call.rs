@@ -150,7 +150,11 @@ impl Prepared {
         let outcome = match self.cleared() {
             Clearance::Ask(preview) => return Ended { fact: Fact::CallHeld { call, preview }, blobs: Vec::new() },
             Clearance::Refused(reason) => Outcome::new(OutcomeKind::Denied, reason),
-            Clearance::Run => self.offer.run(&self.tool, self.context, &self.arguments, self.timeout).await,
+            Clearance::Run(judged) => {
+                let files = self.context.files.clone().for_call(judged);
+                let context = CallContext { files, ..self.context };
+                self.offer.run(&self.tool, context, &self.arguments, self.timeout).await
+            }
         };
         if let Some(pause) = outcome.pause {
             return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
@@ -167,7 +171,7 @@ impl Prepared {
         let Self { offer, tool, arguments, permissions, grants, agreed, .. } = self;
         match agreed {
             Agreed::No => offer.cleared(tool, arguments, permissions, grants),
-            Agreed::Yes => offer.forbidden(tool, arguments, permissions).map_or(Clearance::Run, Clearance::Refused),
+            Agreed::Yes => offer.cleared_by_person(tool, arguments, permissions),
         }
     }
 

@@ -54,6 +54,11 @@ impl FileAccess {
         Self { access, folded: Text::new(path.to_lowercase()), path: Text::new(path), extent }
     }
 
+    /// Whether this is done to the same path.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.access == other.access && self.path.as_str() == other.path.as_str()
+    }
+
     /// Whether a pattern that forbids means it.
     pub(crate) fn is_meant_by(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
         pattern.forbids(&self.folded, roots, self.extent)

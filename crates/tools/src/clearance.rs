@@ -11,13 +11,13 @@ use crate::permission::{allowing_rule, exact_rule};
 use crate::registry::Entry;
 use crate::sandbox::Reach;
 use crate::tool::shorten;
-use crate::{Asks, Permissions, Ruling, Subject};
+use crate::{Asks, JudgedPaths, Permissions, Ruling, Subject};
 
 /// What the rules say about a call right before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clearance {
-    /// It may run.
-    Run,
+    /// It may run, on these paths.
+    Run(JudgedPaths),
     /// It may not, for this reason.
     Refused(String),
     /// A person is asked first, and shown this.
@@ -35,11 +35,11 @@ pub(crate) fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
 pub(crate) fn permitted(
     entry: &Entry,
     arguments: &Value,
+    subject: &Subject,
     permissions: &Permissions,
     grants: &[Grant],
 ) -> (Verdict, Option<Preview>, Option<Because>) {
-    let subject = subject_of(entry, arguments);
-    let Ruling { verdict, because } = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    let Ruling { verdict, because } = permissions.judge(&entry.spec, subject, entry.tool.asks(), grants);
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)
@@ -49,10 +49,10 @@ pub(crate) fn permitted(
         return (verdict, None, Some(because));
     }
     let (rule, warning) = match &because {
-        Because::Protected { path, pattern } => (exact_rule(&entry.spec, &subject), Some(protected(path, pattern))),
-        Because::Mode { .. } => (permissions.missing_rule(&entry.spec, &subject, grants), None),
+        Because::Protected { path, pattern } => (exact_rule(&entry.spec, subject), Some(protected(path, pattern))),
+        Because::Mode { .. } => (permissions.missing_rule(&entry.spec, subject, grants), None),
         Because::Rule { .. } | Because::Grant { .. } | Because::OutsideText { .. } => {
-            (allowing_rule(&entry.spec, &subject), None)
+            (allowing_rule(&entry.spec, subject), None)
         }
     };
     let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
@@ -63,7 +63,7 @@ pub(crate) fn permitted(
     let warned = preview.map(|preview| Preview { body: warning.unwrap_or_default() + &preview.body, ..preview });
     match (warned.and_then(readable), verdict) {
         (Ok(preview), verdict) => {
-            let rule = preview.rule.clone().or_else(|| lasting(entry, &subject, rule));
+            let rule = preview.rule.clone().or_else(|| lasting(entry, subject, rule));
             (verdict, Some(Preview { rule, ..preview }), because)
         }
         (Err(problem), Verdict::Ask) => {

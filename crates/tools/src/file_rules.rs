@@ -8,19 +8,48 @@ use std::sync::Arc;
 
 use crate::access::{Access, FileAccess, Files};
 use crate::path_pattern::Extent;
-use crate::{Mode, Permissions, Rule};
+use crate::{Mode, Permissions, Rule, Subject};
 
 /// What of the workspace must not be read or changed.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules {
     permissions: Option<Arc<Permissions>>,
+    judged: JudgedPaths,
+}
+
+/// The paths a call was cleared for, by all the names they had then. It opens no other, though a link may lead there by
+/// the time it runs. Nothing where the call names no paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JudgedPaths(Option<Arc<Files>>);
+
+impl JudgedPaths {
+    pub(crate) fn of(subject: Subject) -> Self {
+        Self(subject.files.map(Arc::new))
+    }
 }
 
 impl FileRules {
     /// What these permissions forbid, whoever agreed to the call.
     #[must_use]
     pub fn of(permissions: Arc<Permissions>) -> Self {
-        Self { permissions: Some(permissions) }
+        Self { permissions: Some(permissions), judged: JudgedPaths::default() }
+    }
+
+    /// The same for a call that was cleared for these paths.
+    #[must_use]
+    pub fn for_call(self, judged: JudgedPaths) -> Self {
+        Self { judged, ..self }
+    }
+
+    /// The same for what is looked at besides what the call names.
+    pub(crate) fn beyond_the_call(&self) -> Self {
+        self.clone().for_call(JudgedPaths::default())
+    }
+
+    /// Whether the call was cleared for all of this.
+    pub(crate) fn have_judged(&self, files: &Files) -> bool {
+        let Some(judged) = &self.judged.0 else { return true };
+        files.accesses.iter().all(|access| judged.accesses.iter().any(|judged| judged.is_same(access)))
     }
 
     /// Nothing is forbidden: it is the person who is shown the file.

@@ -1,7 +1,7 @@
 //! What a call does to the files of a workspace, as rules see it: every path as it is written and, where a link
 //! leads elsewhere, where it leads.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use cap_std::fs::Dir;
 
@@ -10,7 +10,7 @@ use crate::path_pattern::Extent;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
 use crate::workspace::{Workspace, flatten};
-use crate::{FileRules, Subject};
+use crate::{FileRules, Subject, no_follow};
 
 /// What a file that is looked at, a folder that is listed or searched gets.
 pub(crate) const READ: &[Access] = &[Access::Read];
@@ -22,17 +22,37 @@ pub(crate) const CHANGE: &[Access] = &[Access::Read, Access::Write];
 /// So many names are looked at in a folder that is moved. Of a larger one everything is taken to be in it.
 const MOST: usize = 5_000;
 
+/// A path by its names.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// As it is written.
+    written: PathBuf,
+    /// Without the links on its way: what is here is moved.
+    pub(crate) entry: PathBuf,
+    /// Without a link at its end either: what is here is read and written.
+    pub(crate) real: PathBuf,
+}
+
+impl Names {
+    /// Those that differ.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let mut names = vec![&self.written, &self.entry, &self.real];
+        names.dedup();
+        names.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+}
+
 impl Workspace {
     /// A call that does this to a path.
     pub(crate) fn subject(&self, path: &str, accesses: &[Access]) -> Subject {
-        let names = self.names(path);
+        let names = self.names(path).texts();
         let files = self.files(&names, accesses, Extent::Itself);
         Subject::files(names, files)
     }
 
     /// A call that moves a file, or a folder with all it holds.
     pub(crate) fn subject_of_move(&self, from: &str, to: &str) -> Subject {
-        let named = [self.names(from), self.names(to)].concat();
+        let named = [self.names(from).texts(), self.names(to).texts()].concat();
         let (held, extent) = match self.held_by(from) {
             Some(held) => (held, Extent::Itself),
             None => (Vec::new(), Extent::WithAllBelow),
@@ -45,12 +65,24 @@ impl Workspace {
         Subject::files(named, files)
     }
 
-    /// Refuses what a rule forbids, right before it is done.
-    pub(crate) fn admit(&self, path: &str, accesses: &[Access], rules: &FileRules) -> Result<(), Refusal> {
-        if rules.is_empty() {
-            return Ok(());
+    /// Refuses what a rule forbids, right before it is done, and what leads elsewhere than when the call was judged.
+    /// What is opened afterwards is at the names that this gives.
+    pub(crate) fn admit(&self, path: &str, accesses: &[Access], rules: &FileRules) -> Result<Names, Refusal> {
+        let names = self.names(path);
+        if self.is_in_closed(&names.entry) || self.is_in_closed(&names.real) {
+            return Err(closed(path));
         }
-        allowed(path, &self.files(&self.names(path), accesses, Extent::Itself), rules)
+        let files = self.files(&names.texts(), accesses, Extent::Itself);
+        if !rules.have_judged(&files) {
+            return Err(format!(
+                "`{}` leads elsewhere than when it was judged, and was left alone: something exchanged it meanwhile. \
+                 Try again.",
+                shorten(path, 200)
+            )
+            .into());
+        }
+        allowed(path, &files, rules)?;
+        Ok(names)
     }
 
     /// The same for a move, with all that a folder holds.
@@ -67,7 +99,7 @@ impl Workspace {
         if rules.is_empty() {
             return None;
         }
-        let named = self.names(path);
+        let named = self.names(path).texts();
         // A folder of too many names is taken to hold whatever a rule could mean in it.
         let (held, extent) = match self.held_by(path) {
             Some(held) => (held, Extent::Itself),
@@ -78,14 +110,23 @@ impl Workspace {
         rules.denying(&self.files(&names, WRITE, extent)).map(ToString::to_string)
     }
 
-    /// A path by its names: as it is written, and where it leads.
-    pub(crate) fn names(&self, path: &str) -> Vec<String> {
-        let (written, real) = match self.relative(path) {
-            Ok(relative) => (flatten(&relative), self.resolved(&relative)),
-            Err(_) => (PathBuf::from(path), None),
+    /// A path by its names.
+    pub(crate) fn names(&self, path: &str) -> Names {
+        let Ok(relative) = self.relative(path) else {
+            let path = PathBuf::from(path);
+            return Names { written: path.clone(), entry: path.clone(), real: path };
         };
-        let real = real.filter(|real| *real != written);
-        [Some(written), real].into_iter().flatten().map(|path| path.to_string_lossy().into_owned()).collect()
+        let (entry, real) = match (relative.parent(), relative.components().next_back()) {
+            (Some(parent), Some(Component::Normal(name))) => {
+                let entry = flatten(&self.resolved(parent).join(name));
+                (entry.clone(), flatten(&self.behind_link(entry)))
+            }
+            _ => {
+                let real = self.resolved(&relative);
+                (real.clone(), real)
+            }
+        };
+        Names { written: flatten(&relative), entry, real }
     }
 
     pub(crate) fn files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {
@@ -103,6 +144,11 @@ impl Workspace {
         let Some(folder) = folder else { return (!is_folder).then_some(held) };
         collect(&folder, Path::new(""), &mut held).then_some(held)
     }
+}
+
+/// What leads into a folder that is closed to tools is refused.
+pub(crate) fn closed(path: &str) -> Refusal {
+    format!("`{path}` is where Windlass keeps its own data or settings, which is not for tools.").into()
 }
 
 fn allowed(path: &str, files: &Files, rules: &FileRules) -> Result<(), Refusal> {
@@ -125,7 +171,7 @@ fn collect(folder: &Dir, path: &Path, held: &mut Vec<String>) -> bool {
         }
         let is_folder = entry.file_type().map(|kind| kind.is_dir());
         let all = match is_folder {
-            Ok(true) => entry.open_dir().is_ok_and(|inner| collect(&inner, &below, held)),
+            Ok(true) => no_follow::step(folder, &entry.file_name()).is_ok_and(|inner| collect(&inner, &below, held)),
             Ok(false) => true,
             Err(_) => false,
         };

@@ -21,7 +21,7 @@ use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted,
 use crate::names::{self, wire_name};
 use crate::quoted::quoted;
 use crate::registry::Entry;
-use crate::{BoxFuture, CallContext, Permissions, Tool, Touch, Verification};
+use crate::{BoxFuture, CallContext, JudgedPaths, Permissions, Tool, Touch, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
@@ -138,7 +138,7 @@ impl Offer {
         let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
             Err(reason) => (Verdict::Invalid { reason }, None, None),
-            Ok(value) => permitted(entry, &value, permissions, grants),
+            Ok(value) => permitted(entry, &value, &subject_of(entry, &value), permissions, grants),
         };
         PreparedCall {
             provider_id: call.provider_id.clone(),
@@ -251,19 +251,29 @@ impl Offer {
     #[must_use]
     pub fn cleared(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions, grants: &[Grant]) -> Clearance {
         // One that is not there runs nothing.
-        let Some(entry) = self.entry(tool) else { return Clearance::Run };
+        let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
         let arguments = arguments.to_value();
-        let ruling = permissions.judge(&entry.spec, &subject_of(entry, &arguments), entry.tool.asks(), grants);
+        let subject = subject_of(entry, &arguments);
+        let ruling = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
         if ruling.verdict == Verdict::Allow {
-            return Clearance::Run;
+            return Clearance::Run(JudgedPaths::of(subject));
         }
-        match permitted(entry, &arguments, permissions, grants) {
-            (Verdict::Allow, ..) => Clearance::Run,
+        match permitted(entry, &arguments, &subject, permissions, grants) {
+            (Verdict::Allow, ..) => Clearance::Run(JudgedPaths::of(subject)),
             (Verdict::Ask, preview, _) => Clearance::Ask(preview),
             (Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. }, ..) => {
                 Clearance::Refused(reason)
             }
         }
+    }
+
+    /// The same for a call to which a person has said yes: it runs unless a rule forbids it.
+    #[must_use]
+    pub fn cleared_by_person(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> Clearance {
+        let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
+        let subject = subject_of(entry, &arguments.to_value());
+        let forbidden = permissions.forbidden(&entry.spec, &subject);
+        forbidden.map_or_else(|| Clearance::Run(JudgedPaths::of(subject)), Clearance::Refused)
     }
 
     /// Has a person asked about a call that would carry one of these texts from outside to a protected path or the

@@ -3,18 +3,22 @@
 //! Every path is opened relative to the folder's handle, and the operating system refuses to leave
 //! it: by `..`, by an absolute path, by a link, or by a link swapped in between two steps. There is
 //! no check to be raced. An absolute path inside the folder is taken as the relative one.
+//!
+//! Inside the folder rules count, which go by names: the names a path has once its links are resolved are judged, and
+//! those are opened, following no link ([`crate::no_follow`]).
 
+use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use cap_std::fs::{Dir, File, Metadata};
 
 use crate::access::Files;
 use crate::cut::thousands;
-use crate::file_subject::{CHANGE, READ, WRITE};
+use crate::file_subject::{CHANGE, Names, READ, WRITE, closed};
 use crate::new_folders::NewFolders;
+use crate::no_follow;
 use crate::place::Place;
 use crate::refusal::Refusal;
 use crate::tracked::is_tracked;
@@ -39,18 +43,20 @@ pub struct Workspace {
     /// What is never shown of a file.
     secrets: Secrets,
     #[cfg(debug_assertions)]
-    on_restore: OnRestore,
+    on_restore: TestHook,
+    #[cfg(debug_assertions)]
+    on_open: TestHook,
 }
 
-/// What a test wants called before each change an undo makes.
+/// What a test wants called at a certain point.
 #[cfg(debug_assertions)]
 #[derive(Clone, Default)]
-struct OnRestore(Option<std::sync::Arc<dyn Fn() + Send + Sync>>);
+struct TestHook(Option<std::sync::Arc<dyn Fn() + Send + Sync>>);
 
 #[cfg(debug_assertions)]
-impl std::fmt::Debug for OnRestore {
+impl std::fmt::Debug for TestHook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnRestore").finish_non_exhaustive()
+        f.debug_struct("TestHook").finish_non_exhaustive()
     }
 }
 
@@ -88,7 +94,9 @@ impl Workspace {
             closed: Vec::new(),
             secrets: Secrets::default(),
             #[cfg(debug_assertions)]
-            on_restore: OnRestore::default(),
+            on_restore: TestHook::default(),
+            #[cfg(debug_assertions)]
+            on_open: TestHook::default(),
         })
     }
 
@@ -96,8 +104,24 @@ impl Workspace {
     #[cfg(debug_assertions)]
     #[must_use]
     pub fn on_restore(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_restore = OnRestore(Some(std::sync::Arc::new(each)));
+        self.on_restore = TestHook(Some(std::sync::Arc::new(each)));
         self
+    }
+
+    /// The same with something that is called each time a path was judged and is about to be opened; for tests.
+    #[cfg(debug_assertions)]
+    #[must_use]
+    pub fn on_open(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
+        self.on_open = TestHook(Some(std::sync::Arc::new(each)));
+        self
+    }
+
+    /// Here a test may exchange a folder for a link.
+    pub(crate) fn about_to_open(&self) {
+        #[cfg(debug_assertions)]
+        if let Some(each) = &self.on_open.0 {
+            each();
+        }
     }
 
     /// Here a test may end the process.
@@ -135,8 +159,7 @@ impl Workspace {
     /// Whether `relative` leads into a folder that is not for tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
         !self.closed.is_empty()
-            && (self.is_in_closed(&flatten(relative))
-                || self.resolved(relative).is_some_and(|real| self.is_in_closed(&real)))
+            && (self.is_in_closed(&flatten(relative)) || self.is_in_closed(&self.resolved(relative)))
     }
 
     /// The same for a path that no link is in.
@@ -147,7 +170,7 @@ impl Workspace {
     /// Whether a folder that is not for tools is in `relative`, so that it can't be moved.
     fn holds_closed(&self, relative: &Path) -> bool {
         let real = self.resolved(relative);
-        self.closed.iter().any(|closed| real.as_ref().is_some_and(|real| closed.starts_with(real)))
+        self.closed.iter().any(|closed| closed.starts_with(&real))
     }
 
     /// The handle everything goes through.
@@ -179,9 +202,7 @@ impl Workspace {
         // `Path::new("a/")` and "a/." name what "a" names.
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
         if self.is_closed(&relative) {
-            return Err(
-                format!("`{path}` is where Windlass keeps its own data or settings, which is not for tools.").into()
-            );
+            return Err(closed(path));
         }
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
@@ -190,10 +211,12 @@ impl Workspace {
     /// not block.
     pub(crate) fn file(&self, path: &str, rules: &FileRules) -> Result<(File, Metadata), Refusal> {
         let relative = self.relative(path)?;
-        self.admit(path, READ, rules)?;
+        let real = self.admit(path, READ, rules)?.real;
         let explain = |error| self.explain(path, &error);
         regular(path, &self.dir.metadata(&relative).map_err(explain)?)?;
-        let file = self.dir.open_with(&relative, &reading()).map_err(explain)?;
+        self.about_to_open();
+        let Place { parent, name } = self.place_at(path, &real)?;
+        let file = no_follow::open_file(&parent, &name).map_err(explain)?;
         let metadata = file.metadata().map_err(explain)?;
         regular(path, &metadata)?;
         Ok((file, metadata))
@@ -215,7 +238,7 @@ impl Workspace {
     /// must not be read or not without asking, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
-        if rules.left_out(&Files { accesses: Vec::new(), roots: self.roots() }).has_any(&self.names(path)) {
+        if rules.left_out(&Files { accesses: Vec::new(), roots: self.roots() }).has_any(&self.names(path).texts()) {
             return None;
         }
         let (file, _) = self.file(path, rules).ok()?;
@@ -224,14 +247,17 @@ impl Workspace {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Opens a folder.
-    pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<Dir, Refusal> {
+    /// Opens a folder, and says by which names it was judged.
+    pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<(Dir, Names), Refusal> {
         let relative = self.relative(path)?;
-        self.admit(path, READ, rules)?;
-        self.dir.open_dir(relative).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => format!("`{path}` is not a directory.").into(),
-            _ => self.explain(path, &error),
-        })
+        let names = self.admit(path, READ, rules)?;
+        let explain = |error| self.explain(path, &error);
+        if !self.dir.metadata(&relative).map_err(explain)?.is_dir() {
+            return Err(format!("`{path}` is not a directory.").into());
+        }
+        self.about_to_open();
+        let folder = no_follow::open_folder(&self.dir, &names.real).map_err(explain)?;
+        Ok((folder, names))
     }
 
     /// Whether there is anything at `path`.
@@ -274,7 +300,8 @@ impl Workspace {
     /// Where `path` leads, if a link leads it elsewhere.
     pub(crate) fn leads_to(&self, path: &str) -> Option<PathBuf> {
         let written = flatten(&self.relative(path).ok()?);
-        self.resolved(&written).filter(|real| *real != written)
+        let real = self.resolved(&written);
+        (real != written).then_some(real)
     }
 
     /// Whether `path` leads to a file that is not under version control.
@@ -286,14 +313,27 @@ impl Workspace {
 
     /// The place `path` itself names, links not followed at its end.
     pub(crate) fn place(&self, path: &str, rules: &FileRules) -> Result<Place, Refusal> {
+        let entry = self.entry(path, rules)?;
+        self.about_to_open();
+        self.place_at(path, &entry)
+    }
+
+    /// The same for something that is to be put there: missing folders on the way are made, and removed again unless
+    /// they are kept.
+    pub(crate) fn new_place(&self, path: &str, rules: &FileRules) -> Result<(Place, NewFolders), Refusal> {
+        let entry = self.entry(path, rules)?;
+        self.make_place(path, &entry)
+    }
+
+    fn entry(&self, path: &str, rules: &FileRules) -> Result<PathBuf, Refusal> {
         let relative = self.relative(path)?;
-        self.admit(path, CHANGE, rules)?;
+        let entry = self.admit(path, CHANGE, rules)?.entry;
         if self.holds_closed(&relative) {
             let told =
                 format!("`{path}` holds what Windlass keeps its own data or settings in, and stays where it is.");
             return Err(told.into());
         }
-        self.place_at(path, &relative)
+        Ok(entry)
     }
 
     /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
@@ -303,7 +343,7 @@ impl Workspace {
             return Err(Refusal::wrong_argument(format!("`{path}` names a directory; give the path of a file.")));
         }
         let relative = self.relative(path)?;
-        self.admit(path, WRITE, rules)?;
+        let target = self.admit(path, WRITE, rules)?.real;
         let explain = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => Refusal::not_found(format!(
                 "`{path}` is a link that leads nowhere: what it points at is not there. Write to that path, or remove \
@@ -311,35 +351,41 @@ impl Workspace {
             )),
             _ => self.explain(path, &error),
         };
-        // A way into a folder that is missing, and back out of it, leads somewhere only once that is made.
-        let folders = if relative.components().any(|part| part == Component::ParentDir) {
-            self.make_parents(path, &relative)?
-        } else {
-            NewFolders::none(&self.dir).map_err(|error| self.explain(path, &error))?
-        };
-        let is_link = self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink());
-        let target = if is_link { self.dir.canonicalize(&relative).map_err(explain)? } else { relative };
+        if self.dir.symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_symlink()) {
+            self.dir.canonicalize(&relative).map_err(explain)?;
+        }
         if let Ok(metadata) = self.dir.metadata(&target) {
             regular(path, &metadata)?;
         }
-        let folders = folders.with(self.make_parents(path, &target)?);
-        Ok((self.place_at(path, &target)?, folders))
+        self.make_place(path, &target)
     }
 
-    /// Makes the folders `path` stands in.
-    pub(crate) fn make_parents(&self, path: &str, relative: &Path) -> Result<NewFolders, Refusal> {
-        let parent = relative.parent().unwrap_or(Path::new(""));
-        NewFolders::make(&self.dir, parent).map_err(|error| self.explain(path, &error))
+    /// The place at `judged`, where no link is followed.
+    fn place_at(&self, path: &str, judged: &Path) -> Result<Place, Refusal> {
+        let (parent, name) = self.parted(path, judged)?;
+        let parent = no_follow::open_folder(&self.dir, parent).map_err(|error| self.explain(path, &error))?;
+        Ok(Place { parent, name })
     }
 
-    fn place_at(&self, path: &str, relative: &Path) -> Result<Place, Refusal> {
-        let Some(Component::Normal(name)) = relative.components().next_back() else {
-            let text = format!("`{path}` names no file: give a path with a file name at its end.");
-            return Err(Refusal::wrong_argument(text));
-        };
-        let parent = relative.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = self.dir.open_dir(parent).map_err(|error| self.explain(path, &error))?;
-        Ok(Place { parent, name: name.to_owned() })
+    /// The same with the folders it stands in, where they are missing.
+    fn make_place(&self, path: &str, judged: &Path) -> Result<(Place, NewFolders), Refusal> {
+        let (parent, name) = self.parted(path, judged)?;
+        self.about_to_open();
+        let made = NewFolders::make(&self.dir, parent);
+        let (folders, parent) = made.map_err(|error| self.explain(path, &error))?;
+        Ok((Place { parent, name }, folders))
+    }
+
+    /// The folder and the name of what was judged to be at `path`.
+    fn parted<'p>(&self, path: &str, judged: &'p Path) -> Result<(&'p Path, OsString), Refusal> {
+        let named = self.relative(path)?;
+        match (named.components().next_back(), judged.parent(), judged.file_name()) {
+            (Some(Component::Normal(_)), Some(parent), Some(name)) => Ok((parent, name.to_owned())),
+            _ => {
+                let text = format!("`{path}` names no file: give a path with a file name at its end.");
+                Err(Refusal::wrong_argument(text))
+            }
+        }
     }
 
     /// What went wrong with `path`, in a sentence.
@@ -348,9 +394,9 @@ impl Workspace {
             // The capability's own refusal has no number of the operating system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
             io::ErrorKind::NotFound => Refusal::not_found(format!("There is no `{path}` in the workspace.")),
-            io::ErrorKind::NotADirectory => Refusal::wrong_argument(format!(
-                "`{path}` leads through something that is not a directory of the workspace: a file, or a link that \
-                 leads out of it."
+            _ if no_follow::is_no_folder(error) => Refusal::wrong_argument(format!(
+                "`{path}` leads through something that is not a directory of the workspace: a file, a link that \
+                 leads out of it, or one that was not there when the path was judged."
             )),
             _ => format!("`{path}`: {error}.").into(),
         }
@@ -368,21 +414,36 @@ impl Workspace {
         vec![self.root.clone(), self.given.clone()]
     }
 
-    /// `path` with the links in the part of it that exists resolved.
-    pub(crate) fn resolved(&self, path: &Path) -> Option<PathBuf> {
-        path.ancestors().find_map(|ancestor| {
-            let start = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
-            let real = self.dir.canonicalize(start).ok()?;
-            Some(flatten(&real.join(path.strip_prefix(ancestor).ok()?)))
-        })
+    /// `path` with the links in the part of it that exists resolved. A way into a folder that is missing, and back out
+    /// of it, leads where it would if that was made.
+    pub(crate) fn resolved(&self, path: &Path) -> PathBuf {
+        if let Ok(real) = self.dir.canonicalize(path) {
+            return real;
+        }
+        let mut real = PathBuf::new();
+        for part in path.components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir if matches!(real.components().next_back(), Some(Component::Normal(_))) => {
+                    real.pop();
+                }
+                Component::Normal(_) => real = self.behind_link(real.join(part)),
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => real.push(part),
+            }
+        }
+        flatten(&real)
     }
-}
 
-/// Read-only, and without waiting for the other end of a pipe.
-pub(crate) fn reading() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    options
+    /// Where a link leads, if it is one that leads somewhere.
+    pub(crate) fn behind_link(&self, path: PathBuf) -> PathBuf {
+        let is_link = self.dir.symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+        let real = is_link.then(|| self.dir.canonicalize(&path).ok()).flatten();
+        match real {
+            Some(real) if real == Path::new(".") => PathBuf::new(),
+            Some(real) => real,
+            None => path,
+        }
+    }
 }
 
 fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {

@@ -63,8 +63,8 @@ impl Tool for ListDirectory {
         let workspace = Arc::clone(&self.workspace);
         match read::<Arguments>(arguments) {
             Ok(Arguments { path, limit }) => on_disk(move || {
-                let folder = workspace.folder(&path, &context.files)?;
-                let listed = list(&workspace, &path, &folder, &context.files);
+                let (folder, names) = workspace.folder(&path, &context.files)?;
+                let listed = list(&workspace, &names.texts(), &folder, &context.files);
                 listed
                     .map(|listed| listed.told(&folder, limit.unwrap_or(LIMIT)))
                     .map_err(|error| workspace.explain(&path, &error))
@@ -88,9 +88,8 @@ struct Listed {
     left_out: usize,
 }
 
-fn list(workspace: &Workspace, path: &str, folder: &Dir, rules: &FileRules) -> std::io::Result<Listed> {
-    let names = workspace.names(path);
-    let unread = rules.left_out(&workspace.files(&names, READ, Extent::Itself));
+fn list(workspace: &Workspace, names: &[String], folder: &Dir, rules: &FileRules) -> std::io::Result<Listed> {
+    let unread = rules.left_out(&workspace.files(names, READ, Extent::Itself));
     let mut listed = Listed { entries: Vec::new(), left_out: 0 };
     for entry in folder.entries()? {
         let entry = entry?;
@@ -102,7 +101,8 @@ fn list(workspace: &Workspace, path: &str, folder: &Dir, rules: &FileRules) -> s
         let mut paths: Vec<PathBuf> =
             names.iter().map(|name| flatten(&Path::new(name).join(entry.file_name()))).collect();
         // A link is shown with what it leads to.
-        paths.extend((rank == Rank::Other).then(|| workspace.resolved(paths.last()?)).flatten());
+        let behind = paths.last().filter(|_| rank == Rank::Other).map(|path| workspace.resolved(path));
+        paths.extend(behind);
         if unread.has(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) {
             listed.left_out += 1;
         } else {

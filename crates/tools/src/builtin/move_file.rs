@@ -104,8 +104,7 @@ impl Move {
             return Err(Refusal::not_found(format!("There is no `{from}` in the workspace.")));
         }
         let source = workspace.place(from, rules)?;
-        let folders = workspace.make_parents(to, &workspace.relative(to)?)?;
-        let target = workspace.place(to, rules)?;
+        let (target, folders) = workspace.new_place(to, rules)?;
         if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
             let text = format!("`{to}` is a directory: give the path with the new name at its end.");
             return Err(Refusal::wrong_argument(text));

@@ -20,8 +20,7 @@ use crate::file_rules::left_out_note;
 use crate::file_subject::READ;
 use crate::refusal::Refusal;
 use crate::tool::shorten;
-use crate::workspace::reading;
-use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace, shown_path};
+use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace, no_follow, shown_path};
 
 const LARGEST: u64 = 10 << 20;
 const MATCHES: usize = 100;
@@ -190,7 +189,7 @@ impl<'a> Search<'a> {
                 }
             }
             Where::Content => {
-                if let Ok(file) = found.folder.open_with(found.name, &reading())
+                if let Ok(file) = no_follow::open_file(found.folder, found.name)
                     && let Ok(metadata) = file.metadata()
                     && metadata.is_file()
                 {

@@ -13,7 +13,7 @@ use crate::file_rules::LeftOut;
 use crate::file_subject::READ;
 use crate::path_pattern::Extent;
 use crate::refusal::Refusal;
-use crate::workspace::{Workspace, reading};
+use crate::{Workspace, no_follow};
 
 /// Deeper than any tree of sources, and few enough handles to hold at once.
 const DEEPEST: usize = 64;
@@ -35,24 +35,24 @@ pub(super) fn walk(
     rules: &FileRules,
     visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
 ) -> Result<usize, Refusal> {
-    let start = workspace.folder(path, rules)?;
+    let (start, names) = workspace.folder(path, rules)?;
     let base = workspace.relative(path)?;
     let base = if base == Path::new(".") { PathBuf::new() } else { base };
-    let unread = rules.left_out(&workspace.files(&workspace.names(path), READ, Extent::Itself));
+    let unread = rules.left_out(&workspace.files(&names.texts(), READ, Extent::Itself));
     // The folders above have a say as well.
     let mut ignores = Vec::new();
     let mut above: Vec<&Path> = base.ancestors().skip(1).collect();
     above.reverse();
     for folder in above {
         let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if let Ok(dir) = workspace.folder(&shown.to_string_lossy(), rules) {
+        if let Ok((dir, _)) = workspace.folder(&shown.to_string_lossy(), &rules.beyond_the_call()) {
             ignores.extend(ignore_file(&dir, folder));
         }
     }
-    let real = workspace.resolved(&base).map(|real| if real == Path::new(".") { PathBuf::new() } else { real });
+    let real = if names.real == Path::new(".") { PathBuf::new() } else { names.real };
     let mut walk = Walk { workspace, unread, passed_over: 0, ignores, visit };
     // Broken off is a way to end, not a failure.
-    let _ = walk.descend(&start, &base, &real.unwrap_or_else(|| base.clone()));
+    let _ = walk.descend(&start, &base, &real);
     Ok(walk.passed_over)
 }
 
@@ -68,24 +68,25 @@ struct Walk<'w> {
 impl Walk<'_> {
     /// Goes through a folder, which has this path and really is at that one.
     fn descend(&mut self, folder: &Dir, path: &Path, real: &Path) -> ControlFlow<()> {
-        if path.components().count() > DEEPEST || self.workspace.is_closed(path) {
+        if path.components().count() > DEEPEST || self.workspace.is_in_closed(real) {
             return ControlFlow::Continue(());
         }
         let depth = self.ignores.len();
         self.ignores.extend(ignore_file(folder, path));
         for (name, kind) in entries(folder) {
             let (below, real) = (path.join(&name), real.join(&name));
-            if is_ignored(&self.ignores, &below, kind) || self.workspace.is_in_closed(&below) {
+            if is_ignored(&self.ignores, &below, kind) || self.workspace.is_in_closed(&real) {
                 continue;
             }
             if self.unread.has(&[&below, &real]) {
                 self.passed_over += 1;
                 continue;
             }
+            self.workspace.about_to_open();
             match kind {
                 Kind::File => (self.visit)(&Found { folder, name: &name, path: below })?,
                 Kind::Folder => {
-                    if let Ok(inner) = folder.open_dir(&name) {
+                    if let Ok(inner) = no_follow::step(folder, &name) {
                         self.descend(&inner, &below, &real)?;
                     }
                 }
@@ -125,8 +126,9 @@ pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: Kind) -> bool
 
 /// The folder's `.gitignore`, if it has a sound one.
 pub(crate) fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
-    let is_file = folder.symlink_metadata(".gitignore").is_ok_and(|metadata| metadata.is_file());
-    let file = is_file.then(|| folder.open_with(".gitignore", &reading()).ok()).flatten()?;
+    let name = ".gitignore";
+    let is_file = folder.symlink_metadata(name).is_ok_and(|metadata| metadata.is_file());
+    let file = is_file.then(|| no_follow::open_file(folder, name.as_ref()).ok()).flatten()?;
     let mut text = String::new();
     file.take(LONGEST_IGNORE_FILE).read_to_string(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new(path);

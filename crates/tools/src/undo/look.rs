@@ -5,13 +5,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptionsExt};
-use rustix::fs::OFlags;
+use cap_std::fs::{Dir, Metadata, MetadataExt};
 use windlass_vocab::{FileState, Hash};
 
 use super::{Bounds, LeftOut, Looked, Recorded};
-use crate::workspace::reading;
-use crate::{Secrets, Workspace};
+use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const TOO_LARGE: &str = "too large";
 const SECRET: &str = "with a secret in it";
@@ -92,9 +90,7 @@ pub(super) fn look_closer(folder: &Dir, name: &Path, metadata: &Metadata, limit:
 
 /// The whole of a regular file, if it is not longer than `limit`.
 fn read(folder: &Dir, name: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut options = reading();
-    options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed());
-    let file = folder.open_with(name, &options)?;
+    let file = no_follow::open_file(folder, name.as_os_str())?;
     if !file.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -134,10 +130,14 @@ impl Workspace {
         if !self.is_plain(path) {
             return elsewhere("no longer reached without a link");
         }
-        match self.dir().symlink_metadata(path) {
-            Ok(metadata) => match recorded.find(&metadata) {
+        self.about_to_open();
+        let (parent, name) = (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
+        let found =
+            no_follow::open_folder(self.dir(), parent).and_then(|folder| Ok((folder.symlink_metadata(name)?, folder)));
+        match found {
+            Ok((metadata, folder)) => match recorded.find(&metadata) {
                 Some(state) => Seen::plain(state.clone()),
-                None => look_closer(self.dir(), path, &metadata, limit, secrets),
+                None => look_closer(&folder, Path::new(name), &metadata, limit, secrets),
             },
             Err(error) if is_absent(&error) => Seen::plain(FileState::Absent),
             Err(_) => elsewhere("no longer reached"),

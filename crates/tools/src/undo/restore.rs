@@ -19,7 +19,7 @@ use windlass_vocab::{Change, Changes, FileState, Hash};
 
 use super::{Bounds, Recorded};
 use crate::place::{Place, sync_folder};
-use crate::{Secrets, Workspace};
+use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const NOT_MOVED: &str = "it could not be moved back";
 
@@ -327,9 +327,10 @@ impl Restoring<'_> {
 
     pub(super) fn place(&self, path: &str) -> io::Result<Place> {
         let path = Path::new(path);
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = path.parent().unwrap_or(Path::new(""));
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Place { parent: self.workspace.dir().open_dir(parent)?, name: name.to_owned() })
+        self.workspace.about_to_open();
+        Ok(Place { parent: no_follow::open_folder(self.workspace.dir(), parent)?, name: name.to_owned() })
     }
 }
 

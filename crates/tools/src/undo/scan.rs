@@ -10,8 +10,8 @@ use ignore::gitignore::Gitignore;
 
 use super::LeftOut;
 use super::look::{SPECIAL, written};
-use crate::Workspace;
 use crate::builtin::walk::{Kind, ignore_file, is_ignored};
+use crate::{Workspace, no_follow};
 
 /// As deep as a walk goes: few enough handles to hold at once.
 const DEEPEST: usize = 64;
@@ -129,7 +129,7 @@ impl Walk<'_, '_> {
         (self.visit)(Found { folder, name, path: shown, metadata });
         match kind {
             Kind::File => ControlFlow::Continue(()),
-            Kind::Folder => match folder.open_dir(name) {
+            Kind::Folder => match no_follow::step(folder, name.as_os_str()) {
                 Ok(inner) => self.descend(&inner, path),
                 Err(_) => {
                     self.passed.pass("not readable", path);

@@ -2,6 +2,7 @@
 //! the offer.
 
 mod containment;
+mod exchanged;
 mod others;
 mod previews;
 mod protected;

@@ -1,6 +1,7 @@
 //! Files are looked at, and put back.
 
 mod any_command;
+mod exchanged;
 mod moving;
 
 use std::collections::{BTreeMap, HashMap};

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windlass_tools::{
-    BoxFuture, CallContext, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult, SpilledResults,
-    Verification, Workspace, builtins, ending_tools,
+    BoxFuture, CallContext, Clearance, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult,
+    SpilledResults, Verification, Workspace, builtins, ending_tools,
 };
 use windlass_vocab::{
-    CallId, Json, Outcome, OutcomeKind, ReplyCall, SessionId, TextOrigin, ToolName, ToolSource, Verdict,
+    CallId, Json, Outcome, OutcomeKind, PreparedCall, ReplyCall, SessionId, TextOrigin, ToolName, ToolSource, Verdict,
 };
 
 struct OneSpill;
@@ -38,6 +38,11 @@ impl Room {
 
     /// The same where these are not to be seen.
     pub(crate) fn hiding(secrets: &Secrets, files: &[(&str, &str)]) -> Self {
+        Self::built(files, |workspace| workspace.hiding(secrets.clone()))
+    }
+
+    /// The same with a workspace that is changed before it is used.
+    pub(crate) fn built(files: &[(&str, &str)], change: impl FnOnce(Workspace) -> Workspace) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         std::fs::create_dir(&root).unwrap();
@@ -46,7 +51,7 @@ impl Room {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let workspace = Arc::new(Workspace::open(&root).unwrap().hiding(secrets.clone()));
+        let workspace = Arc::new(change(Workspace::open(&root).unwrap()));
         let mut registry = Registry::new();
         let commands = Commands::new(None, folder.path().join("locks"));
         for tool in builtins(workspace, commands).into_iter().chain(ending_tools()) {
@@ -77,16 +82,27 @@ impl Room {
         let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
         let prepared = self.offer.prepare(&call, permissions, &[]);
         match prepared.verdict {
-            Verdict::Allow => {
-                let files = FileRules::of(Arc::new(permissions.clone()));
-                let context = CallContext { files, ..context() };
-                let tool = prepared.tool.unwrap();
-                block_on(self.offer.run(&tool, context, &prepared.arguments, Duration::from_secs(20)))
-            }
+            Verdict::Allow => self.run_cleared(permissions, &prepared, || {}),
             Verdict::Ask => Outcome::new(OutcomeKind::Denied, "asked"),
             Verdict::Deny { reason } => Outcome::new(OutcomeKind::Denied, reason),
             Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Outcome::error(reason),
         }
+    }
+
+    /// Clears a call that was prepared, does something meanwhile, and runs it.
+    pub(crate) fn run_cleared(
+        &self,
+        permissions: &Permissions,
+        prepared: &PreparedCall,
+        meanwhile: impl FnOnce(),
+    ) -> Outcome {
+        let tool = prepared.tool.as_ref().unwrap();
+        let cleared = self.offer.cleared(tool, &prepared.arguments, permissions, &[]);
+        let Clearance::Run(judged) = cleared else { panic!("{cleared:?}") };
+        meanwhile();
+        let files = FileRules::of(Arc::new(permissions.clone())).for_call(judged);
+        let context = CallContext { files, ..context() };
+        block_on(self.offer.run(tool, context, &prepared.arguments, Duration::from_secs(20)))
     }
 
     pub(crate) fn ok(&self, tool: &str, arguments: &Value) -> String {

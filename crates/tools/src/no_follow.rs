@@ -1,0 +1,54 @@
+//! Opening what is at a path without following a link (X5). A path is judged by its names, links resolved; what is
+//! opened this way is at exactly those names, whatever a command exchanges for a link meanwhile.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path};
+
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// A handle that names are looked up with needs no right to list them.
+#[cfg(target_os = "linux")]
+const LOOK_UP: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK_UP: OFlags = OFlags::RDONLY;
+
+/// Opens the folder at `path`, one name after another.
+pub(crate) fn open_folder(from: &Dir, path: &Path) -> io::Result<Dir> {
+    let mut folder = from.try_clone()?;
+    for name in names(path) {
+        folder = step(&folder, name?)?;
+    }
+    Ok(folder)
+}
+
+/// The names that lead to `path`. There is no way up: it could lead out of the workspace.
+pub(crate) fn names(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
+    path.components().filter(|part| *part != Component::CurDir).map(|part| match part {
+        Component::Normal(name) => Ok(name),
+        Component::CurDir | Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+    })
+}
+
+/// Opens the folder that has this name.
+pub(crate) fn step(folder: &Dir, name: &OsStr) -> io::Result<Dir> {
+    let flags = LOOK_UP | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+    Ok(Dir::from_std_file(opened.into()))
+}
+
+/// Opens the file that has this name for reading, without waiting for the other end of a pipe.
+pub(crate) fn open_file(folder: &Dir, name: &OsStr) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed());
+    folder.open_with(name, &options)
+}
+
+/// Whether something could not be opened because it is a link, or leads through one or a file.
+pub(crate) fn is_no_folder(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotADirectory || Errno::from_io_error(error) == Some(Errno::LOOP)
+}
