@@ -46,17 +46,19 @@ pub(crate) struct FileAccess {
     /// The same in lower case.
     folded: Text,
     extent: Extent,
+    /// The folder that git takes for a repository because of it, or obeys otherwise afterwards.
+    pub(crate) repository: Option<PathBuf>,
 }
 
 impl FileAccess {
     pub(crate) fn new(access: Access, path: impl Into<String>, extent: Extent) -> Self {
         let path = path.into();
-        Self { access, folded: Text::new(path.to_lowercase()), path: Text::new(path), extent }
+        Self { access, folded: Text::new(path.to_lowercase()), path: Text::new(path), extent, repository: None }
     }
 
-    /// Whether this is done to the same path.
+    /// Whether this is done to the same path, and means the same there.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.access == other.access && self.path.as_str() == other.path.as_str()
+        self.access == other.access && self.path.as_str() == other.path.as_str() && self.repository == other.repository
     }
 
     /// Whether a pattern that forbids means it.

@@ -46,7 +46,7 @@ impl Workspace {
     /// A call that does this to a path.
     pub(crate) fn subject(&self, path: &str, accesses: &[Access]) -> Subject {
         let names = self.names(path).texts();
-        let files = self.files(&names, accesses, Extent::Itself);
+        let files = self.named_files(&names, accesses, Extent::Itself);
         Subject::files(names, files)
     }
 
@@ -57,7 +57,7 @@ impl Workspace {
             Some(held) => (held, Extent::Itself),
             None => (Vec::new(), Extent::WithAllBelow),
         };
-        let mut files = self.files(&named, CHANGE, extent);
+        let mut files = self.named_files(&named, CHANGE, extent);
         for below in &held {
             let names: Vec<String> = named.iter().map(|name| format!("{name}/{below}")).collect();
             files.accesses.extend(self.files(&names, CHANGE, Extent::Itself).accesses);
@@ -72,11 +72,11 @@ impl Workspace {
         if self.is_in_closed(&names.entry) || self.is_in_closed(&names.real) {
             return Err(closed(path));
         }
-        let files = self.files(&names.texts(), accesses, Extent::Itself);
+        let files = self.named_files(&names.texts(), accesses, Extent::Itself);
         if !rules.have_judged(&files) {
             return Err(format!(
-                "`{}` leads elsewhere than when it was judged, and was left alone: something exchanged it meanwhile. \
-                 Try again.",
+                "`{}` leads elsewhere than when it was judged, or git would obey it by now, and was left alone: \
+                 something changed meanwhile. Try again.",
                 shorten(path, 200)
             )
             .into());
@@ -127,6 +127,15 @@ impl Workspace {
             }
         };
         Names { written: flatten(&relative), entry, real }
+    }
+
+    /// What is done to the paths a call names. What a folder holds that is moved was judged when it was written.
+    fn named_files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {
+        let mut files = self.files(names, accesses, extent);
+        for access in files.accesses.iter_mut().filter(|access| access.access == Access::Write) {
+            access.repository = self.repository_written_by(Path::new(access.path.as_str()));
+        }
+        files
     }
 
     pub(crate) fn files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {

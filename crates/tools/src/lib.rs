@@ -41,6 +41,7 @@ pub mod diff;
 mod doubt;
 mod file_rules;
 mod file_subject;
+mod git_directory;
 pub mod guard;
 mod names;
 mod nearest;

@@ -44,7 +44,7 @@ pub struct Protected {
 pub(crate) struct ProtectedPath {
     /// As a pattern that means nothing else.
     pub(crate) path: String,
-    /// The pattern that protects it.
+    /// The pattern that protects it, or why it is protected without one.
     pub(crate) pattern: String,
 }
 
@@ -87,15 +87,29 @@ impl Protected {
         let writes = files.accesses.iter().filter(|access| access.access == Access::Write);
         let mut open = writes.filter(|access| !is_granted(access.path.as_str()));
         open.find_map(|access| {
-            let pattern = self.find(access, &files.roots)?.to_owned();
+            let pattern = self.find(access, &files.roots).map(str::to_owned);
+            let pattern = pattern.or_else(|| self.repository(access, &files.roots))?;
             Some(ProtectedPath { path: path_pattern::escape(access.path.as_str()), pattern })
         })
     }
 
     fn find(&self, access: &FileAccess, roots: &[PathBuf]) -> Option<&str> {
         let found = self.all().find(|named| access.is_meant_by(&named.pattern, roots))?;
-        let is_exception = self.exceptions.iter().any(|named| access.is_inside(&named.pattern, roots));
-        (!is_exception).then_some(found.text.as_str())
+        (!self.is_exception(access, roots)).then_some(found.text.as_str())
+    }
+
+    /// What stands for a pattern where git makes a path one that runs by itself.
+    fn repository(&self, access: &FileAccess, roots: &[PathBuf]) -> Option<String> {
+        let folder = access.repository.as_ref().filter(|_| !self.is_exception(access, roots))?;
+        let folder = match folder.to_string_lossy() {
+            name if name.is_empty() => "the workspace".into(),
+            name => name,
+        };
+        Some(format!("git: it would take {folder} for a repository, and obey its config and hooks"))
+    }
+
+    fn is_exception(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
+        self.exceptions.iter().any(|named| access.is_inside(&named.pattern, roots))
     }
 
     fn all(&self) -> impl Iterator<Item = &Named> {

@@ -10,6 +10,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
@@ -42,6 +43,8 @@ pub struct Workspace {
     closed: Vec<PathBuf>,
     /// What is never shown of a file.
     secrets: Secrets,
+    /// Held by the call that changes something.
+    changing: Mutex<()>,
     #[cfg(debug_assertions)]
     on_restore: TestHook,
     #[cfg(debug_assertions)]
@@ -93,6 +96,7 @@ impl Workspace {
             root,
             closed: Vec::new(),
             secrets: Secrets::default(),
+            changing: Mutex::default(),
             #[cfg(debug_assertions)]
             on_restore: TestHook::default(),
             #[cfg(debug_assertions)]
@@ -171,6 +175,11 @@ impl Workspace {
     fn holds_closed(&self, relative: &Path) -> bool {
         let real = self.resolved(relative);
         self.closed.iter().any(|closed| closed.starts_with(&real))
+    }
+
+    /// Waits until no other call changes files here: what a change means depends on what is beside it.
+    pub(crate) fn change(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The handle everything goes through.

@@ -91,6 +91,7 @@ impl Tool for EditFile {
                 if contains_placeholder(&edit.old_text) {
                     return Err(Refusal::wrong_argument(HIDDEN));
                 }
+                let _alone = workspace.change();
                 let (text, secrets) = (edit.content(&workspace, &context.files)?, workspace.secrets());
                 let edited = edit
                     .fitted(&text)

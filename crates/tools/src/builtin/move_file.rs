@@ -99,6 +99,7 @@ impl Tool for MoveFile {
 impl Move {
     fn carry_out(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         let Self { from, to, overwrite } = self;
+        let _alone = workspace.change();
         workspace.admit_move(from, to, rules)?;
         if !workspace.exists(from)? {
             return Err(Refusal::not_found(format!("There is no `{from}` in the workspace.")));

@@ -70,6 +70,7 @@ impl Tool for WriteFile {
         match read::<Arguments>(arguments) {
             Ok(Arguments { path, content }) => on_disk(move || {
                 refuse_placeholder(&content)?;
+                let _alone = workspace.change();
                 let (place, folders) = workspace.place_for_content(&path, &context.files)?;
                 place
                     .replace(content.as_bytes(), &context.effect_id)

@@ -89,6 +89,28 @@ fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
     );
 }
 
+// proves X5: a folder of ordinary names becomes a repository whose config git obeys
+#[test]
+fn a_bare_repository_is_not_made_of_ordinary_names() {
+    let write = |path: &str, content: &str| Step::call("write_file", json!({"path": path, "content": content}));
+    let steps = [
+        write("docs/x/config", "[core]\nfsmonitor = touch ran\nrepositoryformatversion = 0\n"),
+        write("docs/x/objects/info/x", ""),
+        write("docs/x/refs/heads/x", ""),
+        write("docs/x/HEAD", "ref: refs/heads/m\n"),
+        Step::say("Aye."),
+    ];
+    let bench = Bench::new(Script::of(steps));
+    let ran = bench.run(&["run", "go", "--allow", "*"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let heard = bench.last_request("tool");
+    let (last, before) = heard.split_last().expect("results");
+    assert!(before.len() == 3 && before.iter().all(|text| text.starts_with("Wrote")), "{before:#?}");
+    let told = "docs/x/HEAD is protected (git: it would take docs/x for a repository, and obey its config and hooks)";
+    assert!(last.contains(told) && last.contains("unprotected = [\"docs/x/HEAD\"]"), "{last}");
+    assert!(!bench.workspace().join("docs/x/HEAD").exists());
+}
+
 // proves X5, X2
 #[test]
 fn a_person_takes_the_protection_away_and_a_project_does_not() {

@@ -151,3 +151,94 @@ fn a_deny_is_a_deny_and_an_exception_is_like_any_other_path() {
     permissions.mode = Mode::Default;
     assert_eq!(prepared(&room, &permissions, "write_file", &write, &[]).verdict, Verdict::Ask);
 }
+
+/// Files that make `docs/x` a repository to git, all but one.
+fn nearly_a_repository(missing: &str) -> Room {
+    let parts = [("docs/x/HEAD", "ref: refs/heads/m\n"), ("docs/x/objects/x", ""), ("docs/x/refs/x", "")];
+    let mut files: Vec<_> = parts.into_iter().filter(|(path, _)| *path != missing).collect();
+    files.push(("docs/x/HEAD.txt", "ref: refs/heads/m\n"));
+    files.push(("docs/stuff/a", "[core]\n"));
+    Room::with(&files)
+}
+
+// proves X5: git obeys the config of whatever looks like a repository, under any name
+#[test]
+fn what_git_obeys_in_a_bare_repository_asks_and_so_does_what_completes_one() {
+    let write = |path: &str| ("write_file", json!({"path": path, "content": "x"}));
+    let moved = |from: &str, to: &str| ("move_file", json!({"from": from, "to": to}));
+    for (missing, (tool, arguments), want) in [
+        ("", write("docs/x/config"), Verdict::Ask),
+        ("", write("docs/x/CONFIG"), Verdict::Ask),
+        ("", write("docs/x/config.worktree"), Verdict::Ask),
+        ("", write("docs/x/hooks/pre-commit"), Verdict::Ask),
+        ("", write("docs/x/hooks/../config"), Verdict::Ask),
+        ("", ("edit_file", json!({"path": "docs/x/HEAD", "old_text": "m", "new_text": "n"})), Verdict::Ask),
+        ("", moved("docs/stuff/a", "docs/x/config"), Verdict::Ask),
+        ("", moved("docs/stuff", "docs/x/hooks"), Verdict::Ask),
+        ("", write("docs/x/objects/y"), Verdict::Allow),
+        ("", write("docs/x/README"), Verdict::Allow),
+        ("", write("docs/config"), Verdict::Allow),
+        ("", moved("docs/x", "docs/y"), Verdict::Allow),
+        ("docs/x/HEAD", write("docs/x/config"), Verdict::Allow),
+        ("docs/x/HEAD", write("docs/x/HEAD"), Verdict::Ask),
+        ("docs/x/HEAD", moved("docs/x/HEAD.txt", "docs/x/HEAD"), Verdict::Ask),
+        ("docs/x/refs/x", write("docs/x/config"), Verdict::Allow),
+        ("docs/x/refs/x", write("docs/x/refs/heads/m"), Verdict::Ask),
+        ("docs/x/refs/x", moved("docs/stuff", "docs/x/refs"), Verdict::Ask),
+        ("docs/x/refs/x", write("docs/x/commondir"), Verdict::Ask),
+        ("docs/x/objects/x", write("docs/x/objects/pack/x"), Verdict::Ask),
+    ] {
+        let room = nearly_a_repository(missing);
+        let call =
+            prepared(&room, &Permissions::default(), tool, &arguments, &["write_file", "edit_file", "move_file"]);
+        assert_eq!(call.verdict, want, "without {missing:?}: {tool} {arguments}");
+        if want == Verdict::Ask {
+            let told = call.preview.unwrap().body;
+            assert!(told.contains("is protected (git: it would take docs/x for a repository, and obey its"), "{told}");
+        }
+    }
+    let room = nearly_a_repository("");
+    std::os::unix::fs::symlink("docs/x", room.root().join("link")).unwrap();
+    let (tool, arguments) = write("link/config");
+    assert_eq!(prepared(&room, &Permissions::default(), tool, &arguments, &[]).verdict, Verdict::Ask, "by a link");
+    let bypass = Permissions { mode: Mode::Bypass, ..Permissions::default() };
+    assert_eq!(prepared(&room, &bypass, tool, &arguments, &[]).verdict, Verdict::Allow);
+    let mut excepting = Permissions::default();
+    excepting.protected.except("docs/x/config").unwrap();
+    let (tool, arguments) = write("docs/x/config");
+    assert_eq!(prepared(&room, &excepting, tool, &arguments, &[]).verdict, Verdict::Allow);
+}
+
+// proves X5: calls of one reply that were cleared one by one make no repository together
+#[test]
+fn a_call_that_came_to_complete_a_repository_after_it_was_cleared_is_refused() {
+    let room = nearly_a_repository("docs/x/HEAD");
+    let permissions = Permissions::default();
+    let config = json!({"path": "docs/x/config", "content": "[core]\n"});
+    let call = prepared(&room, &permissions, "write_file", &config, &[]);
+    let head = room.root().join("docs/x/HEAD");
+    let outcome = room.run_cleared(&permissions, &call, || std::fs::write(head, "ref: refs/heads/m\n").unwrap());
+    assert!(outcome.text.contains("git would obey it by now"), "{}", outcome.text);
+    assert!(!room.root().join("docs/x/config").exists());
+}
+
+// proves X5: it is git's own rule
+#[test]
+fn git_takes_for_a_repository_what_is_taken_for_one_here() {
+    let is_repository = |room: &Room| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-C", "docs/x", "rev-parse", "--git-dir"]).current_dir(room.root());
+        git.env("GIT_CEILING_DIRECTORIES", room.folder.path()).output().unwrap().status.success()
+    };
+    assert!(is_repository(&nearly_a_repository("")));
+    for missing in ["docs/x/HEAD", "docs/x/objects/x", "docs/x/refs/x"] {
+        let room = nearly_a_repository(missing);
+        assert!(!is_repository(&room), "{missing}");
+        if missing != "docs/x/HEAD" {
+            std::fs::create_dir_all(room.root().join("docs/common/objects")).unwrap();
+            std::fs::create_dir_all(room.root().join("docs/common/refs")).unwrap();
+            std::fs::write(room.root().join("docs/x/commondir"), "../common\n").unwrap();
+            assert!(is_repository(&room), "{missing}, elsewhere");
+        }
+    }
+}
