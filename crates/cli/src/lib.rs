@@ -16,6 +16,7 @@ mod doctor;
 #[cfg(test)]
 mod emulator;
 pub mod exit;
+mod folder_lock;
 mod form;
 mod init;
 mod models;

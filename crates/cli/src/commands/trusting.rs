@@ -40,11 +40,20 @@ pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result
 fn take_down(sources: &mut Sources, what: &str) {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
     let told = match sources.keep_trust() {
-        Ok(()) => format!("{file} {what}"),
+        Ok(()) => format!("{file} {what}{}", unwatched(sources)),
         Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
     };
     // At once: whoever only lists sessions looks at no notices.
     tell(&format!("windlass: {}", harmless_line(&told)));
+}
+
+/// What of the project can't be watched, for people.
+fn unwatched(sources: &Sources) -> String {
+    let folders: Vec<_> = sources.unwatched().iter().map(|folder| folder.display().to_string()).collect();
+    if folders.is_empty() {
+        return String::new();
+    }
+    format!(" (but not {}, behind one of its servers, which holds too much to be watched)", folders.join(", "))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

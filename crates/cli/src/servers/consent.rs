@@ -12,16 +12,22 @@ use windlass::mcp::{Reach, ServerConfig, ServerName};
 use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
+use crate::folder_lock::lock_folder;
 use crate::output::{harmless_line, quoted};
 use crate::settings::Consent;
 
 const FILE: &str = "consent.json";
+/// How many files are named before the rest is only counted.
+const LISTED: usize = 8;
 
 /// What was said to a file's servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Said {
     digest: Hash,
     answer: ConsentAnswer,
+    /// What the files behind them held then, so that the next question can say which have changed.
+    #[serde(default)]
+    files: BTreeMap<PathBuf, Hash>,
 }
 
 /// What a person says to a project's servers.
@@ -46,8 +52,7 @@ pub(crate) struct Agreements {
 impl Agreements {
     /// What is on record. What can't be read was not agreed to.
     pub(crate) fn read(folder: &Path) -> Self {
-        let said = fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Self { folder: folder.to_owned(), said: said.unwrap_or_default() }
+        Self { folder: folder.to_owned(), said: said_in(folder) }
     }
 
     /// Whether a person agreed to exactly this.
@@ -69,12 +74,40 @@ impl Agreements {
         self.said.get(&consent.file).filter(|said| said.digest == consent.digest).map(|said| said.answer)
     }
 
-    /// Takes down what the person says to it.
+    /// The files behind these servers that are not what they were when a person last answered.
+    fn changed<'c>(&'c self, consent: &'c Consent) -> Vec<&'c Path> {
+        let Some(said) = self.said.get(&consent.file).filter(|said| !said.files.is_empty()) else { return Vec::new() };
+        let now = consent.files.iter().filter(|(path, hash)| said.files.get(*path) != Some(hash)).map(|(path, _)| path);
+        let gone = said.files.keys().filter(|path| !consent.files.contains_key(*path));
+        now.chain(gone).map(PathBuf::as_path).collect()
+    }
+
+    /// Which files an answer is about, for people, one line each.
+    pub(crate) fn about(&self, consent: &Consent) -> Vec<String> {
+        let (changed, files) = (self.changed(consent), consent.files.keys().map(PathBuf::as_path).collect::<Vec<_>>());
+        let unwatched: Vec<&Path> = consent.unwatched.iter().map(PathBuf::as_path).collect();
+        let lines = [
+            ("changed since the last answer: ", changed, ""),
+            ("the answer is for what these hold now, not for what they load: ", files, ""),
+            ("too much to be watched: ", unwatched, "; a change there is not asked about"),
+        ];
+        let lines = lines.into_iter().filter(|(_, paths, _)| !paths.is_empty());
+        lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", listed(&paths, consent))).collect()
+    }
+
+    /// Takes down what the person says to it, beside what other processes have taken down meanwhile.
     pub(crate) fn say(&mut self, consent: &Consent, answer: ConsentAnswer) -> io::Result<()> {
-        self.said.insert(consent.file.clone(), Said { digest: consent.digest, answer });
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let _lock = lock_folder(&self.folder)?;
+        self.said = said_in(&self.folder);
+        let said = Said { digest: consent.digest, answer, files: consent.files.clone() };
+        self.said.insert(consent.file.clone(), said);
         write_whole(&self.folder.join(FILE), &serde_json::to_vec_pretty(&self.said)?, Readers::Owner)
     }
+}
+
+fn said_in(folder: &Path) -> BTreeMap<PathBuf, Said> {
+    fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 /// Asks at the terminal, before anything else is shown. The end of input decides nothing.
@@ -90,10 +123,13 @@ pub(super) fn ask(
             writeln!(screen, "  {line}")?;
         }
     }
+    for line in agreements.about(consent) {
+        writeln!(screen, "{line}")?;
+    }
     loop {
         write!(
             screen,
-            "Use them? [y] yes, until the file changes  [s] the same, in the sandbox: they write here only, and have no \
+            "Use them? [y] yes, until one of these files changes  [s] the same, in the sandbox: they write here only, and have no \
              network  [n] no  [l] later: "
         )?;
         screen.flush()?;
@@ -112,15 +148,36 @@ pub(super) fn ask(
 }
 
 /// What is told where nobody can be asked.
-pub(super) fn advice(consent: &Consent, servers: &BTreeMap<&ServerName, &ServerConfig>) -> String {
+pub(super) fn advice(
+    agreements: &Agreements,
+    consent: &Consent,
+    servers: &BTreeMap<&ServerName, &ServerConfig>,
+) -> String {
     let names: Vec<&str> = servers.keys().map(|name| name.as_str()).collect();
     let file = quoted(&consent.file.display().to_string());
+    let changed = agreements.changed(consent);
+    let since = if changed.is_empty() {
+        String::new()
+    } else {
+        format!("; changed since you last answered: {}", listed(&changed, consent))
+    };
     format!(
-        "the MCP servers of {} are not used before you agree to them ({}): `windlass mcp approve`, or name the file \
-         with --mcp-config {file}",
+        "the MCP servers of {} are not used before you agree to them ({}){since}: `windlass mcp approve`, or name the \
+         file with --mcp-config {file}",
         consent.file.display(),
         names.join(", ")
     )
+}
+
+/// The first few of these files, named from where the servers' file is.
+fn listed(paths: &[&Path], consent: &Consent) -> String {
+    let folder = consent.file.parent().unwrap_or(Path::new("/"));
+    let name = |path: &&Path| harmless_line(&path.strip_prefix(folder).unwrap_or(path).display().to_string());
+    let mut names: Vec<String> = paths.iter().take(LISTED).map(name).collect();
+    if paths.len() > LISTED {
+        names.push(format!("and {} more", paths.len() - LISTED));
+    }
+    names.join(", ")
 }
 
 /// Everything a person should see before they agree: what is started or reached, and what goes along,
@@ -136,4 +193,61 @@ pub(crate) fn described(name: &ServerName, config: &ServerConfig) -> Vec<String>
     let along = along.iter().map(|(key, value)| format!("  {kind} {key}={}", quoted(value)));
     let lines = std::iter::once(format!("{name}: {reached}")).chain(along);
     lines.map(|line| harmless_line(&line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
+        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass::store::hash_of(bytes))).collect();
+        let digest = windlass::store::hash_of(format!("{files:?}").as_bytes());
+        Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
+    }
+
+    // proves X2: no process loses the answer that another was given
+    #[test]
+    fn many_who_are_answered_at_once_all_find_their_answer_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = |writer: i32, turn: i32| format!("/{writer}/{turn}/.mcp.json");
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let folder = dir.path();
+                scope.spawn(move || {
+                    let mut agreements = Agreements::read(folder);
+                    for turn in 0..5 {
+                        agreements.say(&consent(&file(writer, turn), &[]), ConsentAnswer::Yes).expect("taken down");
+                    }
+                });
+            }
+        });
+        let agreements = Agreements::read(dir.path());
+        for (writer, turn) in (0..4).flat_map(|writer| (0..5).map(move |turn| (writer, turn))) {
+            assert!(agreements.has(&consent(&file(writer, turn), &[])), "{writer} {turn}");
+        }
+    }
+
+    // proves X2: the person is told what is not as they agreed to it
+    #[test]
+    fn the_next_question_says_which_files_have_changed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut agreements = Agreements::read(dir.path());
+        let first = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"1")]);
+        assert!(!agreements.about(&first).concat().contains("changed"), "nobody has answered yet");
+        agreements.say(&first, ConsentAnswer::Yes).expect("taken down");
+        let mut second = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"2")]);
+        second.unwatched.insert("/p/big".into());
+        let about = Agreements::read(dir.path()).about(&second);
+        assert_eq!(
+            about,
+            [
+                "  changed since the last answer: b/c.py",
+                "  the answer is for what these hold now, not for what they load: a.py, b/c.py",
+                "  too much to be watched: big; a change there is not asked about",
+            ]
+        );
+        assert!(agreements.is_open(&second) && !agreements.is_open(&first));
+    }
 }

@@ -103,7 +103,7 @@ impl Attached {
         for (consent, servers) in open(&settings.servers, &agreements) {
             match attendance {
                 Attendance::Attended => consent::ask(&mut agreements, &consent, &servers)?,
-                Attendance::Unattended => tell(&self.told, consent::advice(&consent, &servers)),
+                Attendance::Unattended => tell(&self.told, consent::advice(&agreements, &consent, &servers)),
             }
         }
         let usable = |server: &Server| server.consent.as_ref().is_none_or(|consent| agreements.has(consent));

@@ -8,22 +8,17 @@
 //! A rule always goes into the person's own file. A project's file goes to others with the project, and
 //! whoever trusts it would take the rule over unseen.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use rustix::fs::FlockOperation;
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use windlass::tools::{Readers, contains_placeholder, write_whole};
 
 use super::sources::read_text;
 use super::{SettingsFile, Whose};
-
-/// How long another process may take to write the file.
-const PATIENCE: Duration = Duration::from_secs(2);
-const AGAIN: Duration = Duration::from_millis(20);
+use crate::folder_lock::lock_folder;
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,30 +75,16 @@ pub(super) fn rewrite(
     };
     let folder = path.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(on_disk)?;
-    let _lock = lock(folder, &path)?;
+    let _lock = lock_folder(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => NotKept::Busy(path.clone()),
+        _ => NotKept::Disk(folder.to_owned(), error),
+    })?;
     let damaged = |error: super::SettingsError| NotKept::Damaged(error.to_string());
     let before = read_text(&path).map_err(damaged)?.unwrap_or_default();
     let Some(after) = changed(&before, &path, change)? else { return Ok(Kept::Known) };
     SettingsFile::parse(&path, whose, &after).map_err(damaged)?;
     replace(&path, &after)?;
     Ok(Kept::Written)
-}
-
-/// One writer at a time; the lock is the folder's own and leaves nothing behind.
-fn lock(folder: &Path, path: &Path) -> Result<File, NotKept> {
-    let on_disk = |error| NotKept::Disk(folder.to_owned(), error);
-    let file = File::open(folder).map_err(on_disk)?;
-    let begun = Instant::now();
-    loop {
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(file),
-            Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < PATIENCE => std::thread::sleep(AGAIN),
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(NotKept::Busy(path.to_owned())),
-            // Some file systems know no locks; the write itself is one step all the same.
-            Err(rustix::io::Errno::NOTSUP | rustix::io::Errno::NOLCK | rustix::io::Errno::INVAL) => return Ok(file),
-            Err(error) => return Err(on_disk(error.into())),
-        }
-    }
 }
 
 /// The text with the change in it; `None` when that changes nothing.

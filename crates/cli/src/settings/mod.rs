@@ -8,6 +8,7 @@
 //! docs/decisions/0005-settings.md.
 
 mod command_env;
+mod command_words;
 mod endpoint;
 mod env;
 mod error;

@@ -1,10 +1,18 @@
 //! The files behind a server's command (X2). Whoever agrees to `python3 tools/server.py` agrees to what that script does,
 //! so what it says is part of what they agree to; and a tool can write in the workspace.
 //!
-//! What is not named can't be seen: a module that a script imports, a program that a package manager finds. A file
-//! outside the workspace is out of the tools' reach.
+//! A word of the command (see `command_words`) counts where it names, from the folder the server runs in or from the
+//! workspace,
+//!
+//! - a file, also without the ending of a script;
+//! - a folder or a Python module: with every file in it, up to a bound beyond which the person is told that it is not
+//!   watched; of the workspace itself, which is what many servers work *on*, only the files a program is started by;
+//! - a file that a program takes its orders from, and the files which that names in its turn.
+//!
+//! What is not named can't be seen: what these import, a program that a package manager finds. A file outside the
+//! workspace is out of the tools' reach.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,11 +20,59 @@ use windlass::mcp::{Reach, ServerConfig};
 use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
+use super::command_words::{CommandLine, module_parts, words_within};
+
 /// A longer file is known by its size and time.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
+/// How many files of a folder are looked at, and how long they may be together.
+const MOST_FILES: usize = 1000;
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
+
+/// A longer file gives no orders.
+const LONGEST_ORDERS: u64 = 256 * 1024;
+
+/// What programs put into folders themselves.
+const PASSED_OVER: &[&str] = &[".git", ".hg", ".venv", "__pycache__", "node_modules"];
+
+/// What `node .` and `python3 .` run.
+const STARTED_BY: &[&str] = &["index.js", "index.cjs", "index.mjs", "__init__.py", "__main__.py"];
+
+/// What a script's name may be said without.
+const ENDINGS: &[&str] = &["py", "js", "cjs", "mjs", "ts"];
+
 /// Files and what they hold.
-pub(super) type Files = BTreeMap<PathBuf, Hash>;
+type Files = BTreeMap<PathBuf, Hash>;
+
+/// What stands behind a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Behind {
+    /// The files that are watched.
+    pub(super) files: Files,
+    /// Folders that hold too much to be watched.
+    pub(super) unwatched: BTreeSet<PathBuf>,
+}
+
+impl Behind {
+    /// All of several commands.
+    pub(super) fn all(several: impl Iterator<Item = Self>) -> Self {
+        several.fold(Self::default(), |mut all, one| {
+            all.files.extend(one.files);
+            all.unwatched.extend(one.unwatched);
+            all
+        })
+    }
+
+    /// The digest of something with these files.
+    pub(super) fn digest_with(&self, digest: Hash) -> Hash {
+        if *self == Self::default() {
+            return digest;
+        }
+        let files = self.files.iter().map(|(path, hash)| format!("{hash} {}\n", path.display()));
+        let unwatched = self.unwatched.iter().map(|path| format!("- {}\n", path.display()));
+        hash_of(std::iter::once(format!("{digest}\n")).chain(files).chain(unwatched).collect::<String>().as_bytes())
+    }
+}
 
 /// Where paths of commands start from.
 #[derive(Clone, Copy)]
@@ -25,20 +81,121 @@ pub(super) struct Ground<'a> {
     pub(super) workspace: &'a Path,
 }
 
-/// The files of the workspace that the command of a server names: its program, and what of its arguments is one.
-pub(super) fn named_by(config: &ServerConfig, ground: Ground<'_>) -> Files {
-    let Reach::Stdio { command, args, cwd, .. } = &config.reach else { return Files::new() };
-    // A bare program is looked for elsewhere.
-    let program = Some(command).filter(|command| command.contains('/'));
-    let words = program.into_iter().chain(args).flat_map(|word| {
-        let value = word.split_once('=').map(|(_, value)| value);
-        std::iter::once(word.as_str()).chain(value)
-    });
+/// The files of the workspace that stand behind the command of a server.
+pub(super) fn behind(config: &ServerConfig, ground: Ground<'_>) -> Behind {
+    let Reach::Stdio { command, args, env, cwd } = &config.reach else { return Behind::default() };
+    let line = CommandLine { program: command, arguments: args, variables: env };
     let folder = cwd.as_ref().map_or_else(|| ground.cwd.to_owned(), |cwd| ground.cwd.join(cwd));
-    let folders = [folder.as_path(), ground.workspace];
-    let paths = words.flat_map(|word| folders.map(|folder| folder.join(word)));
-    let inside = |path: PathBuf| path.canonicalize().ok().filter(|real| real.starts_with(ground.workspace));
-    paths.filter_map(inside).filter_map(|path| Some((path.clone(), content(&path)?))).collect()
+    let mut search = Search { workspace: ground.workspace, found: Behind::default() };
+    let words = line.words();
+    for folder in [folder.as_path(), ground.workspace] {
+        words.iter().for_each(|word| search.add_named(folder, word));
+        line.orders().into_iter().for_each(|file| search.add_orders(&folder.join(file)));
+    }
+    search.found
+}
+
+/// What was found so far.
+struct Search<'a> {
+    workspace: &'a Path,
+    found: Behind,
+}
+
+impl Search<'_> {
+    /// Everything that `word` names in `folder`.
+    fn add_named(&mut self, folder: &Path, word: &str) {
+        self.add(&folder.join(word));
+        if !word.ends_with(['/', '.']) {
+            ENDINGS.iter().for_each(|ending| self.add(&folder.join(format!("{word}.{ending}"))));
+        }
+        self.add_module(folder, word);
+    }
+
+    /// A Python module that is there, with the whole package it is part of: what stands above a module is run too.
+    fn add_module(&mut self, folder: &Path, word: &str) {
+        let Some(parts) = module_parts(word) else { return };
+        for root in [folder.to_owned(), folder.join("src")] {
+            let module: PathBuf = root.join(parts.join("/"));
+            if module.is_dir() || module.with_extension("py").is_file() {
+                self.add(&root.join(parts[0]));
+                self.add(&root.join(format!("{}.py", parts[0])));
+            }
+        }
+    }
+
+    /// A file that a program takes its orders from, with the files it names.
+    fn add_orders(&mut self, path: &Path) {
+        self.add(path);
+        let is_short = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LONGEST_ORDERS);
+        let text = if is_short { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+        let folder = path.parent().unwrap_or(self.workspace);
+        for line in text.lines() {
+            for word in words_within(line).iter().filter(|word| folder.join(word).is_file()) {
+                self.add(&folder.join(word));
+            }
+            // An entry point: `"package.module:function"`.
+            let entries = line.split(['"', '\'']).filter_map(|text| Some(text.split_once(':')?.0));
+            entries.filter(|_| path.ends_with("pyproject.toml")).for_each(|module| self.add_module(folder, module));
+        }
+    }
+
+    /// What is at `path`, if it is part of the workspace.
+    fn add(&mut self, path: &Path) {
+        let Ok(real) = path.canonicalize() else { return };
+        if !real.starts_with(self.workspace) {
+            self.found.files.extend(self.link_outside(path, &real));
+        } else if real == self.workspace {
+            STARTED_BY
+                .iter()
+                .map(|name| real.join(name))
+                .filter(|file| file.is_file())
+                .for_each(|file| self.add(&file));
+            self.add_orders(&real.join("package.json"));
+        } else if real.is_dir() {
+            match all_within(&real, self.workspace) {
+                Some(files) => self.found.files.extend(files),
+                None => drop(self.found.unwatched.insert(real)),
+            }
+        } else {
+            self.found.files.extend(content(&real).map(|hash| (real, hash)));
+        }
+    }
+
+    /// A link of the workspace that leads out of it counts by where it leads.
+    fn link_outside(&self, path: &Path, real: &Path) -> Option<(PathBuf, Hash)> {
+        let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+        place.starts_with(self.workspace).then(|| (place, hash_of(real.as_os_str().as_encoded_bytes())))
+    }
+}
+
+/// Every file below a folder; nothing where they are too many or too long.
+fn all_within(folder: &Path, workspace: &Path) -> Option<Files> {
+    let (mut files, mut bytes, mut seen) = (Files::new(), 0, BTreeSet::new());
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if !seen.insert(folder.clone()) {
+            continue;
+        }
+        for entry in std::fs::read_dir(&folder).ok().into_iter().flatten().flatten() {
+            if PASSED_OVER.iter().any(|name| entry.file_name() == *name) {
+                continue;
+            }
+            // A link counts by what it leads to.
+            let Some(real) = entry.path().canonicalize().ok().filter(|real| real.starts_with(workspace)) else {
+                continue;
+            };
+            if real.is_dir() {
+                folders.push(real);
+            } else if let Some(hash) = content(&real) {
+                bytes += real.metadata().map_or(0, |metadata| metadata.len());
+                files.insert(real, hash);
+            }
+            if bytes > MOST_BYTES || files.len() > MOST_FILES || seen.len() + folders.len() > MOST_FILES {
+                return None;
+            }
+        }
+    }
+    Some(files)
 }
 
 fn content(path: &Path) -> Option<Hash> {
@@ -51,46 +208,48 @@ fn content(path: &Path) -> Option<Hash> {
     Some(hash_of(&std::fs::read(path).unwrap_or_default()))
 }
 
-/// The digest of something with these files.
-pub(super) fn digest_with(digest: Hash, files: &Files) -> Hash {
-    if files.is_empty() {
-        return digest;
-    }
-    let lines = files.iter().map(|(path, hash)| format!("{hash} {}\n", path.display()));
-    hash_of(std::iter::once(format!("{digest}\n")).chain(lines).collect::<String>().as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
 
-    fn config(command: &str, args: &[&str], cwd: Option<&Path>) -> ServerConfig {
-        let entry = serde_json::json!({"s": {"command": command, "args": args, "cwd": cwd}});
-        let mut entry = entry;
-        if cwd.is_none() {
-            entry["s"].as_object_mut().expect("an object").remove("cwd");
-        }
-        let servers = windlass::mcp::servers_within(&entry, windlass::mcp::Limits::default()).expect("it is sound");
+    fn config(command: &str, args: &[&str]) -> ServerConfig {
+        config_with(command, args, serde_json::json!({}))
+    }
+
+    /// An entry with more than a command.
+    fn config_with(command: &str, args: &[&str], mut entry: serde_json::Value) -> ServerConfig {
+        entry["command"] = serde_json::json!(command);
+        entry["args"] = serde_json::json!(args);
+        let entries = serde_json::json!({ "s": entry });
+        let servers = windlass::mcp::servers_within(&entries, windlass::mcp::Limits::default()).expect("it is sound");
         servers.into_values().next().expect("a server")
+    }
+
+    /// A folder with these files, each holding its own name or what is said behind `=`.
+    fn folder(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a path");
+        for file in files {
+            let (name, text) = file.split_once('=').unwrap_or((file, file));
+            fs::create_dir_all(root.join(name).parent().expect("a folder")).expect("folders");
+            fs::write(root.join(name), text).expect("a file");
+        }
+        (dir, root)
+    }
+
+    fn named(config: &ServerConfig, root: &Path, ground: Ground<'_>) -> Vec<String> {
+        let files = behind(config, ground).files.into_keys();
+        files.map(|path| path.strip_prefix(root).expect("inside").display().to_string()).collect()
     }
 
     // proves X2
     #[test]
     fn the_program_and_what_of_its_arguments_is_a_file_of_the_workspace_count() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().canonicalize().expect("a path");
+        let (_dir, root) = folder(&["work/run.sh", "work/tools/server.py", "outside.py", "work/python3"]);
         let work = root.join("work");
-        fs::create_dir_all(work.join("tools")).expect("folders");
-        for file in ["work/run.sh", "work/tools/server.py", "outside.py", "work/python3"] {
-            fs::write(root.join(file), file).expect("a file");
-        }
         let ground = Ground { cwd: &work, workspace: &work };
-        let named = |config: &ServerConfig, ground| {
-            let files = named_by(config, ground).into_keys();
-            files.map(|path| path.strip_prefix(&root).expect("inside").display().to_string()).collect::<Vec<_>>()
-        };
         let absolute = work.join("run.sh").display().to_string();
         let outside = root.join("outside.py").display().to_string();
         let (server, run) = (vec!["work/tools/server.py"], vec!["work/run.sh"]);
@@ -98,29 +257,83 @@ mod tests {
             ("python3", &["tools/server.py"][..], server.clone()),
             ("python3", &["./tools/../tools/server.py", "-v"], server.clone()),
             ("python3", &["--script=tools/server.py"], server.clone()),
+            ("python3", &["${PWD}/tools/server.py"], server.clone()),
             ("./run.sh", &[], run.clone()),
             (&absolute, &[], run.clone()),
-            ("python3", &[&outside, "../outside.py", "tools", "-m", "no-such"], vec![]),
+            ("python3", &[&outside, "../outside.py", "-m", "no-such"], vec![]),
         ] {
-            assert_eq!(named(&config(command, args, None), ground), expected, "{command} {args:?}");
+            assert_eq!(named(&config(command, args), &root, ground), expected, "{command} {args:?}");
         }
         let elsewhere = Ground { cwd: &root, workspace: &work };
-        assert_eq!(named(&config("python3", &["tools/server.py"], None), elsewhere), server);
-        assert_eq!(named(&config("python3", &["server.py"], Some(&work.join("tools"))), elsewhere), server);
-        assert_eq!(named(&config("sh", &["work/run.sh"], None), elsewhere), run);
+        assert_eq!(named(&config("python3", &["tools/server.py"]), &root, elsewhere), server);
+        let inside = config_with("python3", &["server.py"], serde_json::json!({"cwd": work.join("tools")}));
+        assert_eq!(named(&inside, &root, elsewhere), server);
+        assert_eq!(named(&config("sh", &["work/run.sh"]), &root, elsewhere), run);
+    }
+
+    // proves X2: whatever way a command names what it runs
+    #[test]
+    fn modules_folders_lines_and_what_gives_orders_count() {
+        let package = r#"package.json={"main": "lib/main.js", "scripts": {"x": "node web.js"}, "files": ["docs"]}"#;
+        let project = "pyproject.toml=[project.scripts]\nserve = \"pkg.cli:main\"\n";
+        let (_dir, root) = folder(&[
+            "mod.py",
+            "app/__init__.py",
+            "app/sub/__main__.py",
+            "app/__pycache__/a.pyc",
+            "src/pkg/cli.py",
+            "src/pkg/deep/x.py",
+            "x/run.sh",
+            "lib/main.js",
+            "web.js",
+            "docs/a.md",
+            "index.js",
+            "Makefile=all:\n\t./x/run.sh\n",
+            package,
+            project,
+        ]);
+        let ground = Ground { cwd: &root, workspace: &root };
+        let app = ["app/__init__.py", "app/sub/__main__.py"];
+        let npm = ["lib/main.js", "package.json", "web.js"];
+        for (command, args, expected) in [
+            ("python3", &["-m", "mod"][..], &["mod.py"][..]),
+            ("python3", &["-mmod"], &["mod.py"]),
+            ("python3", &["-m", "app.sub"], &app),
+            ("python3", &["app/"], &app),
+            ("python3", &["app"], &app),
+            ("python3", &["-m", "app.none"], &[]),
+            ("uvicorn", &["mod:server"], &["mod.py"]),
+            ("node", &["web"], &["web.js"]),
+            ("node", &["."], &["index.js", "lib/main.js", "package.json", "web.js"]),
+            ("sh", &["-c", "cd x && ./run.sh"], &["x/run.sh"]),
+            ("sh", &["-c", "exec ./x/run.sh --fast"], &["x/run.sh"]),
+            ("npm", &["run", "start"], &npm),
+            ("sh", &["-c", "npm start"], &npm),
+            ("make", &["-s"], &["Makefile", "x/run.sh"]),
+            ("uv", &["run", "serve"], &["pyproject.toml", "src/pkg/cli.py", "src/pkg/deep/x.py"]),
+        ] {
+            assert_eq!(named(&config(command, args), &root, ground), expected, "{command} {args:?}");
+        }
+        let loading = config_with("python3", &[], serde_json::json!({"env": {"PYTHONPATH": "lib:/usr/lib", "X": "x"}}));
+        assert_eq!(named(&loading, &root, ground), ["lib/main.js"]);
+    }
+
+    // proves X2: nothing is passed off as watched
+    #[test]
+    fn a_folder_with_too_much_in_it_is_told_and_not_watched() {
+        let (_dir, root) = folder(&["big/a.py"]);
+        let behind = || behind(&config("python3", &["big"]), Ground { cwd: &root, workspace: &root });
+        assert_eq!((behind().files.len(), behind().unwatched.len()), (1, 0));
+        (0..MOST_FILES).for_each(|number| fs::write(root.join(format!("big/{number}")), "").expect("a file"));
+        assert_eq!((behind().files.len(), behind().unwatched), (0, BTreeSet::from([root.join("big")])));
     }
 
     // proves X2: another script is another consent
     #[test]
     fn what_a_script_says_is_part_of_the_digest() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let root = dir.path().canonicalize().expect("a path");
-        let digest = || {
-            digest_with(
-                hash_of(b"x"),
-                &named_by(&config("sh", &["s.sh"], None), Ground { cwd: &root, workspace: &root }),
-            )
-        };
+        let (_dir, root) = folder(&[]);
+        let ground = Ground { cwd: &root, workspace: &root };
+        let digest = || behind(&config("sh", &["s.sh"]), ground).digest_with(hash_of(b"x"));
         let absent = digest();
         assert_eq!(absent, hash_of(b"x"), "what names no file is agreed to as before");
         fs::write(root.join("s.sh"), "echo 1").expect("a file");
@@ -130,5 +343,8 @@ mod tests {
         assert!(absent != first && first != second);
         fs::write(root.join("s.sh"), "echo 1").expect("a file");
         assert_eq!(digest(), first);
+        fs::remove_file(root.join("s.sh")).expect("removed");
+        std::os::unix::fs::symlink("/bin/true", root.join("s.sh")).expect("a link");
+        assert!(digest() != first && digest() != absent, "a link out of the workspace is another script");
     }
 }

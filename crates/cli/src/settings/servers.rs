@@ -11,7 +11,7 @@
 //! mcpServers = '''{ "git": { "command": "uvx", "args": ["mcp-server-git"] } }'''
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
 use super::file::FileMcp;
-use super::programs::{self, Files, Ground};
+use super::programs::{Behind, Ground, behind};
 use super::sources::ServerFile;
 use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
 use crate::output::{Showing, broken_json};
@@ -39,13 +39,17 @@ pub struct Server {
 }
 
 /// What a person agrees to: the servers that a project's file names, as it names them now, and the files of the workspace
-/// that their commands name.
+/// that stand behind their commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Consent {
     /// The file.
     pub file: PathBuf,
     /// Of its servers and their files.
     pub digest: Hash,
+    /// The files behind their commands.
+    pub files: BTreeMap<PathBuf, Hash>,
+    /// Folders behind them that hold too much to be watched.
+    pub unwatched: BTreeSet<PathBuf>,
 }
 
 /// The servers of all places together, and what a person should know of those that can't be used.
@@ -84,14 +88,14 @@ fn ground(sources: &Sources) -> Ground<'_> {
     Ground { cwd: &sources.cwd, workspace: &sources.workspace }
 }
 
-/// The files that the commands of a project's servers name, whatever else is wrong with those.
-pub(super) fn programs_of_project(sources: &Sources) -> Files {
+/// The files behind the commands of a project's servers, whatever else is wrong with those.
+pub(super) fn programs_of_project(sources: &Sources) -> Behind {
     let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
     let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
     let mut all = All::default();
     let values = [in_settings, beside].into_iter().flatten();
     let configs = values.flat_map(|value| all.sound(&value, Origin::Default, Path::new("")).servers.into_values());
-    configs.flat_map(|config| programs::named_by(&config, ground(sources))).collect()
+    Behind::all(configs.map(|config| behind(&config, ground(sources))))
 }
 
 /// How long servers may take whose entries don't say: as the project's file says, or else the user's. A project that is
@@ -179,9 +183,10 @@ impl All {
         });
         if trusted.is_none() {
             named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
-            let files = named.servers.values().flat_map(|config| programs::named_by(config, ground)).collect();
-            let digest = programs::digest_with(named.digest, &files);
-            named.consent = Some(Consent { file: file.to_owned(), digest });
+            let all = Behind::all(named.servers.values().map(|config| behind(config, ground)));
+            let digest = all.digest_with(named.digest);
+            let Behind { files, unwatched } = all;
+            named.consent = Some(Consent { file: file.to_owned(), digest, files, unwatched });
         }
         self.add(named);
     }

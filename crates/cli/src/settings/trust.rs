@@ -3,7 +3,7 @@
 //! said when it was first used, or when the person last agreed, is kept beside the user's file. What says something
 //! else is not trusted before the person has seen the difference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -14,6 +14,7 @@ use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
 use super::{Sources, servers};
+use crate::folder_lock::lock_folder;
 
 /// Beside the user's file.
 const FILE: &str = "trusted.json";
@@ -120,10 +121,11 @@ impl Sources {
 
     fn note(&self, folder: PathBuf, contents: Contents) -> io::Result<()> {
         let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
+        let _lock = lock_folder(&place)?;
         // One that can't be read is not written over: the folders in it would be trusted anew, unseen.
         let mut kept = Kept::read(&place).ok_or(io::ErrorKind::InvalidData)?;
         kept.0.entry(folder).or_default().extend(contents);
-        DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
         write_whole(&place.join(FILE), &serde_json::to_vec_pretty(&kept)?, Readers::Owner)
     }
 
@@ -131,7 +133,12 @@ impl Sources {
         self.config_dir().map_or(Some(Kept::default()), |folder| Kept::read(&folder))
     }
 
-    /// Everything of the project that trust is about: its settings, its servers, and the files their commands name.
+    /// Folders behind the project's servers that hold too much to be part of what is trusted.
+    pub(crate) fn unwatched(&self) -> BTreeSet<PathBuf> {
+        servers::programs_of_project(self).unwatched
+    }
+
+    /// Everything of the project that trust is about: its settings, its servers, and the files behind their commands.
     fn contents(&self) -> Contents {
         let mut contents = Contents::new();
         contents
@@ -141,7 +148,7 @@ impl Sources {
         {
             contents.insert(file.path.clone(), Content::Text(text.clone()));
         }
-        let programs = servers::programs_of_project(self).into_iter();
+        let programs = servers::programs_of_project(self).files.into_iter();
         contents.extend(programs.map(|(path, hash)| (path, Content::Digest(hash))));
         contents
     }
@@ -168,6 +175,27 @@ mod tests {
         assert_eq!(standing("/p", &[toml, ("/p/sub/.mcp.json", "{}")]), Standing::Changed, "another file");
         assert_eq!(standing("/other", &[toml]), Standing::New);
         assert_eq!(standing("/bare", &[("/bare/windlass.toml", "")]), Standing::Changed, "there was none");
+    }
+
+    // proves X2: no process loses what another has taken down
+    #[test]
+    fn many_who_take_down_their_trust_at_once_all_find_it_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let config = dir.path().join("windlass");
+        let home = dir.path().to_str().expect("a path").to_owned();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let home = home.clone();
+                scope.spawn(move || {
+                    let env = [("XDG_CONFIG_HOME", home.as_str())].into_iter().collect();
+                    let sources = Sources::of(super::super::Flags::default(), env, "/p");
+                    for turn in 0..5 {
+                        sources.note(format!("/{writer}/{turn}").into(), contents(&[("f", "x")])).expect("noted");
+                    }
+                });
+            }
+        });
+        assert_eq!(Kept::read(&config).expect("it is whole").0.len(), 20);
     }
 
     // proves X2: a record that was tampered with agrees to nothing

@@ -24,6 +24,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
         return Err(CommandError::new(Exit::Usage, "this project names no MCP servers that wait for your consent"));
     }
     for consent in asked {
+        let about = agreements.about(consent);
         agreements.say(consent, answer).map_err(|error| output_failed(&error))?;
         let said = match answer {
             ConsentAnswer::Yes => "Agreed to",
@@ -36,6 +37,9 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
             for line in described(name, &server.config) {
                 print(&format!("  {line}\n"))?;
             }
+        }
+        for line in about {
+            print(&format!("{line}\n"))?;
         }
     }
     Ok(Exit::Done)

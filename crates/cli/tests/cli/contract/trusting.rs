@@ -142,6 +142,40 @@ fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
     assert!(bench.read("other").is_some());
 }
 
+// proves X2: whatever way the command names what it runs
+#[test]
+fn a_file_behind_an_agreed_server_that_changes_is_asked_about_again_and_named() {
+    for (command, arguments, file, expected) in [
+        ("python3", json!(["-m", "app.server"]), "app/__init__.py", "app/__init__.py"),
+        ("python3", json!(["-m", "app"]), "src/app/deep/tool.py", "src/app/deep/tool.py"),
+        ("python3", json!(["app/"]), "app/__main__.py", "app/__main__.py"),
+        ("sh", json!(["-c", "cd app && ./run.sh"]), "app/run.sh", "app/run.sh"),
+        ("node", json!(["."]), "index.js", "index.js"),
+        ("npm", json!(["run", "serve"]), "package.json", "package.json"),
+        ("npx", json!(["tsx", "--yes"]), "package.json", "package.json"),
+        ("make", json!(["serve"]), "Makefile", "Makefile"),
+        ("uv", json!(["run", "serve"]), "pyproject.toml", "pyproject.toml"),
+    ] {
+        let context = format!("{command} {arguments}");
+        let bench = bench();
+        fs::write(config(&bench).join("windlass.toml"), "").expect("written");
+        let block = json!({"mcpServers": {"own": {"command": command, "args": arguments}}});
+        fs::write(bench.workspace().join(".mcp.json"), block.to_string()).expect("written");
+        let path = bench.workspace().join(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path.with_file_name("server.py"), "").expect("written");
+        fs::write(&path, "1").expect("written");
+        let waits = "are not used before you agree to them (own)";
+        let agreed = bench.run(&["mcp", "approve"]);
+        assert!(agreed.code == 0 && agreed.stdout.contains(expected), "{context}: {}", agreed.stdout);
+        assert!(!bench.run(&["run", "go"]).stderr.contains(waits), "{context}");
+        fs::write(&path, "2").expect("written");
+        let changed = bench.run(&["run", "go"]).stderr;
+        let told = format!("{waits}; changed since you last answered: {expected}");
+        assert!(changed.contains(&told), "{context}: {changed}");
+    }
+}
+
 // proves X2: nor does trust in a folder cover what its servers' scripts become
 #[test]
 fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
