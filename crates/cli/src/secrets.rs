@@ -8,12 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use windlass::mcp::{Reach, ServerConfig};
-use windlass::tools::{Secrets, is_ordinary, is_secret_name, passwords_in};
+use windlass::tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, passwords_in};
 
 use crate::settings::{CommandEnv, Env, Settings};
-
-/// Shorter values would be found everywhere by chance. Keys of local servers are often a mere "x".
-const SHORTEST: usize = 8;
 
 /// Something that must not be seen.
 #[derive(Clone, PartialEq, Eq)]
@@ -71,7 +68,7 @@ struct Known(Vec<Secret>);
 impl Known {
     fn add(&mut self, name: &str, value: &str) {
         let value = value.trim();
-        if value.chars().count() >= SHORTEST && self.0.iter().all(|secret| secret.value != value) {
+        if value.chars().count() >= SHORTEST_SECRET && self.0.iter().all(|secret| secret.value != value) {
             self.0.push(Secret { name: name.to_owned(), value: value.to_owned() });
         }
     }

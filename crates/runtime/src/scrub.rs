@@ -134,9 +134,10 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
 
 fn scrub_origin(secrets: &Secrets, origin: &mut TextOrigin) {
     match origin {
-        TextOrigin::Page { url: named } | TextOrigin::Server { server: named } | TextOrigin::File { path: named } => {
-            scrub_text(secrets, named);
-        }
+        TextOrigin::Page { url: named }
+        | TextOrigin::Server { server: named }
+        | TextOrigin::File { path: named }
+        | TextOrigin::Command { command: named } => scrub_text(secrets, named),
     }
 }
 

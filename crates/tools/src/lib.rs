@@ -95,7 +95,7 @@ pub use rule::{Network, ParseRuleError, Rule};
 pub use ruling::Ruling;
 pub use sandbox::Sandbox;
 pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
-pub use secrets::{Secrets, StreamScrubber, contains_placeholder};
+pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};
 pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
 pub use subject::Subject;

@@ -188,15 +188,7 @@ const TOKEN: usize = 16;
 
 /// `a%40b` as `a@b`.
 fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_encoding::percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
 /// How keys of well-known services begin.

@@ -30,8 +30,9 @@ pub(crate) use self::stream::ScrubbedReader;
 pub use self::stream::StreamScrubber;
 use crate::{is_secret_name, passwords_in};
 
-/// Shorter values would be found in ordinary text by chance.
-const SHORTEST: usize = 8;
+/// How many characters a secret has at least: shorter values would be found in ordinary text by chance, and keys of local
+/// servers are often a mere "x".
+pub const SHORTEST_SECRET: usize = 8;
 const MARK: &str = "⟦secret:";
 
 /// The known secrets. Cheap to clone; its `Debug` names them and shows none.
@@ -64,7 +65,7 @@ impl Secrets {
         let (mut names, mut forms, mut placeholders) = (BTreeSet::new(), Vec::new(), Vec::new());
         for (name, value) in secrets {
             let (name, value) = (name.into(), value.as_ref().trim());
-            if value.chars().count() < SHORTEST {
+            if value.chars().count() < SHORTEST_SECRET {
                 continue;
             }
             for form in forms_of(value) {

@@ -1,14 +1,17 @@
-//! Whether a file is under version control: whether git's index of the repository names it. The index is read as it lies
+//! Whether a file is under version control as it is: whether git's index of the repository names it with the size and the
+//! time of change that it has. What was written over it since, by whomever, is in no version. The index is read as it lies
 //! (versions 2 to 4); git itself is not run, because a repository's configuration may have it run other programs.
 //!
 //! ```text
 //! "DIRC" | version 4 | entries 4 | entry: stat data 40 | object id 20 | flags 2 | more flags 2 if so flagged | name
+//! stat data: ctime 4 + 4 | mtime, seconds 4, nanoseconds 4 | dev 4 | ino 4 | mode 4 | uid 4 | gid 4 | size 4
 //! ```
 //!
 //! Up to version 3 an entry is filled with one to eight zeros to a multiple of eight bytes. In version 4 a name is how many
 //! bytes to take off the name before it, and what to put there, up to a zero.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Stat data, object id and flags.
@@ -17,13 +20,52 @@ const HEADER: usize = 12;
 /// Says that two more bytes of flags follow.
 const EXTENDED: u8 = 0x40;
 
-/// Whether git knows the file at `path`, which is absolute and without links. Not where there is no repository, or where its
-/// index can't be read.
+/// Where the time of change and the size stand in the stat data.
+const MTIME: usize = 8;
+const SIZE: usize = 36;
+
+/// When a file was last changed and how long it is, as far as the index tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    seconds: u32,
+    /// Zero where whoever wrote the index does not know.
+    nanoseconds: u32,
+    size: u32,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        // The index keeps the lower half of each.
+        let lower = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+        Self {
+            seconds: lower(metadata.mtime().cast_unsigned()),
+            nanoseconds: lower(metadata.mtime_nsec().cast_unsigned()),
+            size: lower(metadata.size()),
+        }
+    }
+
+    fn within(entry: &[u8]) -> Option<Self> {
+        let number = |at: usize| entry.get(at..)?.first_chunk().copied().map(u32::from_be_bytes);
+        Some(Self { seconds: number(MTIME)?, nanoseconds: number(MTIME + 4)?, size: number(SIZE)? })
+    }
+
+    /// Whether a file that has this stamp is the one that the index knows by `known`. To the millisecond: some who write
+    /// an index know no more.
+    fn is(self, known: Self) -> bool {
+        let millis = |stamp: Self| stamp.nanoseconds / 1_000_000;
+        let same_time = known.nanoseconds == 0 || millis(self) == millis(known);
+        same_time && (self.seconds, self.size) == (known.seconds, known.size)
+    }
+}
+
+/// Whether git knows the file at `path`, which is absolute and without links, as it is. Not where there is no repository, or
+/// where its index can't be read.
 pub(crate) fn is_tracked(path: &Path) -> bool {
     let Some((root, git)) = repository(path) else { return false };
-    let Ok(name) = path.strip_prefix(root) else { return false };
+    let (Ok(name), Ok(metadata)) = (path.strip_prefix(root), path.metadata()) else { return false };
     let index = fs::read(git.join("index")).unwrap_or_default();
-    names(&index, name.as_os_str().as_encoded_bytes()).unwrap_or(false)
+    let known = stamp_of(&index, name.as_os_str().as_encoded_bytes());
+    known.is_some_and(|known| Stamp::of(&metadata).is(known))
 }
 
 /// The nearest repository above a file: its folder, and where its index is.
@@ -41,23 +83,24 @@ fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
     })
 }
 
-/// Whether the index has an entry of this name; none where it can't be read.
-fn names(index: &[u8], wanted: &[u8]) -> Option<bool> {
+/// What the index says of the file of this name; nothing where it does not name it or can't be read.
+fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<Stamp> {
     let (header, entries) = index.split_at_checked(HEADER)?;
     let version = header.strip_prefix(b"DIRC")?.first_chunk().copied().map(u32::from_be_bytes)?;
     let count = header.last_chunk().copied().map(u32::from_be_bytes)?;
     let mut entries = Entries { rest: entries, name: Vec::new() };
     for _ in 0..count {
+        let entry = entries.rest;
         match version {
             2 | 3 => entries.next_padded()?,
             4 => entries.next_compressed()?,
             _ => return None,
         }
         if entries.name == wanted {
-            return Some(true);
+            return Stamp::within(entry);
         }
     }
-    Some(false)
+    None
 }
 
 /// A walk along the entries.
@@ -148,16 +191,40 @@ mod tests {
         assert!(is_tracked(&tree.join("docs/b.md")) && !is_tracked(&tree.join("docs/new.md")));
     }
 
+    // proves X4: a text that was copied over a file nobody suspects
+    #[test]
+    fn a_file_that_was_changed_since_it_was_added_is_not_under_version_control() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().canonicalize().unwrap().join("README");
+        git(dir.path(), &["init", "-q"]);
+        fs::write(&file, "one").unwrap();
+        let set_time = |seconds| {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        };
+        set_time(1_700_000_000);
+        git(dir.path(), &["add", "README"]);
+        assert!(is_tracked(&file));
+        fs::write(&file, "other").unwrap();
+        set_time(1_700_000_000);
+        assert!(!is_tracked(&file), "another length");
+        fs::write(&file, "two").unwrap();
+        set_time(1_700_000_001);
+        assert!(!is_tracked(&file), "another time");
+        git(dir.path(), &["add", "README"]);
+        assert!(is_tracked(&file), "taken into the index as it is");
+    }
+
     #[test]
     fn what_is_no_index_names_nothing() {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_tracked(&dir.path().join("a")), "no repository");
         for index in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x09", b"DIRC\0\0\0\x09\0\0\0\x01", &[0xff; 200]] {
-            assert_eq!(names(index, b"a"), None);
+            assert_eq!(stamp_of(index, b"a"), None);
         }
         let mut cut = b"DIRC\0\0\0\x04\0\0\0\x02".to_vec();
         cut.extend([0; FIXED]);
         cut.extend([0x80; 40]);
-        assert_eq!(names(&cut, b"a"), None);
+        assert_eq!(stamp_of(&cut, b"a"), None);
     }
 }

@@ -149,10 +149,15 @@ pub enum TextOrigin {
         /// Its name.
         server: String,
     },
-    /// A file that is not under version control.
+    /// A file that is not under version control, or not as it is now.
     File {
         /// Its path, as the call named it.
         path: String,
+    },
+    /// What a command printed that could reach other machines.
+    Command {
+        /// The beginning of its line.
+        command: String,
     },
 }
 
@@ -161,7 +166,8 @@ impl fmt::Display for TextOrigin {
         match self {
             Self::Page { url } => write!(f, "the page {url}"),
             Self::Server { server } => write!(f, "the tool server `{server}`"),
-            Self::File { path } => write!(f, "the file `{path}`, which is not under version control"),
+            Self::File { path } => write!(f, "the file `{path}`, which is not under version control as it is"),
+            Self::Command { command } => write!(f, "the command `{command}`, which had the network"),
         }
     }
 }

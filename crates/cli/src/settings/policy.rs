@@ -130,6 +130,7 @@ mod tests {
             ("hidden", "['run_command', 'fetch_url']", "[]"),
             ("retry_after_limit_ms", "5", "999999999"),
             ("server_wait_ms", "1", "999999"),
+            ("outside_text", "'ask'", "'ignore'"),
         ] {
             // What the person has is in the middle of what the project asks for.
             let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n";

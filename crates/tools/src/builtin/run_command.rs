@@ -19,7 +19,7 @@ use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
 use windlass_sandbox::Network;
-use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, ToolSpec};
+use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
 use super::command_output::CommandOutput;
 use super::command_sandbox::{self, Wish};
@@ -27,6 +27,7 @@ use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
+use crate::sandbox::Reach;
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Sandbox, Secrets, Subject, Tool, Workspace};
 
@@ -165,6 +166,16 @@ impl Tool for RunCommand {
         let told = self.commands.told(wish);
         let body = format!("{command}\nin {}{told}", self.workspace.root().display());
         Ok(Preview { title, body, rule: None })
+    }
+
+    fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
+        let Arguments { command, wish, .. } = read(arguments.clone()).ok()?;
+        let line = command.trim().lines().next().unwrap_or_default();
+        match self.commands.reach(wish) {
+            Reach::Network | Reach::Outside => Some(TextOrigin::Command { command: shorten(line, 160) }),
+            // Where nothing holds commands any of them may have the network: to ask about what each prints is to ask always.
+            Reach::Inside | Reach::Unheld => None,
+        }
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 use serde_json::Value;
 
-use super::SHORTEST;
+use super::SHORTEST_SECRET;
 
 /// A key of several lines may be shown in part: its longer lines are secrets too.
 const LONG_LINE: usize = 24;
@@ -24,7 +24,7 @@ fn forms_of_piece(value: &str) -> BTreeSet<String> {
         forms.extend(base64_core(&BASE64_NOPAD, value, shift));
         forms.extend(base64_core(&BASE64URL_NOPAD, value, shift));
     }
-    forms.retain(|form| form.len() >= SHORTEST);
+    forms.retain(|form| form.len() >= SHORTEST_SECRET);
     forms
 }
 

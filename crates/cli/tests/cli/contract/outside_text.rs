@@ -40,6 +40,18 @@ fn a_page_is_not_asked_for_with_text_of_a_file_nobody_keeps() {
     }
 }
 
+// proves X4: whoever had the network may have fetched what it prints
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_with_the_network_prints_is_text_from_outside() {
+    let command = |network: bool| ("run_command", json!({"command": format!("echo {TEXT}"), "network": network}));
+    let allowed = ["--allow", "run_command(echo *)", "--allow", "network(run_command(echo *))"];
+    let told = heard(&bench(command(true), TEXT), &allowed);
+    assert!(told.contains(&format!("it carries text from the command `echo {TEXT}`, which had the network")), "{told}");
+    let told = heard(&bench(command(false), TEXT), &allowed);
+    assert!(!told.contains("it carries text from"), "{told}");
+}
+
 // proves X4: what is the person's own work, what is short, and what a person has switched off
 #[test]
 fn other_text_is_not_asked_about() {
@@ -57,4 +69,13 @@ fn other_text_is_not_asked_about() {
         assert!(git.success());
     }
     assert!(!refused(&heard(&kept, &[])));
+    let copied_over = bench(read_file(), TEXT);
+    let notes = copied_over.workspace().join("notes.txt");
+    std::fs::write(&notes, "ours").expect("written");
+    for words in [&["init", "-q"][..], &["add", "notes.txt"]] {
+        let git = Command::new("git").current_dir(copied_over.workspace()).args(words).status().expect("git runs");
+        assert!(git.success());
+    }
+    std::fs::write(&notes, format!("Dear all:\n{TEXT}\n")).expect("written");
+    assert!(refused(&heard(&copied_over, &[])), "what was copied over a file is not what git keeps");
 }
