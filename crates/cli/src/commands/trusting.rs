@@ -9,6 +9,7 @@ use windlass_vocab::Attendance;
 
 use super::streams::tell;
 use crate::output::harmless_line;
+use crate::servers::described;
 use crate::settings::{Changed, Sources, Standing};
 
 /// All of a change is shown: what can't be seen can't be agreed to.
@@ -17,12 +18,19 @@ const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
 /// The sources with the trust that the person has or now gives; without, the project may only tighten.
 pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result<Sources> {
     sources.note_empty();
-    let Some(standing) = sources.standing() else { return Ok(sources) };
+    let Some(standing) = sources.standing() else {
+        return match attendance {
+            Attendance::Attended => ask_first(sources),
+            Attendance::Unattended => Ok(sources),
+        };
+    };
     match (standing, attendance) {
         (Standing::AsTrusted, _) => {}
         (Standing::New, _) => take_down(&mut sources, "is trusted as it is now; when it changes you are asked again"),
         (Standing::Changed, Attendance::Attended) => {
-            if ask(&sources.changes())? == Said::Yes {
+            let changes: String = sources.changes().iter().map(shown).collect();
+            if ask(&format!("{changes}Trust what it says now? [y] yes, until it changes  [n] no: "))? == Some(Said::Yes)
+            {
                 take_down(&mut sources, "is trusted as it is now");
             }
         }
@@ -62,23 +70,53 @@ enum Said {
     No,
 }
 
-/// Asks at the terminal. The end of input is a no.
-fn ask(changes: &[Changed]) -> io::Result<Said> {
-    let mut screen = io::stderr().lock();
-    for changed in changes {
-        write!(screen, "{}", shown(changed))?;
+/// Asks, the first time it is seen, whether a project is trusted that would loosen something.
+fn ask_first(sources: Sources) -> io::Result<Sources> {
+    let loosened = sources.needing_trust();
+    let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
+    if loosened.is_empty() || sources.is_declined() {
+        return Ok(sources);
     }
+    let mut lines = vec![format!("{file} is new to you, and would loosen your settings:")];
+    lines.extend(loosened.iter().map(|one| format!("  {one}")));
+    let servers = sources.servers_of_project();
+    let servers = servers.iter().flat_map(|(name, config)| described(name, config));
+    lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
+    let told: String = lines.iter().map(|line| harmless_line(line) + "\n").collect();
+    let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
+    match ask(&format!("{told}{question}"))? {
+        Some(Said::Yes) => {
+            let trusted = sources.clone().trust_folder();
+            trusted.or_else(|error| {
+                tell(&format!("windlass: {}", harmless_line(&format!("{file} can't be trusted: {error}"))));
+                Ok(sources)
+            })
+        }
+        Some(Said::No) => {
+            // Where it can't be taken down they are asked again.
+            let _ = sources.decline();
+            Ok(sources)
+        }
+        None => Ok(sources),
+    }
+}
+
+/// Asks at the terminal; nothing at the end of input, which decides nothing.
+fn ask(question: &str) -> io::Result<Option<Said>> {
+    let mut screen = io::stderr().lock();
+    let (told, last) = question.rsplit_once('\n').unwrap_or(("", question));
+    writeln!(screen, "{told}")?;
     loop {
-        write!(screen, "Trust what it says now? [y] yes, until it changes  [n] no: ")?;
+        write!(screen, "{last}")?;
         screen.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
             writeln!(screen)?;
-            return Ok(Said::No);
+            return Ok(None);
         }
         match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Said::Yes),
-            "n" | "no" => return Ok(Said::No),
+            "y" | "yes" => return Ok(Some(Said::Yes)),
+            "n" | "no" => return Ok(Some(Said::No)),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Which variables commands get besides what is decided by their names and values (X1, X2).
+//! Which variables commands get besides what is decided by their names and values (X1).
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,8 @@ pub struct CommandEnv {
     pub keep: BTreeSet<String>,
 }
 
-/// What the files say together. A project that is not trusted may only hide.
+/// What the files say together.
 pub(super) fn command_env(sources: &Sources) -> Result<CommandEnv, SettingsError> {
-    if let Some(file) = &sources.project
-        && let Some(name) = file.settings.tools.keep_env.first()
-        && !sources.trusts_project()
-    {
-        return Err(sources.untrusted("a secret for commands (keep_env)", file.origin(name)));
-    }
     let mut env = CommandEnv::default();
     for file in [&sources.project, &sources.user].into_iter().flatten() {
         env.hide.extend(names(file, &file.settings.tools.hide_env)?);

@@ -1,18 +1,12 @@
-//! Hosts of this machine and of private networks that `fetch_url` may fetch from (T10, X2).
+//! Hosts of this machine and of private networks that `fetch_url` may fetch from (T10).
 
 use windlass::tools::HostPattern;
 
 use super::{Origin, SettingsError, Sourced, Sources};
 
-/// All of them, from flags and files together. A project that is not trusted opens no door.
+/// All of them, from flags and files together.
 pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {
     let Sources { flags, project, user, .. } = sources;
-    if let Some(file) = project
-        && let Some(host) = file.settings.tools.fetch_private.first()
-        && !sources.trusts_project()
-    {
-        return Err(sources.untrusted("a host of a private network", file.origin(host)));
-    }
     let given = flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), Origin::Flag("--fetch-private")));
     let files = [project, user].into_iter().flatten();
     let written = files.flat_map(|file| {

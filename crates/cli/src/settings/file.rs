@@ -23,7 +23,7 @@ pub enum Whose {
 }
 
 /// What may stand in a file. Absent means "not said here".
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileSettings {
     pub(super) model: Option<Spanned<String>>,
@@ -45,7 +45,7 @@ pub(super) struct FileSettings {
 }
 
 /// The table `[permissions]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FilePermissions {
     pub(super) mode: Option<Spanned<Mode>>,
@@ -57,7 +57,7 @@ pub(super) struct FilePermissions {
 }
 
 /// The table `[tools]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileTools {
     pub(super) fetch_private: Vec<Spanned<String>>,
@@ -66,7 +66,7 @@ pub(super) struct FileTools {
 }
 
 /// The table `[mcp]`: what holds for every server whose entry says nothing else.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileMcp {
     /// In seconds, as in an entry.
@@ -76,10 +76,11 @@ pub(super) struct FileMcp {
 }
 
 /// A file that was read and understood.
+#[derive(Clone)]
 pub struct SettingsFile {
-    path: PathBuf,
-    whose: Whose,
-    text: String,
+    pub(super) path: PathBuf,
+    pub(super) whose: Whose,
+    pub(super) text: String,
     pub(super) settings: FileSettings,
 }
 

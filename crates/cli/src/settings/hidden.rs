@@ -16,7 +16,7 @@ use super::{SettingsError, Sources};
 use crate::args::Mode;
 
 /// The table `[hidden]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileHidden {
     always: Vec<Spanned<String>>,

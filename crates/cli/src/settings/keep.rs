@@ -61,6 +61,21 @@ pub(crate) fn allow(rule: &str, path: Option<&Path>) -> Result<Kept, NotKept> {
     rewrite(path, Whose::User, |document| add_rule(document, rule, path))
 }
 
+/// Adds `folder` to those that the settings at `path` trust.
+pub(super) fn trust(folder: &Path, path: Option<&Path>) -> Result<Kept, NotKept> {
+    let path = path.ok_or(NotKept::NoPlace)?;
+    let wrong = |problem: &str| NotKept::Damaged(format!("{}: {problem}", path.display()));
+    let name = folder.to_str().ok_or_else(|| wrong("a path that is not UTF-8 can't be written in it"))?;
+    rewrite(path, Whose::User, |document| {
+        let trusted = document.entry("trusted").or_insert(Item::Value(Array::new().into()));
+        let trusted = trusted.as_array_mut().ok_or_else(|| wrong("`trusted` is not a list"))?;
+        if !trusted.iter().any(|known| known.as_str() == Some(name)) {
+            push(trusted, name);
+        }
+        Ok(())
+    })
+}
+
 /// Changes one thing in the file at `path`, and nothing else.
 pub(super) fn rewrite(
     path: &Path,
@@ -138,7 +153,7 @@ fn add_rule(document: &mut DocumentMut, rule: &str, path: &Path) -> Result<(), N
     Ok(())
 }
 
-/// Adds a rule as the others stand: on their line, or on lines of their own with their comments.
+/// Adds an entry as the others stand: on their line, or on lines of their own with their comments.
 fn push(rules: &mut Array, rule: &str) {
     let last = rules.len().checked_sub(1).and_then(|last| rules.get_mut(last));
     let Some(last) = last else {

@@ -4,7 +4,7 @@
 //! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`Origin`], so that whoever finds
 //! it wrong later can still say where it stands.
 //!
-//! What a project's file may not do until its folder is trusted is decided beside each value; why, in
+//! What a project's file may not do until its folder is trusted is left out first (`left_out`); why, in
 //! docs/decisions/0005-settings.md.
 
 mod command_env;
@@ -17,6 +17,7 @@ mod file;
 mod hidden;
 pub(crate) mod keep;
 mod kept_servers;
+mod left_out;
 mod misnamed;
 mod nearest;
 mod origin;
@@ -50,6 +51,7 @@ pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
 pub(crate) use self::kept_servers::{Added, Removed, add_server, remove_server};
+use self::left_out::LeftOut;
 pub(crate) use self::nearest::{near, nearest};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
@@ -144,12 +146,19 @@ impl Settings {
 impl Sources {
     /// Decides where sessions are kept.
     pub fn place(&self) -> Result<Place, SettingsError> {
+        let (sources, _) = self.tightened();
         let (workspace, closed) = (self.workspace.clone(), self.closed());
-        Ok(Place { workspace, data_dir: self.data_dir()?, durability: self.durability()?, closed })
+        Ok(Place { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
     }
 
     /// Decides everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
+        let (sources, left_out) = self.tightened();
+        sources.decide(left_out)
+    }
+
+    /// The same where nothing is left to be taken out of the project's file.
+    fn decide(&self, mut left_out: Vec<LeftOut>) -> Result<Settings, SettingsError> {
         let mut notices = self.notices.clone();
         let (endpoint, about_server) = endpoint::endpoint(self)?;
         notices.extend(about_server);
@@ -159,9 +168,10 @@ impl Sources {
         notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
         let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
-        let (mut policy, left_out) = policy::policy(self)?;
+        let (mut policy, looser) = policy::policy(self)?;
         policy.hidden.extend(hidden);
-        notices.extend(left_out);
+        left_out.extend(looser);
+        notices.extend(self.notice_of(&left_out));
         Ok(Settings {
             place: self.place()?,
             endpoint,
@@ -187,9 +197,6 @@ impl Sources {
         }
         for file in [&self.project, &self.user].into_iter().flatten() {
             if let Some(path) = file.sourced(&file.settings.data_dir) {
-                if matches!(path.origin, Origin::Project(_)) && !self.trusts_project() {
-                    return Err(self.untrusted("the place of the journals (data_dir)", path.origin));
-                }
                 let whole = file.folder().join(sources::from_home(&path.value, &self.env));
                 return Ok(Sourced::new(whole, path.origin));
             }
@@ -205,14 +212,8 @@ impl Sources {
             return Ok(given);
         }
         let in_file = |file: &Option<SettingsFile>| file.as_ref()?.sourced(&file.as_ref()?.settings.durability);
-        let own = in_file(&self.user).unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default));
-        match in_file(&self.project) {
-            Some(theirs) if theirs.value < own.value && !self.trusts_project() => {
-                Err(self.untrusted("a durability below yours", theirs.origin))
-            }
-            Some(theirs) => Ok(theirs),
-            None => Ok(own),
-        }
+        let named = in_file(&self.project).or_else(|| in_file(&self.user));
+        Ok(named.unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default)))
     }
 
     fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {

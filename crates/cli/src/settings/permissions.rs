@@ -1,7 +1,6 @@
 //! What calls are allowed, from all sources together (T8, X2).
 //!
-//! Rules add up; the mode of the strongest source counts. A project that is not trusted may only
-//! tighten: forbid more, ask more, be stricter than the person's own settings.
+//! Rules add up; the mode of the strongest source counts.
 
 use toml::Spanned;
 use windlass::tools::{PathFault, Protected, Rule};
@@ -26,18 +25,6 @@ pub struct Permissions {
 
 pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
     let Sources { flags: given, project, user, .. } = sources;
-    if let Some(file) = project
-        && let Some(rule) = file.settings.permissions.allow.first()
-        && !sources.trusts_project()
-    {
-        return Err(sources.untrusted("a rule that allows calls", file.origin(rule)));
-    }
-    if let Some(file) = project
-        && let Some(pattern) = file.settings.permissions.unprotected.first()
-        && !sources.trusts_project()
-    {
-        return Err(sources.untrusted("an exception to the protected paths", file.origin(pattern)));
-    }
     let mode = mode(sources)?;
     let flags = |name: &'static str, rules: &[String]| {
         rules.iter().map(|rule| parsed(Sourced::new(rule.clone(), Origin::Flag(name)))).collect::<Result<Vec<_>, _>>()
@@ -83,12 +70,6 @@ fn mode(sources: &Sources) -> Result<Sourced<Mode>, SettingsError> {
     }
     let in_file =
         |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.permissions.mode));
-    let own = in_file(user).unwrap_or(Sourced::new(Mode::default(), Origin::Default));
-    match in_file(project) {
-        Some(mode) if mode.value < own.value && !sources.trusts_project() => {
-            Err(sources.untrusted("a mode that asks less than yours", mode.origin))
-        }
-        Some(mode) => Ok(mode),
-        None => Ok(own),
-    }
+    let named = in_file(project).or_else(|| in_file(user));
+    Ok(named.unwrap_or(Sourced::new(Mode::default(), Origin::Default)))
 }

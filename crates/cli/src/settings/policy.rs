@@ -6,10 +6,11 @@
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{Policy, PolicyPatch};
 
+use super::left_out::LeftOut;
 use super::{Origin, SettingsError, SettingsFile, Sourced, Sources, nearest};
 
-/// The rules of a new run, and what a person should know of what was left out.
-pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<String>), SettingsError> {
+/// The rules of a new run, and what was left out of a project's file that would loosen them.
+pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
     let trusted = project.as_ref().filter(|_| sources.trusts_project());
     let untrusted = project.as_ref().filter(|_| trusted.is_none());
@@ -23,16 +24,16 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<String>), Setting
     let in_files = [user.as_ref(), trusted].into_iter().flatten();
     let mut policy = in_files.fold(own, |policy, file| policy.with(&file.settings.policy));
     let over = over_files(sources)?;
-    let mut notices = Vec::new();
+    let mut left_out = Vec::new();
     if let Some(file) = untrusted {
-        let mut tightening = Tightening { sources, file, policy, notices: &mut notices };
+        let mut tightening = Tightening { file, policy, left_out: &mut left_out };
         if let (None, Some(theirs)) = (chosen, named_in(untrusted)) {
             tightening.preset(&named(theirs)?);
         }
         tightening.rows(&over);
         policy = tightening.policy;
     }
-    Ok((policy.with(&over), notices))
+    Ok((policy.with(&over), left_out))
 }
 
 /// The preset of this name.
@@ -58,10 +59,9 @@ fn over_files(sources: &Sources) -> Result<PolicyPatch, SettingsError> {
 
 /// A policy that a project may only tighten.
 struct Tightening<'a> {
-    sources: &'a Sources,
     file: &'a SettingsFile,
     policy: Policy,
-    notices: &'a mut Vec<String>,
+    left_out: &'a mut Vec<LeftOut>,
 }
 
 impl Tightening<'_> {
@@ -73,7 +73,7 @@ impl Tightening<'_> {
             self.policy = Policy { preset: name, ..policy };
         } else {
             let what = format!("the preset {name:?}, which loosens {}", looser.join(", "));
-            self.leave_out(&theirs.origin, &what);
+            self.left_out.push(LeftOut { origin: theirs.origin.clone(), what });
         }
     }
 
@@ -86,13 +86,9 @@ impl Tightening<'_> {
         let (policy, looser) = self.policy.clone().tightened(&patch);
         self.policy = policy;
         for row in looser {
-            self.leave_out(&self.file.origin_of_row(row), &format!("`{row}`, which may only be tightened,"));
+            let what = format!("`{row}`, which may only be tightened");
+            self.left_out.push(LeftOut { origin: self.file.origin_of_row(row), what });
         }
-    }
-
-    fn leave_out(&mut self, origin: &Origin, what: &str) {
-        let trusting = self.sources.trusting(self.file.folder());
-        self.notices.push(format!("{origin}: {what} is not taken from a project you have not trusted; {trusting}"));
     }
 }
 
@@ -200,6 +196,9 @@ mod tests {
         assert_eq!(settings.policy, own);
         assert!(settings.policy.guards.contains(&Guard::Cycle));
         assert_ne!(settings.policy.unfinished_call, UnfinishedCall::RunAgain);
-        assert_eq!(settings.notices.len(), 4);
+        let [told] = &settings.notices[..] else { panic!("{:?}", settings.notices) };
+        for row in ["turn_cap", "guards", "unfinished_call", "approval_wait_ms"] {
+            assert!(told.contains(&format!("`{row}`, which may only be tightened")), "{row}: {told}");
+        }
     }
 }

@@ -1,5 +1,4 @@
-//! The sandbox commands run in, from all sources together (X3, X2). A project that is not trusted may only
-//! tighten: a stricter mode, more that may not be read.
+//! The sandbox commands run in, from all sources together (X3).
 
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use windlass::sandbox::{SandboxMode, Surroundings};
 use super::{Origin, Place, SettingsError, SettingsFile, Sourced, Sources, sources};
 
 /// The table `[sandbox]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileSandbox {
     pub(super) mode: Option<Spanned<SandboxMode>>,
@@ -58,15 +57,6 @@ impl Sandbox {
 
 pub(super) fn sandbox(sources: &Sources) -> Result<Sandbox, SettingsError> {
     let Sources { project, user, env, .. } = sources;
-    let opening = |file: &SettingsFile| {
-        let table = &file.settings.sandbox;
-        table.writable.first().or(table.readable.first()).map(|path| file.origin(path))
-    };
-    if let Some(origin) = project.as_ref().and_then(opening)
-        && !sources.trusts_project()
-    {
-        return Err(sources.untrusted("a way out of the sandbox", origin));
-    }
     let mut sandbox = Sandbox { mode: mode(sources)?, ..Sandbox::usual(env.home()) };
     for file in [project, user].into_iter().flatten() {
         let table = &file.settings.sandbox;
@@ -92,14 +82,8 @@ fn mode(sources: &Sources) -> Result<Sourced<SandboxMode>, SettingsError> {
     }
     let in_file =
         |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.sandbox.mode));
-    let own = in_file(user).unwrap_or(Sourced::new(SandboxMode::default(), Origin::Default));
-    match in_file(project) {
-        Some(mode) if mode.value < own.value && !sources.trusts_project() => {
-            Err(sources.untrusted("a sandbox that holds less than yours", mode.origin))
-        }
-        Some(mode) => Ok(mode),
-        None => Ok(own),
-    }
+    let named = in_file(project).or_else(|| in_file(user));
+    Ok(named.unwrap_or(Sourced::new(SandboxMode::default(), Origin::Default)))
 }
 
 /// A mode as it is typed.
@@ -122,8 +106,9 @@ mod tests {
         assert_eq!(mode(Given::nothing().env(&[("WINDLASS_SANDBOX", "read-only")])), ReadOnly);
         assert_eq!(mode(Given::nothing().project("[sandbox]\nmode = 'read-only'")), ReadOnly);
         for text in ["mode = 'off'", "writable = ['/etc']", "readable = ['~/.ssh']"] {
-            let error = Given::nothing().project(&format!("[sandbox]\n{text}")).error();
-            assert!(error.contains("windlass.toml:2:"), "{error}");
+            let settings = Given::nothing().project(&format!("[sandbox]\n{text}")).settings();
+            assert_eq!(settings.sandbox, Given::nothing().settings().sandbox, "{text}");
+            assert!(settings.notices[0].contains("windlass.toml:2:"), "{:?}", settings.notices);
         }
         let tightened = Given::nothing().project("[sandbox]\nunreadable = ['secrets']").settings();
         assert!(tightened.sandbox.unreadable.iter().any(|path| path.ends_with("secrets")));

@@ -24,7 +24,7 @@ use windlass::vocab::Hash;
 use super::file::FileMcp;
 use super::programs::{Behind, Ground, behind};
 use super::sources::ServerFile;
-use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
+use super::{Origin, SettingsError, SettingsFile, Sources};
 use crate::output::{Showing, broken_json};
 
 /// A server and what it takes to start it.
@@ -54,9 +54,8 @@ pub struct Consent {
 
 /// The servers of all places together, and what a person should know of those that can't be used.
 pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
-    let mut notices = Vec::new();
-    let limits = limits(sources, &mut notices)?;
-    let mut all = All { limits, notices, ..All::default() };
+    let limits = limits(sources)?;
+    let mut all = All { limits, ..All::default() };
     for file in &sources.named_servers {
         all.add(of_json(file, Origin::Flag("--mcp-config"), limits)?);
     }
@@ -88,43 +87,33 @@ fn ground(sources: &Sources) -> Ground<'_> {
     Ground { cwd: &sources.cwd, workspace: &sources.workspace }
 }
 
-/// The files behind the commands of a project's servers, whatever else is wrong with those.
+/// The files behind the commands of a project's servers.
 pub(super) fn programs_of_project(sources: &Sources) -> Behind {
+    Behind::all(servers_of_project(sources).values().map(|config| behind(config, ground(sources))))
+}
+
+/// The servers that a project names, whatever else is wrong with what it says.
+pub(super) fn servers_of_project(sources: &Sources) -> BTreeMap<ServerName, ServerConfig> {
     let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
     let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
     let mut all = All::default();
     let values = [in_settings, beside].into_iter().flatten();
-    let configs = values.flat_map(|value| all.sound(&value, Origin::Default, Path::new("")).servers.into_values());
-    Behind::all(configs.map(|config| behind(&config, ground(sources))))
+    values.flat_map(|value| all.sound(&value, Origin::Default, Path::new("")).servers).collect()
 }
 
-/// How long servers may take whose entries don't say: as the project's file says, or else the user's. A project that is
-/// not trusted may only lower a limit.
-fn limits(sources: &Sources, notices: &mut Vec<String>) -> Result<Limits, SettingsError> {
-    let usual = Limits::default();
-    let mut limit = |row: &str, look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual: Duration| {
-        let of = |file: &Option<SettingsFile>| -> Result<Option<Sourced<Duration>>, SettingsError> {
-            let given = file.as_ref().and_then(|file| file.sourced(look(&file.settings.mcp)));
-            given.map(|given| given.try_map(seconds)).transpose()
-        };
-        let own = of(&sources.user)?.map_or(usual, |limit| limit.value);
-        Ok(match of(&sources.project)? {
-            Some(theirs) if theirs.value > own && !sources.trusts_project() => {
-                let folder = sources.project.as_ref().map(SettingsFile::folder).unwrap_or(Path::new("/"));
-                notices.push(format!(
-                    "{}: a longer `{row}` than yours is not taken from a project you have not trusted; {}",
-                    theirs.origin,
-                    sources.trusting(folder)
-                ));
-                own
-            }
-            Some(theirs) => theirs.value,
-            None => own,
-        })
+/// How long servers may take whose entries don't say: as the project's file says, or else the user's.
+fn limits(sources: &Sources) -> Result<Limits, SettingsError> {
+    let limit = |look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual: Duration| {
+        let files = [&sources.project, &sources.user].into_iter().flatten();
+        let given = files.filter_map(|file| file.sourced(look(&file.settings.mcp))).map(|given| given.try_map(seconds));
+        // Each is looked at: what is wrong in one is told though another counts.
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        Ok(given.into_iter().next().map_or(usual, |limit| limit.value))
     };
+    let usual = Limits::default();
     Ok(Limits {
-        startup_timeout: limit("startup_timeout", |mcp| &mcp.startup_timeout, usual.startup_timeout)?,
-        call_timeout: limit("call_timeout", |mcp| &mcp.call_timeout, usual.call_timeout)?,
+        startup_timeout: limit(|mcp| &mcp.startup_timeout, usual.startup_timeout)?,
+        call_timeout: limit(|mcp| &mcp.call_timeout, usual.call_timeout)?,
     })
 }
 

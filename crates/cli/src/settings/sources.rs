@@ -16,7 +16,7 @@ const SERVERS_NAME: &str = ".mcp.json";
 const LONGEST_FILE: u64 = 256 * 1024;
 
 /// What was said on the command line, in the environment and in the files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sources {
     /// The command line.
     pub flags: Flags,
@@ -43,7 +43,7 @@ pub struct Sources {
 }
 
 /// A file of MCP servers: its text, or why it can't be read. Whoever starts none need not know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ServerFile {
     pub(super) path: PathBuf,
     pub(super) text: Result<String, String>,

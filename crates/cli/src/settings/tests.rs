@@ -226,12 +226,33 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         ("data_dir = 'poisoned'", ""),
         ("durability = 'normal'", ""),
     ] {
-        let text = Given::usable().project(project).user(user).error();
+        let given = Given::usable().project(project).user(user);
+        let (settings, own) = (given.settings(), Given::usable().user(user).settings());
+        let [text] = &settings.notices[..] else { panic!("{project}: {:?}", settings.notices) };
         assert!(text.starts_with("/p/windlass.toml:1:"), "{text}");
         assert!(text.contains("trusted = [\"/p\"]"), "{text}");
+        assert_eq!(Settings { notices: Vec::new(), ..settings }, own, "{project}: nothing of it is taken");
         assert!(text.contains("/home/me/.config/windlass/windlass.toml"), "{text}");
         Given::usable().project(project).user(&format!("trusted = ['/p']\n{user}")).settings();
     }
+}
+
+// proves X2: whoever clones a project can work in it, and is told once what of it does not count
+#[test]
+fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken() {
+    let project = "data_dir = 'poisoned'\ndurability = 'normal'\n[permissions]\nmode = 'bypass'\nallow = ['a', 'b']\n\
+                   deny = ['todo']\nunprotected = ['x']\n[sandbox]\nmode = 'off'\nwritable = ['/etc']\n\
+                   readable = ['~/.ssh']\n[tools]\nfetch_private = ['10.0.0.1']\nkeep_env = ['X']\nhide_env = ['Y']\n\
+                   [mcp]\nstartup_timeout = 9999\ncall_timeout = 99999\n[policy]\nturn_cap = 4000\n";
+    let settings = Given::usable().project(project).settings();
+    let [told] = &settings.notices[..] else { panic!("{:?}", settings.notices) };
+    assert_eq!(told.matches("/p/windlass.toml:").count(), 14, "{told}");
+    assert_eq!(told.matches("trusted = [").count(), 1, "{told}");
+    assert_eq!(strings(&settings.permissions.deny), ["todo from /p/windlass.toml:6:9"]);
+    assert!(settings.command_env.hide.contains("Y") && settings.command_env.keep.is_empty());
+    let own = Given::usable().settings();
+    assert_eq!((&settings.sandbox, &settings.policy), (&own.sandbox, &own.policy));
+    assert_eq!((&settings.place, settings.permissions.allow.len()), (&own.place, 0));
 }
 
 // proves X5, X2: anybody may protect more, and only a person less
@@ -254,7 +275,8 @@ fn protected_paths_add_up_and_exceptions_are_the_persons() {
 fn trust_is_for_exactly_the_folder_named() {
     let project = "permissions.mode = 'bypass'";
     for trusted in ["['/']", "['/p/sub']", "['/pp']", "['~/p']", "[]"] {
-        Given::usable().project(project).user(&format!("trusted = {trusted}")).error();
+        let settings = Given::usable().project(project).user(&format!("trusted = {trusted}")).settings();
+        assert_eq!((settings.permissions.mode.value, settings.notices.len()), (Mode::Default, 1), "{trusted}");
     }
     for trusted in ["['/p']", "['/p/']", "['/x', '/p']"] {
         let settings = Given::usable().project(project).user(&format!("trusted = {trusted}")).settings();

@@ -10,14 +10,18 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use windlass::mcp::{ServerConfig, ServerName};
+use windlass::store::hash_of;
 use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
-use super::{Sources, servers};
+use super::{Sources, keep, servers};
 use crate::folder_lock::lock_folder;
 
 /// Beside the user's file.
 const FILE: &str = "trusted.json";
+/// There too: what the person was asked to trust, and does not.
+const DECLINED: &str = "declined.json";
 
 /// Whether a project whose folder the person trusts says what they trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +114,41 @@ impl Sources {
         Ok(())
     }
 
+    /// Trusts the project's folder from now on, as its files are: in the user's file, and with what they say taken down.
+    pub(crate) fn trust_folder(mut self) -> io::Result<Self> {
+        let Some(folder) = self.project.as_ref().map(|project| project.folder().to_owned()) else { return Ok(self) };
+        // First what was seen: whatever is written there from now on is a change.
+        self.keep_trust()?;
+        keep::trust(&folder, self.user_file().as_deref()).map_err(|problem| io::Error::other(problem.to_string()))?;
+        Self::gather(self.flags, self.env, self.cwd).map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    /// Whether the person was asked to trust the project as it is, and said no.
+    pub(crate) fn is_declined(&self) -> bool {
+        let (Some(project), Some(place)) = (&self.project, self.config_dir()) else { return false };
+        declined_in(&place).get(project.folder()) == Some(&self.contents_hash())
+    }
+
+    /// Takes down that the person does not trust the project as it is.
+    pub(crate) fn decline(&self) -> io::Result<()> {
+        let Some(project) = &self.project else { return Ok(()) };
+        let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
+        let _lock = lock_folder(&place)?;
+        let mut declined = declined_in(&place);
+        declined.insert(project.folder().to_owned(), self.contents_hash());
+        write_whole(&place.join(DECLINED), &serde_json::to_vec_pretty(&declined)?, Readers::Owner)
+    }
+
+    /// The MCP servers that come with the project: where it is trusted they start unasked.
+    pub(crate) fn servers_of_project(&self) -> BTreeMap<ServerName, ServerConfig> {
+        servers::servers_of_project(self)
+    }
+
+    fn contents_hash(&self) -> Hash {
+        hash_of(format!("{:?}", self.contents()).as_bytes())
+    }
+
     /// Takes down that folders the person trusts have no settings yet, so that such as come later are a change. Where it
     /// can't be taken down they are looked at when they come.
     pub(crate) fn note_empty(&self) {
@@ -152,6 +191,11 @@ impl Sources {
         contents.extend(programs.map(|(path, hash)| (path, Content::Digest(hash))));
         contents
     }
+}
+
+/// What was declined, by folder. What can't be read is asked about again.
+fn declined_in(place: &Path) -> BTreeMap<PathBuf, Hash> {
+    fs::read(place.join(DECLINED)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

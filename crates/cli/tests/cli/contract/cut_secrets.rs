@@ -168,12 +168,13 @@ fn a_password_in_an_address_is_not_seen() {
 // proves X2: a project that nobody trusts only hides
 #[test]
 fn an_untrusted_project_hides_variables_and_keeps_none() {
-    let steps = [Step::call("run_command", json!({"command": "env"})), Step::say("Done.")];
-    let bench = Bench::new(Script::of(steps));
+    let steps = || [Step::call("run_command", json!({"command": "env"})), Step::say("Done.")];
+    let bench = Bench::new(Script::of(steps().into_iter().chain(steps())));
     let file = bench.workspace().join("windlass.toml");
     std::fs::write(&file, "[tools]\nkeep_env = ['A_TOKEN']\n").expect("written");
-    let ran = bench.run(&["run", "go", "--mode", "bypass"]);
-    assert!(ran.code == 2 && ran.stderr.contains("windlass.toml:2:"), "{}", ran.stderr);
+    let ran = bench.run_with(&["run", "go", "--mode", "bypass"], &[("A_TOKEN", "of-great-worth-1")]);
+    assert!(ran.code == 0 && ran.stderr.contains("windlass.toml:2:"), "{}", ran.stderr);
+    assert!(!bench.last_request("tool").concat().contains("A_TOKEN"), "{:?}", bench.last_request("tool"));
     std::fs::write(&file, "[tools]\nhide_env = ['PLAIN']\n").expect("written");
     let ran = bench.run_with(&["run", "go", "--mode", "bypass"], &[("PLAIN", "in plain sight")]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -46,6 +46,9 @@ fn a_page_is_not_asked_for_with_text_of_a_file_nobody_keeps() {
 fn what_a_command_with_the_network_prints_is_text_from_outside() {
     let command = |network: bool| ("run_command", json!({"command": format!("echo {TEXT}"), "network": network}));
     let allowed = ["--allow", "run_command(echo *)", "--allow", "network(run_command(echo *))"];
+    if !super::sandbox::holds(&bench(command(true), TEXT)) {
+        return;
+    }
     let told = heard(&bench(command(true), TEXT), &allowed);
     assert!(told.contains(&format!("it carries text from the command `echo {TEXT}`, which had the network")), "{told}");
     let told = heard(&bench(command(false), TEXT), &allowed);

@@ -48,10 +48,11 @@ fn a_trusted_project_that_says_something_else_is_not_trusted() {
     answered(&again);
     assert!(!again.stderr.contains("trusted"), "it is said once: {}", again.stderr);
     project(&bench, BYPASS);
-    let refused = bench.run(&["run", "go"]);
-    assert_eq!((refused.code, refused.stdout.as_str(), bench.read("ran")), (2, "", None), "{}", refused.stderr);
-    assert!(refused.stderr.contains("windlass.toml:2:8: a mode that asks less than yours"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("the file has changed since you trusted it"), "{}", refused.stderr);
+    let held = bench.run(&["run", "go"]);
+    answered(&held);
+    assert_eq!(bench.read("ran"), None, "{}", held.stderr);
+    assert!(held.stderr.contains("windlass.toml:2:8: a mode that asks less than yours"), "{}", held.stderr);
+    assert!(held.stderr.contains("the file has changed since you trusted it"), "{}", held.stderr);
     project(&bench, "[permissions]\nmode = 'strict'\n[policy]\nturn_cap = 4000\n");
     let tightened = bench.run(&["run", "go"]);
     answered(&tightened);
@@ -72,11 +73,13 @@ fn settings_that_appear_in_a_trusted_folder_are_a_change() {
     let bench = bench();
     answered(&bench.run(&["run", "go"]));
     project(&bench, BYPASS);
-    let refused = bench.run(&["run", "go"]);
-    assert_eq!((refused.code, bench.read("ran")), (2, None), "{}", refused.stderr);
+    let held = bench.run(&["run", "go"]);
+    assert_eq!((held.code, bench.read("ran")), (0, None), "{}", held.stderr);
+    assert!(held.stderr.contains("a mode that asks less than yours: not taken"), "{}", held.stderr);
     fs::remove_file(config(&bench).join("trusted.json")).expect("it is kept beside the user's file");
     fs::write(config(&bench).join("trusted.json"), "{").expect("written");
-    assert_eq!(bench.run(&["run", "go"]).code, 2, "a record that can't be read is no first time");
+    answered(&bench.run(&["run", "go"]));
+    assert_eq!(bench.read("ran"), None, "a record that can't be read is no first time");
 }
 
 // proves X2: the person sees the difference, and their answer holds until the next
@@ -88,7 +91,7 @@ fn a_changed_project_is_asked_about_with_its_difference() {
     project(&bench, STRICT);
     answered(&bench.run(&["run", "go"]));
     project(&bench, BYPASS);
-    for (answer, code) in [("n\n", 2), ("what?\ny\n", 0)] {
+    for (answer, runs) in [("n\n", false), ("what?\ny\n", true)] {
         let mut asked = Attended::start(&bench, &["run", "go"], &[]);
         let seen = asked.read_until("[n] no: ");
         for part in ["windlass.toml has changed since you trusted this folder", "-mode = 'strict'", "+mode = 'bypass'"]
@@ -96,12 +99,78 @@ fn a_changed_project_is_asked_about_with_its_difference() {
             assert!(seen.contains(part), "{part}: {seen}");
         }
         asked.type_text(answer);
-        assert_eq!(asked.finish().code, code, "{answer:?}");
-        assert_eq!(bench.read("ran").is_some(), code == 0, "{answer:?}");
+        if !runs {
+            let question = asked.question().expect("it is held to the person's own mode, which asks");
+            assert!(question.contains(COMMAND), "{question}");
+            asked.type_text("n\n");
+        }
+        assert_eq!(asked.finish().code, 0, "{answer:?}");
+        assert_eq!(bench.read("ran").is_some(), runs, "{answer:?}");
     }
     let later = bench.run(&["run", "go"]);
     answered(&later);
     assert!(!later.stderr.contains("has changed"), "{}", later.stderr);
+}
+
+/// A bench whose person trusts no folder.
+fn untrusting() -> Bench {
+    let bench = bench();
+    fs::write(config(&bench).join("windlass.toml"), "# mine\n").expect("written");
+    bench
+}
+
+const LOOSE: &str = "[permissions]\nmode = 'bypass'\nallow = ['run_command(*)']\n[sandbox]\nmode = 'off'\n";
+
+// proves X2: whoever clones a project can work in it, under their own settings, and is told what does not count
+#[test]
+fn what_an_untrusted_project_would_loosen_is_left_out_and_told_at_once() {
+    let bench = untrusting();
+    project(&bench, LOOSE);
+    let ran = bench.run(&["run", "go"]);
+    answered(&ran);
+    assert_eq!(bench.read("ran"), None, "{}", ran.stderr);
+    for part in
+        ["2:8: a mode that asks less", "3:10: a rule that allows", "5:8: a sandbox that holds less", "trusted = ["]
+    {
+        assert_eq!(ran.stderr.matches(part).count(), 1, "{part}: {}", ran.stderr);
+    }
+    let told = ran.stderr.lines().filter(|line| line.contains("not taken from a project you have not trusted"));
+    assert_eq!(told.count(), 1, "{}", ran.stderr);
+}
+
+// proves X2: at a terminal the person is asked once, and sees all that it would loosen and start
+#[cfg(target_os = "linux")]
+#[test]
+fn a_new_project_that_would_loosen_something_is_asked_about_once() {
+    use crate::support::person::Attended;
+    for trusts in [false, true] {
+        let bench = untrusting();
+        project(&bench, LOOSE);
+        servers(&bench);
+        let mut asked = Attended::start(&bench, &["sessions", "list"], &[]);
+        let seen = asked.read_until("go on without all that: ");
+        for part in ["a mode that asks less than yours", "a rule that allows calls", "own: sh tools/server.sh"] {
+            assert!(seen.contains(part), "{part}: {seen}");
+        }
+        asked.type_text(if trusts { "y\n" } else { "n\n" });
+        assert_eq!(asked.finish().code, 0);
+        assert_eq!(Attended::start(&bench, &["sessions", "list"], &[]).finish().code, 0, "asked once");
+        let ran = bench.run(&["run", "go"]);
+        answered(&ran);
+        assert_eq!(
+            (bench.read("ran").is_some(), ran.stderr.contains("not taken")),
+            (trusts, !trusts),
+            "{}",
+            ran.stderr
+        );
+        let user = fs::read_to_string(config(&bench).join("windlass.toml")).expect("it is there");
+        assert!(user.contains("# mine") && user.contains("trusted = [") == trusts, "{user}");
+        project(&bench, BYPASS);
+        let mut again = Attended::start(&bench, &["sessions", "list"], &[]);
+        again.read_until("[n] no");
+        again.type_text("n\n");
+        again.finish();
+    }
 }
 
 fn script(bench: &Bench, text: &str) {
