@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Answer, CallPaused, CallRequested, Json, OutcomeKind, QuestionAsked, QuestionKind, QuestionOption, Resumption,
+    Answer, CallPaused, CallRequested, Json, OutcomeKind, Preview, QuestionAsked, QuestionKind, QuestionOption,
+    Resumption,
 };
 
 use crate::undo::Kept;
@@ -25,31 +26,20 @@ pub struct Call {
     pub kept: Kept,
     /// Whether a person said yes to this very call.
     pub agreed: Agreed,
+    /// The last question that asked a person to approve it.
+    pub approval: Option<Arc<QuestionAsked>>,
 }
 
 /// Whether a person said yes to a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Agreed {
     /// Nobody did, or nobody was asked.
     #[default]
     No,
-    /// A person did.
+    /// A person did, to what this process showed them.
     Yes,
-}
-
-impl From<QuestionOption> for Agreed {
-    fn from(option: QuestionOption) -> Self {
-        match option {
-            QuestionOption::Once
-            | QuestionOption::Session
-            | QuestionOption::Always
-            | QuestionOption::Edit
-            | QuestionOption::RunAgain => Self::Yes,
-            QuestionOption::No | QuestionOption::Interrupt | QuestionOption::Submit | QuestionOption::Dismiss => {
-                Self::No
-            }
-        }
-    }
+    /// A person did, to what another process showed them: it counts if the same would be shown now (X6).
+    IfShown(Arc<Preview>),
 }
 
 /// A call that was given up for now until the person has answered.
@@ -66,6 +56,8 @@ pub struct Paused {
 pub enum CallState {
     /// Needs a person's approval, which is asked for when its turn comes.
     Held,
+    /// Needs the judgement of the process that took the run up, when its turn comes. It has not run.
+    Unjudged,
     /// May run when its turn comes.
     Ready,
     /// A person is asked, for approval or settlement.
@@ -93,9 +85,12 @@ impl Call {
         match &self.state {
             CallState::Asking(asked) => Some(asked),
             CallState::Started => self.asks.as_ref(),
-            CallState::Held | CallState::Ready | CallState::Paused | CallState::Verifying | CallState::Finished(_) => {
-                None
-            }
+            CallState::Held
+            | CallState::Unjudged
+            | CallState::Ready
+            | CallState::Paused
+            | CallState::Verifying
+            | CallState::Finished(_) => None,
         }
     }
 
@@ -104,6 +99,19 @@ impl Call {
     pub fn resumption(&self) -> Option<Resumption> {
         let paused = self.pause.as_ref()?;
         Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
+    }
+
+    /// The process that a person said yes to is gone.
+    pub(crate) fn leave_process(&mut self) {
+        if self.agreed == Agreed::Yes {
+            self.agreed = self.agreed_earlier();
+        }
+    }
+
+    /// A yes to what was last shown of it.
+    fn agreed_earlier(&self) -> Agreed {
+        let asked = self.approval.as_ref().and_then(|asked| asked.preview.as_ref());
+        asked.or(self.request.preview.as_ref()).map_or(Agreed::No, |shown| Agreed::IfShown(Arc::new(shown.clone())))
     }
 
     pub(crate) fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
@@ -123,7 +131,17 @@ impl Call {
                 _,
             ) => {
                 self.state = CallState::Ready;
-                self.agreed = answer.option.into();
+                self.agreed = match answer.option {
+                    QuestionOption::Once | QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => {
+                        Agreed::Yes
+                    }
+                    // Whether to run it again was asked, and its preview was not shown again.
+                    QuestionOption::RunAgain => self.agreed_earlier(),
+                    QuestionOption::No
+                    | QuestionOption::Interrupt
+                    | QuestionOption::Submit
+                    | QuestionOption::Dismiss => Agreed::No,
+                };
                 self.edited = answer.arguments.clone().or(self.edited.take());
             }
         }

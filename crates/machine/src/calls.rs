@@ -57,9 +57,10 @@ impl Draft<'_> {
         }
     }
 
-    fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>) {
+    /// Asks a person to approve a call; `because` where another reason was found than it was recorded with.
+    fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>, because: Option<Because>) {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
-        let options = match &request.because {
+        let options = match because.as_ref().or(request.because.as_ref()) {
             Some(Because::Protected { .. }) => PROTECTED.to_vec(),
             Some(Because::OutsideText { .. }) => THIS_CALL.to_vec(),
             Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
@@ -76,6 +77,7 @@ impl Draft<'_> {
             expires: Some(self.at.plus_ms(wait)),
             default: QuestionOption::No,
             elicitation: None,
+            because,
         });
     }
 
@@ -86,7 +88,8 @@ impl Draft<'_> {
             if run.calls().iter().all(Call::is_finished) {
                 return self.close_turn();
             }
-            let next: Vec<Call> = startable(run).cloned().collect();
+            let is_judged = |call: &&Call| call.state != CallState::Unjudged;
+            let next: Vec<Call> = startable(run).filter(is_judged).cloned().collect();
             let refused = next.iter().filter(|call| self.start_or_ask(call) == Begun::Refused).count();
             if refused == 0 {
                 return;
@@ -104,22 +107,33 @@ impl Draft<'_> {
             return Begun::Started;
         }
         if self.is_attended() {
-            self.ask_approval(&call.request, call.request.preview.clone());
+            self.ask_approval(&call.request, call.request.preview.clone(), None);
             return Begun::Asked;
         }
-        self.finish(id, OutcomeKind::Denied, unanswered(&call.request, call.request.preview.as_ref()));
+        let text = unanswered(call.request.because.as_ref(), call.request.preview.as_ref());
+        self.finish(id, OutcomeKind::Denied, text);
         Begun::Refused
     }
 
     /// A call whose turn had come must be asked about after all: the rules are not those it was judged by.
-    pub(crate) fn hold(&mut self, call: CallId, preview: Option<Preview>) {
-        let held = self.running(call).filter(|running| running.state == CallState::Started);
+    pub(crate) fn hold(&mut self, call: CallId, preview: Option<Preview>, because: Option<Because>) {
+        let held = self.running(call).filter(|running| running.state != CallState::Verifying);
         let Some(request) = held.map(|running| running.request.clone()) else { return };
         if self.is_attended() {
-            return self.ask_approval(&request, preview);
+            return self.ask_approval(&request, preview, because);
         }
-        self.finish(call, OutcomeKind::Denied, unanswered(&request, preview.as_ref()));
+        let text = unanswered(because.as_ref().or(request.because.as_ref()), preview.as_ref());
+        self.finish(call, OutcomeKind::Denied, text);
         self.go_on_with_calls();
+    }
+
+    /// A call that another process judged may run.
+    pub(crate) fn clear(&mut self, call: CallId) {
+        let is_it = |known: &&Call| known.request.call == call && known.state == CallState::Unjudged;
+        let cleared = self.run().and_then(|run| startable(run).find(is_it)).map(|cleared| cleared.edited.clone());
+        if let Some(arguments) = cleared {
+            self.push(CallStarted { call, arguments });
+        }
     }
 
     /// A loop-ending call has succeeded: the run ends with its result.
@@ -187,8 +201,8 @@ impl Draft<'_> {
 }
 
 /// Why a call that would have to be asked about was not run where nobody can answer.
-fn unanswered(request: &CallRequested, preview: Option<&Preview>) -> String {
-    match &request.because {
+fn unanswered(because: Option<&Because>, preview: Option<&Preview>) -> String {
+    match because {
         Some(Because::Protected { path, pattern }) => texts::protected(path, pattern),
         Some(Because::OutsideText { origin }) => texts::outside_text(origin),
         Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
@@ -230,7 +244,7 @@ pub(crate) enum Begun {
 const ABREAST: usize = 16;
 
 /// The calls whose turn it is (L9). A loop-ending call waits for those before it.
-fn startable(run: &Run) -> impl Iterator<Item = &Call> {
+pub(crate) fn startable(run: &Run) -> impl Iterator<Item = &Call> {
     let parallel = run.policy().parallel;
     let (mut all_before_finished, mut blocked) = (true, false);
     let runs = |call: &&Call| matches!(call.state, CallState::Started | CallState::Verifying);
@@ -249,11 +263,12 @@ fn startable(run: &Run) -> impl Iterator<Item = &Call> {
         }
         match call.state {
             CallState::Held | CallState::Paused => may,
-            CallState::Ready if may && room > 0 => {
+            CallState::Ready | CallState::Unjudged if may && room > 0 => {
                 room -= 1;
                 true
             }
             CallState::Ready
+            | CallState::Unjudged
             | CallState::Asking(_)
             | CallState::Started
             | CallState::Verifying

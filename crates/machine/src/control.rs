@@ -6,8 +6,8 @@ use std::sync::Arc;
 use windlass_vocab::{
     At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied,
     NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record,
-    RunEnded, RunId, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode, TurnStarted,
-    UndoStarted, Usage, Verdict,
+    RunEnded, RunId, RunResumed, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode,
+    TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{Agreed, Call, CallState, Paused};
@@ -187,6 +187,29 @@ impl Run {
             && !any(|state| matches!(state, CallState::Started | CallState::Verifying))
     }
 
+    /// What the rules of another process decided, and what it showed, counts no more (X6).
+    fn leave_process(&mut self, resumed: &RunResumed) {
+        let Phase::Calling(calls) = &mut self.phase else { return };
+        calls.iter_mut().for_each(Call::leave_process);
+        // An older version left them as they were.
+        let Some(withdrawn) = &resumed.withdrawn else { return };
+        for call in calls {
+            let counts_no_more = match &call.state {
+                CallState::Held => true,
+                CallState::Asking(asked) => withdrawn.contains(&asked.question),
+                CallState::Unjudged
+                | CallState::Ready
+                | CallState::Started
+                | CallState::Paused
+                | CallState::Verifying
+                | CallState::Finished(_) => false,
+            };
+            if counts_no_more {
+                call.state = CallState::Unjudged;
+            }
+        }
+    }
+
     fn call(&mut self, wanted: CallId) -> Option<&mut Call> {
         match &mut self.phase {
             Phase::Calling(calls) => calls.iter_mut().find(|call| call.request.call == wanted),
@@ -209,6 +232,7 @@ impl Run {
                 self.attendance = resumed.attendance;
                 // A deadline is its caller's, and that caller is gone.
                 self.deadline = resumed.deadline;
+                self.leave_process(resumed);
             }
             Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::TurnStarted(started) => self.begin_turn(started),
@@ -377,7 +401,8 @@ impl Run {
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
         let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
         let request = Arc::new(requested.clone());
-        let call = Call { request, edited: None, state, asks: None, pause: None, kept, agreed: Agreed::No };
+        let agreed = Agreed::No;
+        let call = Call { request, edited: None, state, asks: None, pause: None, kept, agreed, approval: None };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -395,7 +420,15 @@ impl Run {
     fn ask(&mut self, asked: &QuestionAsked) {
         self.watch().forget_reads();
         match &asked.kind {
-            QuestionKind::Approval { call } | QuestionKind::Settlement { call } => {
+            QuestionKind::Approval { call } => {
+                let asked = Arc::new(asked.clone());
+                self.move_call(*call, CallState::Asking(Arc::clone(&asked)));
+                if let Some(call) = self.call(*call) {
+                    // What a person said before was about something else.
+                    (call.agreed, call.approval) = (Agreed::No, Some(asked));
+                }
+            }
+            QuestionKind::Settlement { call } => {
                 self.move_call(*call, CallState::Asking(Arc::new(asked.clone())));
             }
             QuestionKind::Elicitation { call, .. } => {

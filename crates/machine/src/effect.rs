@@ -8,6 +8,7 @@ use windlass_vocab::{
     UndoStarted,
 };
 
+use crate::calls::startable;
 use crate::control::{Agreed, Call, CallState, Phase, Run};
 use crate::state::State;
 use crate::undo::Kept;
@@ -56,6 +57,13 @@ pub enum Effect {
         /// Whether a person said yes to it.
         agreed: Agreed,
     },
+    /// Judge a call by the rules of this process; it has not run.
+    JudgeCall {
+        /// What was asked for.
+        request: Arc<CallRequested>,
+        /// See `RunCall`.
+        edited: Option<Json>,
+    },
     /// Ask the tool whether a call took place.
     VerifyCall {
         /// What was asked for.
@@ -89,6 +97,8 @@ pub enum EffectKey {
     HandBack(AttemptKey),
     /// See [`Effect::RunCall`].
     RunCall(CallId),
+    /// See [`Effect::JudgeCall`].
+    JudgeCall(CallId),
     /// See [`Effect::VerifyCall`].
     VerifyCall(CallId),
     /// See [`Effect::Ask`].
@@ -109,6 +119,7 @@ impl Effect {
             Self::CallModel { key, .. } => EffectKey::CallModel(*key),
             Self::HandBack(key) => EffectKey::HandBack(*key),
             Self::RunCall { request, .. } => EffectKey::RunCall(request.call),
+            Self::JudgeCall { request, .. } => EffectKey::JudgeCall(request.call),
             Self::VerifyCall { request, .. } => EffectKey::VerifyCall(request.call),
             Self::Ask(asked) => EffectKey::Ask(asked.question),
             Self::TakeSnapshot { request, .. } => EffectKey::TakeSnapshot(request.call),
@@ -156,6 +167,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
         }
         Phase::Calling(calls) => {
             owed.extend(calls.iter().filter_map(owed_for));
+            owed.extend(startable(run).filter_map(owed_judgement));
             owed.extend(calls.iter().filter_map(Call::question).map(|asked| Effect::Ask(Arc::clone(asked))));
         }
         Phase::Between => {}
@@ -169,11 +181,22 @@ fn owed_for(call: &Call) -> Option<Effect> {
         CallState::Started if call.kept == Kept::Missing => Some(Effect::TakeSnapshot { request, edited }),
         CallState::Started => {
             let resumed = call.resumption().map(Arc::new);
-            Some(Effect::RunCall { request, edited, resumed, agreed: call.agreed })
+            Some(Effect::RunCall { request, edited, resumed, agreed: call.agreed.clone() })
         }
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
-        CallState::Asking(_) | CallState::Held | CallState::Ready | CallState::Paused | CallState::Finished(_) => None,
+        CallState::Asking(_)
+        | CallState::Held
+        | CallState::Unjudged
+        | CallState::Ready
+        | CallState::Paused
+        | CallState::Finished(_) => None,
     }
+}
+
+/// A call is judged when its turn has come, so that what it then asks or does is in order.
+fn owed_judgement(call: &Call) -> Option<Effect> {
+    let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
+    (call.state == CallState::Unjudged).then_some(Effect::JudgeCall { request, edited })
 }
 
 impl Run {

@@ -64,6 +64,7 @@ impl Draft<'_> {
             expires: Some(self.at.plus_ms(wait)),
             default: QuestionOption::Dismiss,
             elicitation: Some(elicitation),
+            because: None,
         };
         self.push(asked.clone());
         asked

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
-    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
-    QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin, UndoId, Usage,
+    Answer, AnsweredBy, At, Attendance, Because, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json,
+    LeaseTaken, MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
+    PreparedCall, Preview, QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin,
+    UndoId, Usage,
 };
 
 use crate::AttemptKey;
@@ -91,6 +92,16 @@ pub enum Verified {
     Unknown,
 }
 
+/// What becomes of calls that wait for approval when a run is taken up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenApprovals {
+    /// They are judged again, and their questions are withdrawn.
+    #[default]
+    JudgedAgain,
+    /// They wait on, as older versions had it; for replaying their journals.
+    Kept,
+}
+
 /// Something happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
@@ -117,6 +128,8 @@ pub enum Fact {
         attendance: Attendance,
         /// A new deadline.
         deadline: Option<At>,
+        /// What becomes of calls that wait for approval.
+        approvals: OpenApprovals,
     },
     /// The prefix and the offer were gathered.
     Pinned(PinnedContext),
@@ -175,6 +188,13 @@ pub enum Fact {
         call: CallId,
         /// What is shown of it.
         preview: Option<Preview>,
+        /// What decided that; nothing in journals of older versions, which did not say.
+        because: Option<Because>,
+    },
+    /// The rules of today let a call run that was judged by another process (X6).
+    CallCleared {
+        /// Which.
+        call: CallId,
     },
     /// A call can't go on before the person has answered.
     CallPaused {

@@ -46,6 +46,7 @@ impl Draft<'_> {
             expires: None,
             default: QuestionOption::No,
             elicitation: None,
+            because: None,
         });
     }
 

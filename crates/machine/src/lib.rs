@@ -64,7 +64,7 @@ mod undo_plan;
 pub use context::legal;
 pub use control::{Agreed, Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
-pub use fact::{Fact, Finished, Input, Terms, Verified};
+pub use fact::{Fact, Finished, Input, OpenApprovals, Terms, Verified};
 pub use ledger::{Deed, Known, Ledger, files_before};
 pub use machine::{decide, decide_for};
 pub use output::read_output;

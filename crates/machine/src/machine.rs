@@ -47,7 +47,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::LeaseTaken(taken) => draft.push(taken),
         Fact::Message { message_id, text, terms } => draft.message(message_id, text, *terms),
         Fact::Retried(terms) => draft.retry(*terms),
-        Fact::Resumed { attendance, deadline } => draft.resume(attendance, deadline),
+        Fact::Resumed { attendance, deadline, approvals } => draft.resume(attendance, deadline, approvals),
         Fact::Pinned(context) => draft.pin(context),
         Fact::OfferChanged { context, joined } => draft.pin_anew(context, joined),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
@@ -56,7 +56,8 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
-        Fact::CallHeld { call, preview } => draft.hold(call, preview),
+        Fact::CallHeld { call, preview, because } => draft.hold(call, preview, because),
+        Fact::CallCleared { call } => draft.clear(call),
         Fact::CallPaused { call, pause } => draft.call_paused(call, pause),
         Fact::Elicited { call, elicitation } => draft.elicit(call, elicitation),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
@@ -256,10 +257,10 @@ impl Draft<'_> {
         }
     }
 
-    /// The call with this id, if it may be running or is being verified.
+    /// The call with this id, if it may be running, or is being verified or judged.
     pub(crate) fn running(&self, call: CallId) -> Option<&Call> {
         let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
-        matches!(found.state, CallState::Started | CallState::Verifying).then_some(found)
+        matches!(found.state, CallState::Started | CallState::Verifying | CallState::Unjudged).then_some(found)
     }
 
     fn call_verified(&mut self, call: CallId, verified: Verified) {

@@ -2,13 +2,13 @@
 //! again and the difference shown.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunStarted, StopBy,
-    UndoStarted,
+    CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunResumed, RunStarted,
+    StopBy, UndoStarted,
 };
 
 use crate::AttemptKey;
 use crate::control::{CallState, Run};
-use crate::fact::{Fact, Finished, Terms, Verified};
+use crate::fact::{Fact, Finished, OpenApprovals, Terms, Verified};
 use crate::state::State;
 use crate::undo::UndoAsked;
 
@@ -33,9 +33,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             })
         }
         Record::RunStarted(started) => Some(Fact::Retried(Box::new(terms(started)))),
-        Record::RunResumed(resumed) => {
-            Some(Fact::Resumed { attendance: resumed.attendance, deadline: resumed.deadline })
-        }
+        Record::RunResumed(resumed) => Some(resumed_fact(resumed)),
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
             let pins = run.is_some_and(Run::wants_context);
@@ -55,7 +53,9 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             QuestionKind::Elicitation { call } => {
                 Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? })
             }
-            QuestionKind::Approval { call } => Some(Fact::CallHeld { call, preview: asked.preview.clone() }),
+            QuestionKind::Approval { call } => {
+                Some(Fact::CallHeld { call, preview: asked.preview.clone(), because: asked.because.clone() })
+            }
             QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => None,
         },
         Record::CallSettled(settled) => {
@@ -82,15 +82,23 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::FilesChanged(changed) => Some(Fact::FilesChanged(changed.clone())),
         Record::UndoStarted(started) => Some(Fact::Undo(Box::new(undo_asked(started)))),
         Record::Undone(undone) => Some(Fact::Restored { undo: undone.undo, left_alone: undone.left_alone.clone() }),
+        Record::CallStarted(started) => Some(Fact::CallCleared { call: started.call }),
         Record::TurnStarted(_)
         | Record::CallRequested(_)
-        | Record::CallStarted(_)
         | Record::Nudged(_)
         | Record::ToolWithheld(_)
         | Record::PlanChanged(_)
         | Record::Compacted(_)
         | Record::Unknown(_) => None,
     }
+}
+
+fn resumed_fact(resumed: &RunResumed) -> Fact {
+    let approvals = match resumed.withdrawn {
+        Some(_) => OpenApprovals::JudgedAgain,
+        None => OpenApprovals::Kept,
+    };
+    Fact::Resumed { attendance: resumed.attendance, deadline: resumed.deadline, approvals }
 }
 
 fn undo_asked(started: &UndoStarted) -> UndoAsked {

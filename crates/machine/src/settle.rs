@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, CallId, CallSettled, EffectClass, OutcomeKind, Preview, QuestionAnswered,
-    QuestionAsked, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
+use crate::fact::OpenApprovals;
 use crate::texts;
 use crate::undo::Kept;
 
@@ -18,11 +19,13 @@ const IDLE_RESUMES: u32 = 3;
 
 impl Draft<'_> {
     /// This process takes the run up.
-    pub(crate) fn resume(&mut self, attendance: Attendance, deadline: Option<At>) {
-        if self.run().is_none() {
-            return;
-        }
-        self.push(RunResumed { attendance, deadline });
+    pub(crate) fn resume(&mut self, attendance: Attendance, deadline: Option<At>, approvals: OpenApprovals) {
+        let Some(run) = self.run() else { return };
+        let withdrawn = match approvals {
+            OpenApprovals::JudgedAgain => Some(open_approvals(run)),
+            OpenApprovals::Kept => None,
+        };
+        self.push(RunResumed { attendance, deadline, withdrawn });
         let Some(run) = self.run() else { return };
         if run.stop.is_some() {
             return;
@@ -63,6 +66,7 @@ impl Draft<'_> {
             expires: None,
             default: QuestionOption::No,
             elicitation: None,
+            because: None,
         });
     }
 
@@ -71,9 +75,12 @@ impl Draft<'_> {
             // What it may change is not kept yet, so it has not run.
             CallState::Started if call.kept == Kept::Missing => false,
             CallState::Started | CallState::Verifying => true,
-            CallState::Held | CallState::Ready | CallState::Asking(_) | CallState::Paused | CallState::Finished(_) => {
-                false
-            }
+            CallState::Held
+            | CallState::Unjudged
+            | CallState::Ready
+            | CallState::Asking(_)
+            | CallState::Paused
+            | CallState::Finished(_) => false,
         };
         let cut_short: Vec<Call> =
             self.run().map(Run::calls).unwrap_or_default().iter().filter(started).cloned().collect();
@@ -128,6 +135,7 @@ impl Draft<'_> {
             expires: None,
             default: QuestionOption::Interrupt,
             elicitation: None,
+            because: None,
         });
     }
 
@@ -147,6 +155,7 @@ impl Draft<'_> {
             .filter_map(|call| match &call.state {
                 CallState::Asking(asked) => Some((call.request.call, Arc::clone(asked))),
                 CallState::Held
+                | CallState::Unjudged
                 | CallState::Ready
                 | CallState::Started
                 | CallState::Paused
@@ -175,4 +184,10 @@ impl Draft<'_> {
         let answer = Answer { option: asked.default, arguments: None };
         self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
     }
+}
+
+/// The questions whether a call may run that wait for an answer.
+fn open_approvals(run: &Run) -> Vec<QuestionId> {
+    let questions = run.calls().iter().filter_map(Call::question);
+    questions.filter(|asked| matches!(asked.kind, QuestionKind::Approval { .. })).map(|asked| asked.question).collect()
 }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{Agreed, Fact, Finished, State, Verified};
+use windlass_machine::{Fact, Finished, State, Verified};
 use windlass_tools::{Ask, CallContext, Clearance, FileRules, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
-    CallId, CallRequested, Cut, Delta, DeltaBody, Grant, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
+    CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
     SnapshotKind, ToolName, Wait,
 };
 
@@ -33,8 +33,6 @@ pub(crate) struct Prepared {
     pub(crate) cap: ResultCap,
     pub(crate) timeout: Duration,
     pub(crate) permissions: Arc<Permissions>,
-    pub(crate) grants: Vec<Grant>,
-    pub(crate) agreed: Agreed,
     pub(crate) outside: Arc<Outside>,
 }
 
@@ -44,8 +42,6 @@ pub(crate) struct Live {
     pub(crate) ask: Ask,
     pub(crate) resumed: Option<Arc<Resumption>>,
     pub(crate) permissions: Arc<Permissions>,
-    /// Whether a person said yes to the call.
-    pub(crate) agreed: Agreed,
 }
 
 /// What calls are made in.
@@ -94,8 +90,6 @@ pub(crate) fn prepare(
         cap: policy.result_cap,
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
-        grants: state.book.grants.clone(),
-        agreed: live.agreed,
         outside: Arc::clone(outside),
     })
 }
@@ -127,10 +121,10 @@ fn waits(events: Events, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
     })
 }
 
-/// Runs a call to its end; one that can't even be prepared still gets an answer.
-pub(crate) async fn run(call: CallId, prepared: Option<Prepared>) -> Ended {
+/// Runs a call to its end, if it may; one that can't even be prepared still gets an answer.
+pub(crate) async fn run(call: CallId, clearance: Clearance, prepared: Option<Prepared>) -> Ended {
     match prepared {
-        Some(prepared) => prepared.run().await,
+        Some(prepared) => prepared.run(clearance).await,
         None => unprepared(call),
     }
 }
@@ -144,11 +138,13 @@ pub(crate) async fn verify(call: CallId, prepared: Option<Prepared>) -> Ended {
 }
 
 impl Prepared {
-    async fn run(self) -> Ended {
+    async fn run(self, clearance: Clearance) -> Ended {
         let (call, session) = (self.context.call, self.context.session);
         let begun = self.outside.clock.now();
-        let outcome = match self.cleared() {
-            Clearance::Ask(preview) => return Ended { fact: Fact::CallHeld { call, preview }, blobs: Vec::new() },
+        let outcome = match clearance {
+            Clearance::Ask { preview, because } => {
+                return Ended { fact: Fact::CallHeld { call, preview, because }, blobs: Vec::new() };
+            }
             Clearance::Refused(reason) => Outcome::new(OutcomeKind::Denied, reason),
             Clearance::Run(judged) => {
                 let files = self.context.files.clone().for_call(judged);
@@ -163,16 +159,6 @@ impl Prepared {
         let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
         finished.files = self.keeper.changed(&self.outside, session, call, self.kept).await;
         Ended { fact: Fact::CallDone { call, finished }, blobs }
-    }
-
-    /// What the rules of this process say: it may not be the one that recorded the call. What a person said yes to
-    /// stays so, unless a rule forbids it.
-    fn cleared(&self) -> Clearance {
-        let Self { offer, tool, arguments, permissions, grants, agreed, .. } = self;
-        match agreed {
-            Agreed::No => offer.cleared(tool, arguments, permissions, grants),
-            Agreed::Yes => offer.cleared_by_person(tool, arguments, permissions),
-        }
     }
 
     async fn verify(self) -> Ended {

@@ -161,6 +161,7 @@ impl Driver {
             Effect::Pin(_)
             | Effect::CallModel { .. }
             | Effect::HandBack(_)
+            | Effect::JudgeCall { .. }
             | Effect::VerifyCall { .. }
             | Effect::TakeSnapshot { .. }
             | Effect::Restore(_) => false,
@@ -209,6 +210,7 @@ fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {
         | Effect::CallModel { .. }
         | Effect::HandBack(_)
         | Effect::RunCall { .. }
+        | Effect::JudgeCall { .. }
         | Effect::VerifyCall { .. }
         | Effect::TakeSnapshot { .. }
         | Effect::Restore(_) => None,

@@ -12,10 +12,12 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{Agreed, Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
+use windlass_tools::{Clearance, JudgedPaths};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
 
 use crate::attempt::{self, Asked, Streamed};
 use crate::call::{self, Ended, Live};
+use crate::clearance::{Judge, judged};
 use crate::events::Events;
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
@@ -138,10 +140,16 @@ impl Driver {
             }
             Effect::RunCall { request, edited, resumed, agreed } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
-                let live = Live { agreed: *agreed, ..self.live(call, &cancel, resumed.clone()) };
+                let live = self.live(call, &cancel, resumed.clone());
+                let clearance = self.cleared(request, edited.as_ref(), agreed);
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
-                let future = async move { Done::Call(call::run(call, prepared).await) };
+                let future = async move { Done::Call(call::run(call, clearance, prepared).await) };
                 Some(Started::call(effect, cancel, Box::pin(future)))
+            }
+            Effect::JudgeCall { request, edited } => {
+                let fact = judged(request.call, self.cleared(request, edited.as_ref(), &Agreed::No));
+                let done = Done::Call(Ended { fact, blobs: Vec::new() });
+                Some(Started::plain(effect, Box::pin(std::future::ready(done))))
             }
             Effect::VerifyCall { request, edited } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
@@ -160,9 +168,19 @@ impl Driver {
         call::prepare(world, request, edited, live)
     }
 
+    /// What the rules of this process say about a call.
+    fn cleared(&mut self, request: &CallRequested, edited: Option<&Json>, agreed: &Agreed) -> Clearance {
+        let Some(offer) = request.tool.as_ref().map(|tool| self.offer_with(tool)) else {
+            // Without a tool nothing runs.
+            return Clearance::Run(JudgedPaths::default());
+        };
+        let (permissions, secrets) = (&self.agent.permissions, &self.outside.secrets);
+        Judge { state: &self.state, offer: &offer, permissions, secrets }.cleared(request, edited, agreed)
+    }
+
     fn live(&self, call: CallId, cancel: &CancellationToken, resumed: Option<Arc<Resumption>>) -> Live {
         let permissions = Arc::clone(&self.agent.permissions);
-        Live { cancel: cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions, agreed: Agreed::No }
+        Live { cancel: cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions }
     }
 
     async fn go_on(&mut self, next: Next) -> Result<(), StoreError> {

@@ -29,6 +29,7 @@ impl Driver {
             | Effect::CallModel { .. }
             | Effect::HandBack(_)
             | Effect::RunCall { .. }
+            | Effect::JudgeCall { .. }
             | Effect::VerifyCall { .. }
             | Effect::Ask(_) => None,
         }

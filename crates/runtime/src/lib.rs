@@ -12,6 +12,7 @@
 
 mod attempt;
 mod call;
+mod clearance;
 mod clock;
 mod commands;
 mod cut_call;

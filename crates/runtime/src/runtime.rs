@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
-use windlass_machine::{Fact, State, outstanding};
+use windlass_machine::{Fact, OpenApprovals, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, Newer, RunId, SessionId, SessionOpened};
 
@@ -211,7 +211,8 @@ impl Runtime {
             self.outlive_survivors(session).await?;
             let now: At = self.outside.clock.now();
             let deadline = deadline_ms.map(|ms| now.plus_ms(ms));
-            driver.step(Fact::Resumed { attendance, deadline }).await?;
+            let approvals = OpenApprovals::JudgedAgain;
+            driver.step(Fact::Resumed { attendance, deadline, approvals }).await?;
         }
         Ok((driver, handle))
     }

@@ -38,9 +38,12 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
                 *arguments = secrets.scrub_json(arguments);
             }
         }
-        Fact::CallHeld { preview, .. } => {
+        Fact::CallHeld { preview, because, .. } => {
             if let Some(preview) = preview {
                 scrub_preview(secrets, preview);
+            }
+            if let Some(because) = because {
+                scrub_reason(secrets, because);
             }
         }
         Fact::CallPaused { pause, .. } => {
@@ -60,6 +63,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::Opened(..)
         | Fact::LeaseTaken(_)
         | Fact::Resumed { .. }
+        | Fact::CallCleared { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
     }
@@ -98,7 +102,7 @@ fn scrub_failure(secrets: &Secrets, failure: &mut Failure) {
     scrub_text(secrets, &mut failure.message);
 }
 
-fn scrub_preview(secrets: &Secrets, preview: &mut Preview) {
+pub(crate) fn scrub_preview(secrets: &Secrets, preview: &mut Preview) {
     scrub_text(secrets, &mut preview.title);
     scrub_text(secrets, &mut preview.body);
     if let Some(rule) = &mut preview.rule {
@@ -121,14 +125,20 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
     if let Some(preview) = &mut call.preview {
         scrub_preview(secrets, preview);
     }
-    match &mut call.because {
-        Some(Because::Rule { rule } | Because::Grant { rule }) => scrub_text(secrets, rule),
-        Some(Because::Protected { path, pattern }) => {
+    if let Some(because) = &mut call.because {
+        scrub_reason(secrets, because);
+    }
+}
+
+fn scrub_reason(secrets: &Secrets, because: &mut Because) {
+    match because {
+        Because::Rule { rule } | Because::Grant { rule } => scrub_text(secrets, rule),
+        Because::Protected { path, pattern } => {
             scrub_text(secrets, path);
             scrub_text(secrets, pattern);
         }
-        Some(Because::OutsideText { origin }) => scrub_origin(secrets, origin),
-        Some(Because::Mode { .. }) | None => {}
+        Because::OutsideText { origin } => scrub_origin(secrets, origin),
+        Because::Mode { .. } => {}
     }
 }
 

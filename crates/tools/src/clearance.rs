@@ -20,8 +20,13 @@ pub enum Clearance {
     Run(JudgedPaths),
     /// It may not, for this reason.
     Refused(String),
-    /// A person is asked first, and shown this.
-    Ask(Option<Preview>),
+    /// A person is asked first.
+    Ask {
+        /// What they are shown.
+        preview: Option<Preview>,
+        /// What decided that they are asked.
+        because: Option<Because>,
+    },
 }
 
 /// What the rules are held against: as the tool says, else its arguments.
@@ -35,11 +40,24 @@ pub(crate) fn subject_of(entry: &Entry, arguments: &Value) -> Subject {
 pub(crate) fn permitted(
     entry: &Entry,
     arguments: &Value,
-    subject: &Subject,
     permissions: &Permissions,
     grants: &[Grant],
 ) -> (Verdict, Option<Preview>, Option<Because>) {
-    let Ruling { verdict, because } = permissions.judge(&entry.spec, subject, entry.tool.asks(), grants);
+    let subject = subject_of(entry, arguments);
+    let ruling = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
+    with_preview(entry, arguments, permissions, grants, &subject, ruling)
+}
+
+/// A ruling on a sound call, with what a person is shown of it.
+pub(crate) fn with_preview(
+    entry: &Entry,
+    arguments: &Value,
+    permissions: &Permissions,
+    grants: &[Grant],
+    subject: &Subject,
+    ruling: Ruling,
+) -> (Verdict, Option<Preview>, Option<Because>) {
+    let Ruling { verdict, because } = ruling;
     let wanted = match (&verdict, entry.spec.effect) {
         (Verdict::Ask, _) | (Verdict::Allow, EffectClass::Once) => true,
         (Verdict::Allow, EffectClass::ReadOnly | EffectClass::Idempotent | EffectClass::Verifiable)

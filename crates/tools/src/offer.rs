@@ -17,7 +17,7 @@ use windlass_vocab::{
 };
 
 use crate::arguments::{self, Fit, Parsed, Schema};
-use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted, subject_of};
+use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted, subject_of, with_preview};
 use crate::names::{self, wire_name};
 use crate::quoted::quoted;
 use crate::registry::Entry;
@@ -138,7 +138,7 @@ impl Offer {
         let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
             Err(reason) => (Verdict::Invalid { reason }, None, None),
-            Ok(value) => permitted(entry, &value, &subject_of(entry, &value), permissions, grants),
+            Ok(value) => permitted(entry, &value, permissions, grants),
         };
         PreparedCall {
             provider_id: call.provider_id.clone(),
@@ -247,21 +247,40 @@ impl Offer {
     }
 
     /// What the rules say about a call right before it runs, to which no person has said yes. They may be others than
-    /// those it was prepared under: another process may run it, in another mode (X6).
+    /// those it was prepared under: another process may run it, in another mode (X6). So they are asked in full, text from
+    /// outside included (X4).
     #[must_use]
-    pub fn cleared(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions, grants: &[Grant]) -> Clearance {
+    pub fn cleared<'t>(
+        &self,
+        tool: &ToolName,
+        arguments: &Json,
+        permissions: &Permissions,
+        grants: &[Grant],
+        texts: impl IntoIterator<Item = (&'t TextOrigin, &'t str)>,
+    ) -> Clearance {
         // One that is not there runs nothing.
         let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
         let arguments = arguments.to_value();
         let subject = subject_of(entry, &arguments);
         let ruling = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
-        if ruling.verdict == Verdict::Allow {
-            return Clearance::Run(JudgedPaths::of(subject));
+        let feared = permissions.fears_outside_text(&subject);
+        let carried = if feared { quoted(&arguments, texts) } else { None };
+        let (verdict, mut preview, because) = match (&ruling.verdict, &carried) {
+            (Verdict::Allow, None) => return Clearance::Run(JudgedPaths::of(subject)),
+            (Verdict::Allow, Some((origin, _))) => {
+                outside_text_verdict(entry, &arguments, Because::OutsideText { origin: (*origin).clone() })
+            }
+            (Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => {
+                with_preview(entry, &arguments, permissions, grants, &subject, ruling)
+            }
+        };
+        if let (Some(preview), Some((origin, shared))) = (&mut preview, &carried) {
+            preview.body.insert_str(0, &outside_text(origin, shared));
         }
-        match permitted(entry, &arguments, &subject, permissions, grants) {
-            (Verdict::Allow, ..) => Clearance::Run(JudgedPaths::of(subject)),
-            (Verdict::Ask, preview, _) => Clearance::Ask(preview),
-            (Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. }, ..) => {
+        match verdict {
+            Verdict::Allow => Clearance::Run(JudgedPaths::of(subject)),
+            Verdict::Ask => Clearance::Ask { preview, because },
+            Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => {
                 Clearance::Refused(reason)
             }
         }

@@ -119,6 +119,7 @@ mod tests {
             expires: None,
             default: No,
             elicitation: None,
+            because: None,
         }
     }
 

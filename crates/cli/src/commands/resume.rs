@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use windlass::store::{Backwards, Store, StoreError};
-use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, Record, RunId, SessionId};
+use windlass::vocab::{
+    Answer, Attendance, CallFinished, CallStarted, QuestionAsked, QuestionKind, QuestionOption, Record, RunId,
+    SessionId,
+};
 use windlass::{RunError, Session, Standing};
 
 use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
@@ -53,20 +56,33 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
 }
 
 /// Gives the answer to every question that is there when the session is opened: to one that comes
-/// later nobody has said yes.
-async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: QuestionOption) -> Result<(), CommandError> {
-    let mut questions = asked_before;
+/// later nobody has said yes. A question whether a call may run is asked anew by whoever takes the run up, and
+/// answered if it shows what it showed before.
+async fn answer(
+    session: &Session,
+    asked_before: Vec<QuestionAsked>,
+    option: QuestionOption,
+) -> Result<(), CommandError> {
+    let (approvals, mut questions): (Vec<_>, Vec<_>) =
+        asked_before.into_iter().partition(|asked| matches!(asked.kind, QuestionKind::Approval { .. }));
     if let Standing::Waiting(asked) = session.standing() {
-        questions.extend(asked.into_iter().map(|asked| asked.question));
+        questions.extend(asked);
     }
-    if questions.is_empty() {
+    if questions.is_empty() && approvals.is_empty() {
         let text = "the run waits with no question; leave --answer out to go on with it";
         return Err(CommandError::new(Exit::Usage, text));
     }
-    let mut taken = false;
-    for question in questions {
-        let answer = Answer { option, arguments: None };
-        taken |= session.answer(question, answer).await.map_err(RunError::from)?;
+    let mut taken = give(session, &questions, option).await?;
+    if !approvals.is_empty() {
+        taken |= match session.settled().await {
+            Standing::Waiting(asked) => {
+                let same: Vec<_> = asked.iter().filter(|fresh| shows_one_of(fresh, &approvals)).cloned().collect();
+                // A question that shows something else is for who sees it.
+                same.is_empty() || give(session, &same, option).await?
+            }
+            // The rules of today need no answer.
+            Standing::Idle | Standing::Working | Standing::Closed(_) => true,
+        };
     }
     if taken {
         return Ok(());
@@ -74,14 +90,40 @@ async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: Questi
     Err(CommandError::new(Exit::Usage, "the question the run waits with does not offer that answer"))
 }
 
-/// The questions of the open run that nobody has answered.
-async fn pending(store: &dyn Store, session: SessionId) -> Result<Vec<QuestionId>, StoreError> {
-    let (mut questions, mut answered) = (Vec::new(), Vec::new());
+/// Answers these questions; whether any took the answer.
+async fn give(session: &Session, questions: &[QuestionAsked], option: QuestionOption) -> Result<bool, CommandError> {
+    let mut taken = false;
+    for asked in questions {
+        let answer = Answer { option, arguments: None };
+        taken |= session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    }
+    Ok(taken)
+}
+
+fn shows_one_of(fresh: &QuestionAsked, before: &[QuestionAsked]) -> bool {
+    let shown = |asked: &QuestionAsked| asked.preview.clone().map(|preview| (preview.title, preview.body));
+    before.iter().any(|asked| asked.kind == fresh.kind && shown(asked) == shown(fresh))
+}
+
+/// The questions of the open run that nobody has answered; the newest about a call that may have to be asked about
+/// again.
+async fn pending(store: &dyn Store, session: SessionId) -> Result<Vec<QuestionAsked>, StoreError> {
+    let (mut questions, mut answered, mut past) = (Vec::<QuestionAsked>::new(), Vec::new(), Vec::new());
     let mut records = Backwards::new(store, session);
     while let Some(envelope) = records.next().await? {
         match &envelope.record {
             Record::QuestionAnswered(answer) => answered.push(answer.question),
-            Record::QuestionAsked(asked) if !answered.contains(&asked.question) => questions.push(asked.question),
+            Record::QuestionAsked(asked) if !answered.contains(&asked.question) => {
+                if !past.contains(&asked.kind) {
+                    questions.push(asked.clone());
+                }
+                if matches!(asked.kind, QuestionKind::Approval { .. }) {
+                    past.push(asked.kind.clone());
+                }
+            }
+            Record::CallStarted(CallStarted { call, .. }) | Record::CallFinished(CallFinished { call, .. }) => {
+                past.push(QuestionKind::Approval { call: *call });
+            }
             Record::RunStarted(_) | Record::RunEnded(_) => break,
             _ => {}
         }

@@ -154,6 +154,7 @@ mod tests {
             expires: None,
             default: options[0],
             elicitation: wants.map(elicitation),
+            because: None,
         }
     }
 

@@ -134,7 +134,7 @@ fn a_call_that_the_rules_of_today_ask_about_is_asked_about_before_it_runs() {
             let [Effect::RunCall { request, agreed, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
             assert_eq!(*agreed, Agreed::No);
             let call = request.call;
-            world.put(Fact::CallHeld { call, preview: shown() });
+            world.put(Fact::CallHeld { call, preview: shown(), because: None });
             let asks =
                 |effect: &Effect| matches!(effect, Effect::Ask(asked) if asked.kind == QuestionKind::Approval { call });
             assert!(world.owed().iter().all(asks), "{:?}", world.owed());
@@ -160,25 +160,9 @@ fn a_call_that_nobody_can_be_asked_about_is_denied_with_the_rule() {
     step(&mut world);
     let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
     let call = request.call;
-    world.put(Fact::CallHeld { call, preview: shown() });
+    world.put(Fact::CallHeld { call, preview: shown(), because: None });
     let (outcome, text) = world.results()[0].clone();
     assert!(outcome == OutcomeKind::Denied && text.contains("--allow 'act'"), "{text}");
     world.finish();
     is_same(&world);
-}
-
-// proves X6, J3: an approval is of the journal that recorded it, and holds after a crash
-#[test]
-fn what_a_person_agreed_to_is_agreed_to_after_a_crash() {
-    for effect in [ReadOnly, Idempotent, Once] {
-        let mut world = called(effect, Verdict::Ask);
-        answer(&mut world, QuestionOption::Once);
-        world.crash();
-        if effect == Once {
-            // It may have run, so a person is asked what to do, and their word counts as well.
-            answer(&mut world, QuestionOption::RunAgain);
-        }
-        let [Effect::RunCall { agreed, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
-        assert_eq!(*agreed, Agreed::Yes, "{effect:?}");
-    }
 }

@@ -15,6 +15,7 @@ mod output;
 mod pauses;
 mod presets;
 mod properties;
+mod resumes;
 mod retries;
 mod support;
 mod turns;

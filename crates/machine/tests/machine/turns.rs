@@ -442,6 +442,9 @@ fn approvals_ask_where_a_person_is_and_deny_where_nobody_is() {
         left.put(fact);
     }
     left.crash();
+    let judge = left.owed().remove(0);
+    let judged = left.perform(&judge);
+    left.put(judged);
     assert!(matches!(left.owed()[..], [Effect::Ask(_)]), "still asked after a crash");
     left.terms.attendance = windlass_vocab::Attendance::Unattended;
     left.crash();

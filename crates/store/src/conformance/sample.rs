@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested,
+    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, Because, CallFinished, CallId, CallPaused, CallRequested,
     CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned,
     Coverage, Cut, Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState,
     FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
@@ -132,6 +132,7 @@ pub fn question_asked(question: u32) -> Record {
         expires: Some(At(1_794_711_900_000)),
         default: QuestionOption::No,
         elicitation: None,
+        because: Some(Because::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() }),
     }
     .into()
 }
@@ -165,6 +166,7 @@ pub fn elicited(question: u32, index: u32) -> Record {
         expires: Some(At(1_794_711_900_000)),
         default: QuestionOption::Dismiss,
         elicitation: Some(elicitation()),
+        because: None,
     }
     .into()
 }
@@ -204,7 +206,15 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
         ],
         vec![turn(attempt_failed())],
         vec![turn(model_replied()), turn(call_requested(session, 0)), turn(question_asked(1))],
-        vec![Entry::new(lease(2)), run(RunResumed { attendance: Attendance::Unattended, deadline: None }.into())],
+        vec![
+            Entry::new(lease(2)),
+            run(RunResumed {
+                attendance: Attendance::Unattended,
+                deadline: None,
+                withdrawn: Some(vec![QuestionId(1)]),
+            }
+            .into()),
+        ],
         vec![turn(question_answered(1)), turn(CallStarted { call: call(0), arguments: None }.into())],
     ];
     batches.extend(second_half(&turn));

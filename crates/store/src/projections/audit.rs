@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use windlass_vocab::{
-    AuditAnswer, AuditEntry, AuditVerdict, CallId, Envelope, QuestionId, QuestionKind, Record, Undoable, Verdict,
+    AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, QuestionId, QuestionKind, Record, Undoable,
+    Verdict,
 };
 
 use crate::line::hash_of;
@@ -64,6 +65,7 @@ impl Reading {
             Record::QuestionAsked(asked) => {
                 if let QuestionKind::Approval { call } = asked.kind {
                     self.questions.insert(asked.question, call);
+                    self.asked_late(call, asked.because.as_ref());
                 }
             }
             Record::QuestionAnswered(answered) => {
@@ -132,6 +134,13 @@ impl Reading {
             took_ms: None,
             undone: None,
         });
+    }
+
+    /// Another reason to ask was found than the call was recorded with.
+    fn asked_late(&mut self, call: CallId, because: Option<&Because>) {
+        if let (Some(entry), Some(because)) = (self.entry(call), because) {
+            (entry.verdict, entry.because) = (AuditVerdict::Ask, Some(because.clone()));
+        }
     }
 
     /// An undo takes a call back; an undo of that undo brings it back, and so on.

@@ -123,9 +123,9 @@ impl SessionFold {
             | Record::CallRequested(_)
             | Record::QuestionAsked(_)
             | Record::QuestionAnswered(_)
+            | Record::RunResumed(_)
             | Record::RunEnded(_) => true,
             Record::LeaseTaken(_)
-            | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)
             | Record::AttemptFailed(_)
@@ -183,13 +183,20 @@ impl SessionFold {
                 self.questions -= 1;
                 self.settle();
             }
+            Record::RunResumed(resumed) => {
+                let withdrawn = resumed.withdrawn.as_ref().map_or(0, Vec::len);
+                if withdrawn == 0 {
+                    return;
+                }
+                self.questions = self.questions.saturating_sub(u32::try_from(withdrawn).unwrap_or(u32::MAX));
+                self.settle();
+            }
             Record::RunEnded(ended) => {
                 row.status = status_after(ended.reason);
                 (self.called, self.questions) = (false, 0);
             }
             Record::SessionOpened(_)
             | Record::LeaseTaken(_)
-            | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)
             | Record::AttemptFailed(_)

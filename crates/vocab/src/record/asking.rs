@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AnsweredBy, At, Elicitation, Preview, QuestionId, QuestionKind, QuestionOption};
+use crate::{Answer, AnsweredBy, At, Because, Elicitation, Preview, QuestionId, QuestionKind, QuestionOption};
 
 /// A person is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,10 @@ pub struct QuestionAsked {
     /// What a tool needs to be told, where it is a tool that asks (P4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<Elicitation>,
+    /// What decided that a person is asked for approval, where that was found right before the call was to run; absent
+    /// means what the call was recorded with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
 }
 
 /// A permission that outlives the call it was given for.

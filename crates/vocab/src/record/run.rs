@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    At, Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, RunId, ToolName, ToolSpec,
-    Usage,
+    At, Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId,
+    ToolName, ToolSpec, Usage,
 };
 
 /// A run began.
@@ -47,6 +47,10 @@ pub struct RunResumed {
     /// A new deadline, where the caller gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<At>,
+    /// Approval questions that were open and count no more: their calls are judged again, by the rules of this process
+    /// (X6). Absent in records of older versions, whose questions stayed open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Vec<QuestionId>>,
 }
 
 /// The prefix and the offer, as they are sent.

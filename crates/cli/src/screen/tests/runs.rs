@@ -96,6 +96,7 @@ fn the_live_line_says_what_runs_and_what_it_says() {
         expires: None,
         default: QuestionOption::No,
         elicitation: None,
+        because: None,
     };
     stage.record(asked).wait(5_000).shows("• run_command(command=make)  3 s\n⠋ waiting for an answer … 5 s");
 }
@@ -183,7 +184,7 @@ fn another_session_on_the_same_screen_begins_anew() {
     stage.turn = 3;
     stage.text("Old.").replied().record(requested(0, "local.todo", "{}")).record(started(0));
     stage.turn = 1;
-    stage.record(RunResumed { attendance: Attendance::default(), deadline: None });
+    stage.record(RunResumed { attendance: Attendance::default(), deadline: None, withdrawn: None });
     stage.text("New").wait(40).shows("Old.\n\ngoing on with an unfinished run\n\nNew\n\n⠋ answering");
 }
 
@@ -191,7 +192,7 @@ fn another_session_on_the_same_screen_begins_anew() {
 fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     let mut stage = Stage::new(LOOK);
     stage.record(MessageAccepted { message_id: "1".into(), text: "typed right above".into() });
-    stage.record(RunResumed { attendance: Attendance::default(), deadline: None });
+    stage.record(RunResumed { attendance: Attendance::default(), deadline: None, withdrawn: None });
     let why = NudgeCause::Reply(Nudge::Empty);
     stage.record(Nudged { why, evidence: String::new(), text: "go on".into() });
     stage.record(MessageAccepted { message_id: "2".into(), text: "and the\ntests too".into() });

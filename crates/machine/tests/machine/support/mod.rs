@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use windlass_machine::{
-    Effect, Fact, Finished, Input, State, Terms, Verified, apply, decide, decide_again, legal, outstanding, preset,
+    Effect, Fact, Finished, Input, OpenApprovals, State, Terms, Verified, apply, decide, decide_again, legal,
+    outstanding, preset,
 };
 use windlass_vocab::{
     Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage,
     EffectClass, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message,
-    NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, QuestionAsked,
-    QuestionOption, Record, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason, ToolName,
-    ToolSpec, TurnMode, Usage, Verdict,
+    NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, Preview,
+    QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason,
+    ToolName, ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -226,7 +227,8 @@ impl World {
         self.state = self.fold();
         self.epoch += 1;
         self.put(Fact::LeaseTaken(LeaseTaken { epoch: self.epoch, holder: "there".into() }));
-        self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None });
+        let approvals = OpenApprovals::JudgedAgain;
+        self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None, approvals });
     }
 
     /// Nothing after the first `batches` was ever written.
@@ -317,6 +319,15 @@ impl World {
                 Fact::HandedBack { attempt: *key, text: "so far".into(), usage }
             }
             Effect::RunCall { request, .. } => self.run_call(request),
+            Effect::JudgeCall { request, .. } => {
+                assert!(!self.executed.contains_key(&request.effect_id.0), "it ran before it was judged");
+                let (call, preview, because) = (request.call, request.preview.clone(), request.because.clone());
+                match &request.verdict {
+                    Verdict::Ask => Fact::CallHeld { call, preview, because },
+                    Verdict::Allow => Fact::CallCleared { call },
+                    verdict => panic!("it was answered when it was asked for: {verdict:?}"),
+                }
+            }
             Effect::VerifyCall { request, .. } => {
                 let done = self.executed.contains_key(&request.effect_id.0);
                 let verified = if done { Verified::Done(Box::new(self.result(request))) } else { Verified::NotDone };
@@ -533,7 +544,7 @@ fn prepared(ask: &Ask) -> PreparedCall {
         repeatable: ask.repeatable,
         reads_files: ask.reads_files,
         verdict: ask.verdict.clone(),
-        preview: None,
+        preview: Some(Preview { title: ask.tool.into(), body: ask.arguments.clone(), rule: Some(ask.tool.into()) }),
         // One of the tools keeps files, so that everything is tried with and without.
         snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
         because: None,
