@@ -13,7 +13,7 @@ use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::exit::Exit;
 use crate::models::{DEMO, Otherwise, Wish};
-use crate::settings::{Env, Origin, Sourced};
+use crate::settings::{Env, Origin, Place, Sourced};
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
     // A resumed run keeps the rules it began with.
@@ -44,7 +44,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             return Err(CommandError::new(Exit::Usage, text));
         }
         if let Some(choice) = args.answer
-            && let Err(error) = answer(&session, asked_before, choice.into()).await
+            && let Err(error) = answer(&session, asked_before, choice.into(), (&row.key, &job.settings.place)).await
         {
             session.close().await;
             return Err(error);
@@ -62,11 +62,11 @@ async fn answer(
     session: &Session,
     asked_before: Vec<QuestionAsked>,
     option: QuestionOption,
+    named: (&str, &Place),
 ) -> Result<(), CommandError> {
-    let (approvals, mut questions): (Vec<_>, Vec<_>) =
-        asked_before.into_iter().partition(|asked| matches!(asked.kind, QuestionKind::Approval { .. }));
+    let (approvals, mut questions): (Vec<_>, Vec<_>) = asked_before.into_iter().partition(is_approval);
     if let Standing::Waiting(asked) = session.standing() {
-        questions.extend(asked);
+        questions.extend(asked.into_iter().filter(|asked| !is_approval(asked)));
     }
     if questions.is_empty() && approvals.is_empty() {
         let text = "the run waits with no question; leave --answer out to go on with it";
@@ -77,8 +77,10 @@ async fn answer(
         taken |= match session.settled().await {
             Standing::Waiting(asked) => {
                 let same: Vec<_> = asked.iter().filter(|fresh| shows_one_of(fresh, &approvals)).cloned().collect();
-                // A question that shows something else is for who sees it.
-                same.is_empty() || give(session, &same, option).await?
+                if same.is_empty() {
+                    return Err(follow::waiting(&asked, Some(named)));
+                }
+                give(session, &same, option).await?
             }
             // The rules of today need no answer.
             Standing::Idle | Standing::Working | Standing::Closed(_) => true,
@@ -88,6 +90,10 @@ async fn answer(
         return Ok(());
     }
     Err(CommandError::new(Exit::Usage, "the question the run waits with does not offer that answer"))
+}
+
+fn is_approval(asked: &QuestionAsked) -> bool {
+    matches!(asked.kind, QuestionKind::Approval { .. })
 }
 
 /// Answers these questions; whether any took the answer.
@@ -117,7 +123,7 @@ async fn pending(store: &dyn Store, session: SessionId) -> Result<Vec<QuestionAs
                 if !past.contains(&asked.kind) {
                     questions.push(asked.clone());
                 }
-                if matches!(asked.kind, QuestionKind::Approval { .. }) {
+                if is_approval(asked) {
                     past.push(asked.kind.clone());
                 }
             }

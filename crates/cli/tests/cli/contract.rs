@@ -18,6 +18,8 @@ mod piped;
 mod protected;
 mod repeating;
 mod replaying;
+#[cfg(target_os = "linux")]
+mod resumed;
 mod sandbox;
 mod secrets;
 mod servers;

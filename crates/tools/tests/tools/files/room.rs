@@ -97,7 +97,7 @@ impl Room {
         meanwhile: impl FnOnce(),
     ) -> Outcome {
         let tool = prepared.tool.as_ref().unwrap();
-        let cleared = self.offer.cleared(tool, &prepared.arguments, permissions, &[]);
+        let cleared = self.offer.cleared(tool, &prepared.arguments, permissions, &[], []);
         let Clearance::Run(judged) = cleared else { panic!("{cleared:?}") };
         meanwhile();
         let files = FileRules::of(Arc::new(permissions.clone())).for_call(judged);

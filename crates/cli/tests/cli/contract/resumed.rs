@@ -1,0 +1,114 @@
+//! A question that was left open, and who takes the session up under other rules: it is judged again, and asked anew.
+
+use serde_json::json;
+use windlass_testkit::{Script, Step};
+
+use crate::support::Bench;
+use crate::support::person::Attended;
+
+const COMMAND: &str = "echo x >> ran";
+
+/// A bench at which a person was asked whether the command may run, and left; and what they were shown.
+fn left_open() -> (Bench, String) {
+    let call = Step::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    let line = ["run", "go", "--session", "s", "--sandbox", "workspace"];
+    let mut asked = Attended::start(&bench, &line, &[]);
+    let question = asked.question().expect("it asks");
+    asked.kill();
+    (bench, question)
+}
+
+/// What is said of the call and its reach.
+fn shown(question: &str) -> &str {
+    let from = question.find("Run `").unwrap_or_else(|| panic!("no preview: {question}"));
+    let to = question.rfind('[').unwrap_or(question.len());
+    question[from..to].trim_end()
+}
+
+fn is_whole(bench: &Bench, settlements: usize) {
+    let journal = bench.journal("s");
+    let about = |record: &&serde_json::Value| record["body"]["kind"]["about"] == "settlement";
+    assert_eq!(journal.iter().filter(about).count(), settlements);
+    assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+    bench.assert_whole("judged again");
+}
+
+// proves X6, T8: a yes is for what the person sees, and what runs is what they see
+#[test]
+fn a_question_left_open_is_asked_anew_under_the_sandbox_of_who_resumes() {
+    let (bench, before) = left_open();
+    let mut resumed = Attended::start(&bench, &["resume", "s", "--sandbox", "off"], &[]);
+    let after = resumed.question().expect("it asks");
+    assert!(after.contains(COMMAND) && after.contains("not in a sandbox"), "{after}");
+    assert_ne!(shown(&before), shown(&after));
+    resumed.type_text("y\n");
+    let ran = resumed.finish();
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()), (0, "Well.\n", Some("x\n")));
+    is_whole(&bench, 0);
+}
+
+// proves X6, T8: left and taken up as it was, it is the same question
+#[test]
+fn a_question_left_open_is_asked_again_in_the_same_words_and_its_call_runs_once() {
+    let (bench, before) = left_open();
+    let mut again = Attended::start(&bench, &["resume", "s"], &[]);
+    assert_eq!(shown(&again.question().expect("it asks")), shown(&before));
+    again.kill();
+    let mut resumed = Attended::start(&bench, &["resume", "s"], &[]);
+    assert_eq!(shown(&resumed.question().expect("it asks")), shown(&before));
+    assert_eq!(bench.read("ran"), None);
+    resumed.type_text("y\n");
+    let ran = resumed.finish();
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()), (0, "Well.\n", Some("x\n")));
+    assert_eq!(bench.records("s", "QuestionAnswered"), 1);
+    is_whole(&bench, 0);
+}
+
+// proves X6: the rules of today may allow it, or forbid it, and then nobody is asked
+#[test]
+fn a_question_left_open_is_not_asked_where_a_rule_of_today_answers_it() {
+    for (flags, runs) in [(["--allow", "run_command"], true), (["--deny", "run_command"], false)] {
+        let (bench, _) = left_open();
+        let ran = Attended::start(&bench, &[&["resume", "s"], &flags[..]].concat(), &[]).finish();
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Well.\n"), "{flags:?}: {}", ran.stderr);
+        assert_eq!(bench.read("ran").is_some(), runs, "{flags:?}");
+        let told = bench.last_request("tool").concat();
+        assert_eq!(told.contains("forbids it"), !runs, "{flags:?}: {told}");
+        is_whole(&bench, 0);
+    }
+}
+
+// proves X6, T8: an answer on the command line is for the question that was seen
+#[test]
+fn an_answer_given_with_resume_is_not_for_a_question_that_shows_something_else() {
+    let (bench, _) = left_open();
+    let waits = bench.run(&["resume", "s", "--answer", "yes", "--sandbox", "off"]);
+    assert!(waits.code == 6 && waits.stderr.contains("not in a sandbox"), "{}: {}", waits.code, waits.stderr);
+    assert_eq!(bench.read("ran"), None);
+    let ran = bench.run(&["resume", "s", "--answer", "yes", "--sandbox", "off"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()),
+        (0, "Well.\n", Some("x\n")),
+        "{}",
+        ran.stderr
+    );
+    is_whole(&bench, 0);
+}
+
+// proves X6, J4: a yes was for what was shown: with less of a sandbox it is asked for again, else it counts
+#[test]
+fn a_yes_to_a_process_that_died_counts_where_the_same_would_be_shown() {
+    for (flags, asked) in [(&[][..], 1), (&["--sandbox", "off"], 2)] {
+        let (bench, _) = left_open();
+        // The snapshot is stored after the answer; so the call had been let run, and had not.
+        let died = Attended::start(&bench, &["resume", "s"], &[("WINDLASS_TEST_DIE", "after:4")]).say_yes();
+        assert_eq!((died.code, bench.read("ran")), (-9, None), "{}", died.stderr);
+        assert_eq!((bench.records("s", "QuestionAnswered"), bench.records("s", "SnapshotTaken")), (1, 0));
+        let before = bench.records("s", "QuestionAsked");
+        let ran = Attended::start(&bench, &[&["resume", "s"], flags].concat(), &[]).say_yes();
+        assert_eq!((ran.code, bench.read("ran").as_deref()), (0, Some("x\n")), "{flags:?}: {}", ran.stderr);
+        assert_eq!(bench.records("s", "QuestionAsked") - before + 1, asked, "{flags:?}");
+        is_whole(&bench, 0);
+    }
+}
