@@ -6,8 +6,8 @@ use std::sync::Arc;
 use windlass_vocab::{
     At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied,
     NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record,
-    RunEnded, RunId, RunResumed, RunStarted, SessionOpened, Settlement, Steering, StopBy, ToolName, TurnId, TurnMode,
-    TurnStarted, UndoStarted, Usage, Verdict,
+    RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, ToolName, TurnId, TurnMode, TurnStarted,
+    UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{Agreed, Call, CallState, Paused};
@@ -153,14 +153,6 @@ impl Run {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
     }
 
-    /// Whether words that come now join it (L7): not when it is being stopped or wrapped up, since the
-    /// model would never see them.
-    #[must_use]
-    pub fn takes_words(&self) -> bool {
-        let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
-        self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
-    }
-
     /// Whether prefix and offer must be gathered before anything else.
     #[must_use]
     pub fn wants_context(&self) -> bool {
@@ -177,36 +169,6 @@ impl Run {
         match &self.phase {
             Phase::Calling(calls) => calls,
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => &[],
-        }
-    }
-
-    /// Whether only an answer can move it: nothing was under way that a resume could go on with.
-    fn waits_for_a_person(&self) -> bool {
-        let any = |wanted: fn(&CallState) -> bool| self.calls().iter().any(|call| wanted(&call.state));
-        any(|state| matches!(state, CallState::Asking(_)))
-            && !any(|state| matches!(state, CallState::Started | CallState::Verifying))
-    }
-
-    /// What the rules of another process decided, and what it showed, counts no more (X6).
-    fn leave_process(&mut self, resumed: &RunResumed) {
-        let Phase::Calling(calls) = &mut self.phase else { return };
-        calls.iter_mut().for_each(Call::leave_process);
-        // An older version left them as they were.
-        let Some(withdrawn) = &resumed.withdrawn else { return };
-        for call in calls {
-            let counts_no_more = match &call.state {
-                CallState::Held => true,
-                CallState::Asking(asked) => withdrawn.contains(&asked.question),
-                CallState::Unjudged
-                | CallState::Ready
-                | CallState::Started
-                | CallState::Paused
-                | CallState::Verifying
-                | CallState::Finished(_) => false,
-            };
-            if counts_no_more {
-                call.state = CallState::Unjudged;
-            }
         }
     }
 

@@ -8,7 +8,7 @@ use windlass_vocab::{
     QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
-use crate::control::{Call, CallState, Run};
+use crate::control::{Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::OpenApprovals;
 use crate::texts;
@@ -183,6 +183,38 @@ impl Draft<'_> {
     pub(crate) fn take_default(&mut self, asked: &QuestionAsked) {
         let answer = Answer { option: asked.default, arguments: None };
         self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
+    }
+}
+
+impl Run {
+    /// Whether only an answer can move it: nothing was under way that a resume could go on with.
+    pub(crate) fn waits_for_a_person(&self) -> bool {
+        let any = |wanted: fn(&CallState) -> bool| self.calls().iter().any(|call| wanted(&call.state));
+        any(|state| matches!(state, CallState::Asking(_)))
+            && !any(|state| matches!(state, CallState::Started | CallState::Verifying))
+    }
+
+    /// What the rules of another process decided, and what it showed, counts no more (X6).
+    pub(crate) fn leave_process(&mut self, resumed: &RunResumed) {
+        let Phase::Calling(calls) = &mut self.phase else { return };
+        calls.iter_mut().for_each(Call::leave_process);
+        // An older version left them as they were.
+        let Some(withdrawn) = &resumed.withdrawn else { return };
+        for call in calls {
+            let counts_no_more = match &call.state {
+                CallState::Held => true,
+                CallState::Asking(asked) => withdrawn.contains(&asked.question),
+                CallState::Unjudged
+                | CallState::Ready
+                | CallState::Started
+                | CallState::Paused
+                | CallState::Verifying
+                | CallState::Finished(_) => false,
+            };
+            if counts_no_more {
+                call.state = CallState::Unjudged;
+            }
+        }
     }
 }
 

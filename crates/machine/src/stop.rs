@@ -1,7 +1,9 @@
 //! Stopping a run (L8): a stop acts at once, what was streamed is kept, and what a person said that no model has
 //! seen yet is dropped.
 
-use windlass_vocab::{CancelAsked, EndReason, MessageId, ModelReplied, Part, StopBy, StopReason, Usage};
+use windlass_vocab::{
+    CancelAsked, EndReason, MessageId, ModelReplied, Part, Steering, StopBy, StopReason, TurnMode, Usage,
+};
 
 use crate::AttemptKey;
 use crate::control::{Phase, Run};
@@ -41,6 +43,14 @@ impl Draft<'_> {
 }
 
 impl Run {
+    /// Whether words that come now join it (L7): not when it is being stopped or wrapped up, since the
+    /// model would never see them.
+    #[must_use]
+    pub fn takes_words(&self) -> bool {
+        let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
+        self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
+    }
+
     /// The messages that a stop drops: those that joined the run and that no model has seen. A person's stop is about
     /// everything they have said so far; a deadline or a fork is not.
     #[must_use]
