@@ -122,7 +122,7 @@ impl Stage {
             Step::Call => {
                 self.replied();
                 let (index, arguments) = (self.turn, format!(r#"{{"n":{}}}"#, self.lines.len()));
-                self.lines.push(format!("run(n={})", self.lines.len()));
+                self.lines.push(format!("run (n={})", self.lines.len()));
                 self.record(sample::requested(index, "local.run", &arguments));
                 self.record(sample::finished(index, OutcomeKind::Ok, "", 1));
                 self.turn += 1;

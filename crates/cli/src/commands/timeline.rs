@@ -4,8 +4,8 @@ use windlass::store::{Waiting, repairs};
 use windlass::tools::shown_path;
 use windlass::vocab::{Coverage, Envelope, Part, Record};
 
-use crate::output::short_line;
 use crate::output::wording::{problem, took};
+use crate::output::{short_line, show_call};
 
 const WIDTH: usize = 100;
 
@@ -69,7 +69,7 @@ fn what(record: &Record) -> String {
         Record::CallRequested(requested) => {
             let mended: Vec<&str> = requested.repairs.iter().map(|repair| repair.as_str()).collect();
             let mended = if mended.is_empty() { String::new() } else { format!(" (mended: {})", mended.join(", ")) };
-            format!("{} {}{mended} {}", requested.call, requested.name, requested.arguments.as_str())
+            format!("{}{mended} {}", requested.call, show_call(&requested.name, &requested.arguments))
         }
         Record::CallStarted(started) => started.call.to_string(),
         Record::CallPaused(paused) => format!("{} waits for {} answers", paused.call, paused.asks.len()),

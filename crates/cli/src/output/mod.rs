@@ -1,5 +1,6 @@
 //! What `windlass run` shows. The answer alone goes to standard output, once, at the end: only then
-//! is it certain to be the answer. Everything on the way goes to standard error, a line each. With
+//! is it certain to be the answer. Everything on the way goes to standard error, a line each; below that of
+//! an edit that nobody was asked about stands what it changed. With
 //! `--json` every event is a line of standard output, and nothing else is.
 //!
 //! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
@@ -8,6 +9,7 @@ mod broken_json;
 mod harmless;
 mod live;
 mod progress;
+mod shown_call;
 mod stood_in;
 mod told_retry;
 pub(crate) mod undone;
@@ -21,6 +23,7 @@ pub(crate) use self::broken_json::{Showing, broken_json};
 pub use self::harmless::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
+pub(crate) use self::shown_call::{ShownCall, show_call, show_call_in};
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
 pub(crate) use self::told_retry::{ToldRetry, is_retry};
 use self::wording::{answer, explanation};

@@ -11,8 +11,8 @@ use windlass_vocab::{
 
 use super::live::{Lines, Weight};
 use super::told_retry::ToldRetry;
-use super::wording::{self, TEXT, show_call, took};
-use super::{Stream, harmless_line, short_line};
+use super::wording::{self, TEXT, took};
+use super::{ShownCall, Stream, harmless_line, short_line};
 
 /// Characters of the live line.
 const LIVE: usize = 70;
@@ -21,8 +21,8 @@ const LIVE: usize = 70;
 #[derive(Debug)]
 pub struct Progress<W: Write> {
     lines: Lines<W>,
-    /// Calls on the way, as they are shown.
-    calls: BTreeMap<CallId, String>,
+    /// Calls on the way.
+    calls: BTreeMap<CallId, ShownCall>,
     /// The end of what the model is writing.
     words: String,
     /// The nudge that was shown last, while nothing else is, and how often it came again.
@@ -52,7 +52,7 @@ impl<W: Write> Progress<W> {
 
     /// Takes in what was asked for; the line comes with the result.
     pub fn recall(&mut self, call: &CallRequested) {
-        self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
+        self.calls.insert(call.call, ShownCall::of(call));
     }
 
     /// Shows one line.
@@ -66,11 +66,10 @@ impl<W: Write> Progress<W> {
             Record::CallRequested(call) => self.recall(call),
             Record::CallStarted(call) => {
                 if let (Some(shown), Some(arguments)) = (self.calls.get_mut(&call.call), &call.arguments) {
-                    let name = shown.split('(').next().unwrap_or_default();
-                    *shown = show_call(name, arguments);
+                    shown.edit(arguments);
                 }
                 if let Some(shown) = self.calls.get(&call.call) {
-                    let awaited = format!("running {shown}");
+                    let awaited = format!("running {}", shown.line());
                     self.await_it(&awaited);
                 }
             }
@@ -145,15 +144,19 @@ impl<W: Write> Progress<W> {
     }
 
     fn finished(&mut self, call: &CallFinished) {
-        let shown = self.calls.remove(&call.call).unwrap_or_else(|| format!("call {}", call.call));
+        let shown = self.calls.remove(&call.call);
+        let line = shown.as_ref().map_or_else(|| format!("call {}", call.call), |shown| shown.line().to_owned());
         let took = took(call.took_ms);
         let from = if call.answered_from.is_some() { ", as before" } else { "" };
-        let mut line = format!("{shown} {took}{from}");
+        let mut line = format!("{line} {took}{from}");
         if let Some((problem, detail)) = wording::problem_of(call) {
             let colon = if detail.is_empty() { "" } else { ": " };
             line += &format!(", {problem}{colon}{detail}");
         }
         self.print(Weight::Plain, &line);
+        for changed in shown.map(|shown| shown.changes(call)).unwrap_or_default() {
+            self.print(Weight::Plain, &format!("  {changed}"));
+        }
     }
 
     /// Text beside calls is progress, not the answer.

@@ -49,7 +49,7 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
     let lines = shown(
         Stream::Piped,
         &[
-            requested(0, "local.read_file", r#"{"from":3,"path":"src/main.rs"}"#),
+            requested(0, "local.read_file", r#"{"offset":3,"path":"src/main.rs"}"#),
             requested(1, "docs.search", r#"{"q":"two\nlines"}"#),
             requested(2, "local.run_command", "{}"),
             finished(1, OutcomeKind::Ok, "found", 1_500),
@@ -61,9 +61,9 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
     );
     assert_eq!(
         lines,
-        "docs.search(q=two lines) 1.5 s\n\
-         read_file(from=3, path=src/main.rs) 12 ms, error: no such file\n\
-         run_command() 2 min 0 s, timed out\n\
+        "docs.search (q=two lines) 1.5 s\n\
+         read_file src/main.rs (offset=3) 12 ms, error: no such file\n\
+         run_command 2 min 0 s, timed out\n\
          call 1.1.9 0 ms, interrupted: a crash\n\
          call 1.1.4 7 ms, exit code 101: 1 failed\n"
     );
@@ -204,7 +204,7 @@ fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
     let events = [turn(), text_delta("hm"), requested(0, "local.todo", "{}"), started];
     assert_eq!(shown(Stream::Piped, &events), "");
     let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
-    assert_eq!(shown(Stream::Terminal, &events), line("waiting for the model") + &line("hm") + &line("running todo()"));
+    assert_eq!(shown(Stream::Terminal, &events), line("waiting for the model") + &line("hm") + &line("running todo"));
     assert!(
         shown(Stream::Terminal, &[turn(), finished(0, OutcomeKind::Ok, "", 1)])
             .ends_with("\r\u{1b}[Kcall 1.1.0 1 ms\n")

@@ -4,38 +4,20 @@ use std::path::Path;
 
 use windlass_vocab::{
     At, AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
-    Envelope, Json, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld,
-    Wait, WaitFor,
+    Envelope, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld, Wait,
+    WaitFor,
 };
 
 use super::short_line;
 use crate::settings::{Origin, Place};
 
-/// Characters of a call's arguments, and of any other text that is told in passing.
-const ARGUMENTS: usize = 100;
+/// Characters of names, and of any other text that is told in passing.
+const NAMES: usize = 100;
 pub(crate) const TEXT: usize = 200;
 
 /// The tool as people name it: without its server where that is ours.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
     call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
-}
-
-/// `read_file(from=3, path=src/main.rs)`.
-pub(crate) fn show_call(name: &str, arguments: &Json) -> String {
-    let arguments = match arguments.to_value() {
-        serde_json::Value::Object(members) => {
-            let shown: Vec<_> = members
-                .iter()
-                .map(|(name, value)| match value {
-                    serde_json::Value::String(text) => format!("{name}={}", short_line(text, ARGUMENTS)),
-                    other => format!("{name}={other}"),
-                })
-                .collect();
-            shown.join(", ")
-        }
-        other => other.to_string(),
-    };
-    format!("{}({})", short_line(name, ARGUMENTS), short_line(&arguments, ARGUMENTS))
 }
 
 /// A word as a shell reads it back.
@@ -85,10 +67,10 @@ pub(crate) fn took(ms: u64) -> String {
 pub(crate) fn waiting(wait: &Wait) -> String {
     let what = match &wait.what {
         WaitFor::Servers(servers) => match servers.as_slice() {
-            [server] => format!("the server {} to start", short_line(server, ARGUMENTS)),
-            servers => format!("the servers {} to start", short_line(&servers.join(", "), ARGUMENTS)),
+            [server] => format!("the server {} to start", short_line(server, NAMES)),
+            servers => format!("the servers {} to start", short_line(&servers.join(", "), NAMES)),
         },
-        WaitFor::Answer(tool) => short_line(tool.familiar(), ARGUMENTS),
+        WaitFor::Answer(tool) => short_line(tool.familiar(), NAMES),
     };
     format!("waiting for {what} (up to {})", took(wait.limit_ms))
 }

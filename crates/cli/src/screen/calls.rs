@@ -6,16 +6,16 @@ use windlass_vocab::{CallFinished, CallId, CallRequested, CallStarted};
 
 use super::look::Look;
 use super::style::{Line, Span, Style, text_width};
-use crate::output::short_line;
-use crate::output::wording::{TEXT, problem_of, show_call, took, tool_name};
+use crate::output::wording::{TEXT, problem_of, took};
+use crate::output::{ShownCall, short_line};
 
 /// Bytes of a call's progress that are kept: enough for a last line.
 const PROGRESS: usize = 1_000;
 
 #[derive(Debug)]
 struct Call {
-    tool: String,
-    shown: String,
+    /// Nothing where it was asked for before we began to watch.
+    shown: Option<ShownCall>,
     since: Option<u64>,
     /// The end of what it has said so far.
     progress: String,
@@ -27,22 +27,16 @@ pub(super) struct Calls(BTreeMap<CallId, Call>);
 
 impl Calls {
     pub(super) fn requested(&mut self, call: &CallRequested) {
-        let tool = tool_name(call).to_owned();
-        let shown = show_call(&tool, &call.arguments);
-        self.0.insert(call.call, Call { tool, shown, since: None, progress: String::new() });
+        let shown = Some(ShownCall::of(call));
+        self.0.insert(call.call, Call { shown, since: None, progress: String::new() });
     }
 
     pub(super) fn started(&mut self, started: &CallStarted, now: u64) {
-        let call = self.0.entry(started.call).or_insert_with(|| Call {
-            // Asked for before we began to watch.
-            tool: String::new(),
-            shown: format!("call {}", started.call),
-            since: None,
-            progress: String::new(),
-        });
+        let unknown = || Call { shown: None, since: None, progress: String::new() };
+        let call = self.0.entry(started.call).or_insert_with(unknown);
         call.since = Some(now);
-        if let Some(arguments) = &started.arguments {
-            call.shown = show_call(&call.tool, arguments);
+        if let (Some(shown), Some(arguments)) = (&mut call.shown, &started.arguments) {
+            shown.edit(arguments);
         }
     }
 
@@ -56,15 +50,17 @@ impl Calls {
     }
 
     /// What a call is called, as long as it has no result.
-    pub(super) fn shown(&self, call: CallId) -> String {
-        self.0.get(&call).map_or_else(|| format!("call {call}"), |call| call.shown.clone())
+    pub(super) fn shown(&self, id: CallId) -> String {
+        self.0.get(&id).map_or_else(|| format!("call {id}"), |call| call.line(id))
     }
 
     /// The lines a finished call leaves behind.
     pub(super) fn finished(&mut self, finished: &CallFinished, look: Look) -> Vec<Line> {
-        let shown = self.shown(finished.call);
-        self.0.remove(&finished.call);
-        lines(&shown, finished, look)
+        let mut lines = lines(&self.shown(finished.call), finished, look);
+        let shown = self.0.remove(&finished.call).and_then(|call| call.shown);
+        let changes = shown.map(|shown| shown.changes(finished)).unwrap_or_default();
+        lines.extend(changes.iter().map(|changed| changed_line(changed, look)));
+        lines
     }
 
     pub(super) fn clear(&mut self) {
@@ -82,20 +78,37 @@ impl Calls {
 
     /// What runs, and since when.
     pub(super) fn running(&self) -> Option<(String, u64)> {
-        let running: Vec<(&Call, u64)> = self.0.values().filter_map(|call| Some((call, call.since?))).collect();
+        let running: Vec<(String, u64)> =
+            self.0.iter().filter_map(|(id, call)| Some((call.line(*id), call.since?))).collect();
         let since = running.iter().map(|(_, since)| *since).min()?;
         let what = match running.as_slice() {
-            [(call, _)] => format!("running {}", call.shown),
+            [(line, _)] => format!("running {line}"),
             several => {
-                let tools: Vec<&str> = several.iter().map(|(call, _)| call.shown.as_str()).collect();
-                format!("running {} calls: {}", tools.len(), tools.join(", "))
+                let lines: Vec<&str> = several.iter().map(|(line, _)| line.as_str()).collect();
+                format!("running {} calls: {}", lines.len(), lines.join(", "))
             }
         };
         Some((what, since))
     }
 }
 
-/// `• read_file(path=a.txt)  12 ms`. What is too long for the row is left out of the arguments; what
+impl Call {
+    fn line(&self, id: CallId) -> String {
+        self.shown.as_ref().map_or_else(|| format!("call {id}"), |shown| shown.line().to_owned())
+    }
+}
+
+/// A line of what an edit changed, in its colour.
+fn changed_line(changed: &str, look: Look) -> Line {
+    let style = match changed.as_bytes().first() {
+        Some(b'+') => Style::ADDED,
+        Some(b'-') => Style::ALARM,
+        Some(_) | None => Style::DIM,
+    };
+    Line::of(style, &format!("  {changed}")).clipped(look.columns(), look.glyphs.dots())
+}
+
+/// `• read_file a.txt  12 ms`. What is too long for the row is left out of the arguments; what
 /// a failed call says stands below it where there is no room beside it.
 fn lines(shown: &str, finished: &CallFinished, look: Look) -> Vec<Line> {
     let (well, ill) = look.glyphs.call();

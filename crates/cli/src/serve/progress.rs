@@ -12,7 +12,8 @@ use windlass::Event;
 use windlass::vocab::{CallFinished, CallId, CallRequested, DeltaBody, Envelope, ModelReplied, Part, Record};
 
 use super::client::Client;
-use crate::output::wording::{self, TEXT, show_call, took};
+use crate::output::show_call;
+use crate::output::wording::{self, TEXT, took};
 use crate::output::{ToldRetry, harmless_line, short_line};
 
 /// After so long a silence the last line is told again: many clients give up on a call that shows no

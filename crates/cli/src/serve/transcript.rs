@@ -3,7 +3,8 @@
 use serde::Serialize;
 use windlass::vocab::{AnsweredBy, Envelope, Part, QuestionAnswered, Record, StopBy};
 
-use crate::output::wording::{self, show_call, took, tool_name};
+use crate::output::show_call;
+use crate::output::wording::{self, took, tool_name};
 
 /// Characters of one entry; the rest is in the journal.
 const LONGEST: usize = 4_000;

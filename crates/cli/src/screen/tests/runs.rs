@@ -4,6 +4,7 @@ use windlass_vocab::{
     At, Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass,
     MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus,
     QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, StopBy, TurnId, TurnMode, TurnStarted,
+    Verdict,
 };
 
 use super::{LOOK, Stage};
@@ -23,14 +24,14 @@ fn a_run_reads_from_top_to_bottom() {
     let mut stage = Stage::new(LOOK);
     stage.record(turn_started()).wait(2_100).shows("⠙ waiting for the model … 2 s");
     stage.text("I will look.").replied().record(requested(0, "local.read_file", r#"{"path":"a.txt"}"#));
-    stage.record(started(0)).wait(1_000).shows("I will look.\n\n⠙ running read_file(path=a.txt) … 1 s");
+    stage.record(started(0)).wait(1_000).shows("I will look.\n\n⠙ running read_file a.txt … 1 s");
     stage.record(finished(0, OutcomeKind::Ok, "x", 1_012));
     stage.turn = 2;
-    stage.record(turn_started()).shows("I will look.\n\n• read_file(path=a.txt)  1 s\n⠙ waiting for the model");
+    stage.record(turn_started()).shows("I will look.\n\n• read_file a.txt  1 s\n⠙ waiting for the model");
     stage.text("It says **x**.").replied();
     let end = ended(EndReason::Completed, "It says **x**.", None);
     stage.record(end.clone()).screen.ended(&end).expect("shown");
-    stage.shows("I will look.\n\n• read_file(path=a.txt)  1 s\n\nIt says **x**.");
+    stage.shows("I will look.\n\n• read_file a.txt  1 s\n\nIt says **x**.");
 }
 
 #[test]
@@ -48,11 +49,11 @@ fn a_call_that_failed_says_so_in_words() {
     }
     stage.shows(
         "\
-✗ docs.find(path=a)  12 ms, error: no such file
-✗ docs.find(path=a)  12 ms, denied
+✗ docs.find a  12 ms, error: no such file
+✗ docs.find a  12 ms, denied
   a rule forbids this, and the reason is quite lo…
-✗ docs.find(path=a)  12 ms, cancelled
-• docs.find(command=grep -rn something /a/…  12 ms",
+✗ docs.find a  12 ms, cancelled
+• docs.find grep -rn something /a/very/lon…  12 ms",
     );
 }
 
@@ -71,11 +72,24 @@ fn a_command_that_failed_has_a_cross_its_exit_code_and_the_last_line_it_printed(
     }
     stage.shows(
         "\
-• run_command(command=true)  5 ms
-✗ run_command(command=false)  5 ms, exit code 1
-✗ run_command(command=make)  5 ms, exit code 2: Error 1
-✗ run_command(command=crash)  5 ms, killed by signal 9",
+• run_command true  5 ms
+✗ run_command false  5 ms, exit code 1
+✗ run_command make  5 ms, exit code 2: Error 1
+✗ run_command crash  5 ms, killed by signal 9",
     );
+}
+
+// proves T8: what is changed unasked is seen, in the colours of a diff
+#[test]
+fn an_edit_that_nobody_was_asked_about_shows_its_change() {
+    let mut stage = Stage::new(LOOK);
+    let arguments = r#"{"new_text":"b\nc\n","old_text":"a\n","path":"f"}"#;
+    stage.record(requested(0, "local.edit_file", arguments)).record(finished(0, OutcomeKind::Ok, "Edited f.", 3));
+    stage.shows("• edit_file f  3 ms\n  -a\n  +b\n  +c");
+    let mut edited = requested(1, "local.edit_file", arguments);
+    edited.verdict = Verdict::Ask;
+    stage.record(edited).record(finished(1, OutcomeKind::Ok, "Edited f.", 3));
+    stage.shows("• edit_file f  3 ms\n  -a\n  +b\n  +c\n• edit_file f  3 ms");
 }
 
 #[test]
@@ -83,11 +97,11 @@ fn the_live_line_says_what_runs_and_what_it_says() {
     let mut stage = Stage::new(LOOK);
     stage.record(requested(0, "local.run_command", r#"{"command":"make"}"#)).record(started(0));
     stage.delta(0, DeltaBody::CallDelta { call: call(0), name: None, text: "cc a.c\ncc b.c\n".into() });
-    stage.wait(3_000).shows("⠋ running run_command(command=make) … 3 s\n  cc b.c");
+    stage.wait(3_000).shows("⠋ running run_command make … 3 s\n  cc b.c");
     stage.record(requested(1, "local.read_file", r#"{"path":"x"}"#)).record(started(1));
-    stage.shows("⠋ running 2 calls: run_command(command=make), read_file… 3 s");
+    stage.shows("⠋ running 2 calls: run_command make, read_file x … 3 s");
     stage.record(finished(0, OutcomeKind::Ok, "", 3_000));
-    stage.shows("• run_command(command=make)  3 s\n⠋ running read_file(path=x)");
+    stage.shows("• run_command make  3 s\n⠋ running read_file x");
     let asked = QuestionAsked {
         question: QuestionId(1),
         kind: QuestionKind::Approval { call: call(1) },
@@ -98,7 +112,7 @@ fn the_live_line_says_what_runs_and_what_it_says() {
         elicitation: None,
         because: None,
     };
-    stage.record(asked).wait(5_000).shows("• run_command(command=make)  3 s\n⠋ waiting for an answer … 5 s");
+    stage.record(asked).wait(5_000).shows("• run_command make  3 s\n⠋ waiting for an answer … 5 s");
 }
 
 #[test]
@@ -277,7 +291,7 @@ fn a_terminal_without_unicode_gets_marks_it_can_show() {
     let mut stage = Stage::new(Look { glyphs: Glyphs::Ascii, ..LOOK });
     stage.text("Some *text*\n\nand").wait(40).shows("Some *text*\n\nand\n\n| answering");
     stage.text(" more.").replied().record(requested(0, "local.todo", "{}")).record(started(0));
-    stage.record(finished(0, OutcomeKind::Ok, "", 7)).shows("Some *text*\n\nand more.\n\n* todo()  7 ms");
+    stage.record(finished(0, OutcomeKind::Ok, "", 7)).shows("Some *text*\n\nand more.\n\n* todo  7 ms");
     assert!(stage.written.is_ascii());
 }
 

@@ -27,7 +27,7 @@ fn without_a_model_the_chat_opens_with_a_real_job_and_says_how_to_connect_one() 
         "scripted one shows a job",
         "› Rename the screenshots in this folder",
         "demo model, scripted: first I look at what is there.",
-        "• list_directory(path=.)",
+        "• list_directory .",
         "the reply was empty",
         "boarding-pass",
         "export OPENAI_API_KEY=",

@@ -174,7 +174,7 @@ fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
     std::fs::write(bench.workspace().join("second"), "").expect("written");
     let ran = bench.run(&["resume", "my work", "--answer", "run-again", "--mode", "bypass"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Over it.\n"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("run_command(command=echo x"), "named, not numbered: {}", ran.stderr);
+    assert!(ran.stderr.contains("run_command echo x"), "named, not numbered: {}", ran.stderr);
     assert_eq!(bench.read("ran").as_deref(), Some("x\nx\n"));
     bench.assert_whole("settled");
 }

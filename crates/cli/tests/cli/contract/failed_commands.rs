@@ -18,7 +18,7 @@ fn a_failed_command_shows_a_cross_and_its_exit_code_in_the_run_the_journal_and_t
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let replayed = bench.run(&["replay", "s"]);
     for progress in [&ran.stderr, &replayed.stderr] {
-        let lines: Vec<&str> = progress.lines().filter(|line| line.starts_with("run_command(")).collect();
+        let lines: Vec<&str> = progress.lines().filter(|line| line.starts_with("run_command ")).collect();
         assert!(!lines[0].contains("exit"), "{progress}");
         assert!(lines[1].ends_with(", exit code 101: red"), "{progress}");
         assert!(lines[2].ends_with(", killed by signal 9"), "{progress}");

@@ -27,11 +27,7 @@ fn a_replay_shows_what_the_run_showed() {
     let replayed = bench.run(&["replay", "s"]);
     assert_eq!((replayed.code, &replayed.stdout), (0, &live.stdout), "{}", replayed.stderr);
     assert_eq!(replayed.stderr, format!("> look\n> around\n{}", live.stderr));
-    assert!(
-        live.stderr.contains("list_directory(path=.)") && live.stderr.contains("trying again in"),
-        "{}",
-        live.stderr
-    );
+    assert!(live.stderr.contains("list_directory .") && live.stderr.contains("trying again in"), "{}", live.stderr);
     assert_eq!(bench.server.count(), asked, "no model is asked");
 }
 

@@ -88,3 +88,20 @@ fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
         assert_eq!(left.len(), 1, "{left:?}: {:?}", bench.last_request("tool"));
     }
 }
+
+// proves T8: what is changed unasked is seen by whoever watches
+#[test]
+fn an_edit_that_needs_no_answer_shows_its_change_and_one_that_fails_shows_none() {
+    let edit = |old: &str| json!({"path": "src/f", "old_text": old, "new_text": "two\nthree\n"});
+    let steps = [Step::call("edit_file", edit("one\n")), Step::call("edit_file", edit("no\n")), Step::say("Done.")];
+    let bench = Bench::new(Script::of(steps));
+    std::fs::create_dir(bench.workspace().join("src")).expect("a folder");
+    std::fs::write(bench.workspace().join("src/f"), "zero\none\n").expect("written");
+    let ran = bench.run(&["run", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.starts_with("edit_file")).collect();
+    assert!(lines[0].starts_with("edit_file src/f ") && lines[0].ends_with(" ms"), "{}", ran.stderr);
+    assert_eq!(lines[1..4], ["  -one", "  +two", "  +three"]);
+    assert!(lines[4].starts_with("edit_file src/f ") && lines[4].contains("not found"), "{}", ran.stderr);
+    assert!(!lines[5..].iter().any(|line| line.starts_with("  ")), "{}", ran.stderr);
+}

@@ -32,7 +32,7 @@ fn a_session_can_be_listed_and_read() {
     let rest = client.call("read_session", json!({"session": "a b", "after": data["next"]}));
     assert_eq!(rest["structuredContent"]["next"], json!(null));
     let (said, entries) = (text(&rest), rest["structuredContent"]["entries"].as_array().expect("entries").clone());
-    assert!(said.contains("write_file(content=x, path=a)") && said.contains("tool: result of"), "{said}");
+    assert!(said.contains("write_file a (1 line)") && said.contains("tool: result of"), "{said}");
     assert!(entries.iter().all(|entry| entry["text"] != "write it"), "{said}");
 
     let resources = client.request("resources/list", json!({}));

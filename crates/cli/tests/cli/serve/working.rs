@@ -29,9 +29,7 @@ fn a_job_is_done_told_and_answered() {
     assert_eq!(bench.read("a").as_deref(), Some("x"));
     let told = client.progress(id);
     assert_eq!(told[0], "session s", "{told:?}");
-    for line in
-        ["turn 1: waiting for the model", "running write_file(content=x, path=a)", "turn 2: waiting for the model"]
-    {
+    for line in ["turn 1: waiting for the model", "running write_file a (1 line)", "turn 2: waiting for the model"] {
         assert!(told.iter().any(|told| told == line), "{line}: {told:?}");
     }
     let counts: Vec<&Value> = client.aside.iter().map(|message| &message["params"]["progress"]).collect();

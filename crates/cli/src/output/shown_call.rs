@@ -1,0 +1,180 @@
+//! A call as a person watches it: one line that leads with what the call is about, and the lines an edit changes
+//! where nobody was asked about it.
+
+use serde_json::{Map, Value};
+use windlass::tools::diff::{self, Limits};
+use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, Verdict};
+
+use super::short_line;
+use super::wording::tool_name;
+
+/// Characters of the argument that leads, and of all others together, where there is room.
+const ARGUMENTS: usize = 100;
+/// Lines of a change, and characters of each, that are shown.
+const CHANGED_LINES: usize = 20;
+const CHANGED_COLUMNS: usize = 200;
+
+/// Arguments that say what a call is about; the first of them that is there leads the line, without its name.
+const LEADING: [&str; 6] = ["command", "pattern", "query", "url", "path", "from"];
+
+/// A call that has no result yet.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownCall {
+    tool: String,
+    line: String,
+    changes: Vec<String>,
+}
+
+impl ShownCall {
+    pub(crate) fn of(call: &CallRequested) -> Self {
+        let tool = tool_name(call).to_owned();
+        Self { line: show_call(&tool, &call.arguments), changes: unasked_changes(call), tool }
+    }
+
+    /// A person changed its arguments, and has seen what they wrote.
+    pub(crate) fn edit(&mut self, arguments: &Json) {
+        self.line = show_call(&self.tool, arguments);
+        self.changes.clear();
+    }
+
+    /// `write_file src/main.rs (12 lines)`.
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// What the call has changed unasked: lines that begin with `+`, `-` or a blank.
+    pub(crate) fn changes(self, finished: &CallFinished) -> Vec<String> {
+        if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() }
+    }
+}
+
+/// `read_file src/main.rs (offset=3)`; `docs.search (q=words)` where no argument leads.
+pub(crate) fn show_call(tool: &str, arguments: &Json) -> String {
+    show_call_in(ARGUMENTS, tool, arguments)
+}
+
+/// The same with at most `room` characters of the argument that leads, and as many of all others: a long command
+/// does not hide that it ran outside the sandbox.
+pub(crate) fn show_call_in(room: usize, tool: &str, arguments: &Json) -> String {
+    let tool = short_line(tool, ARGUMENTS);
+    let mut members = match arguments.to_value() {
+        Value::Object(members) => members,
+        other => return format!("{tool} {}", short_line(&other.to_string(), room)),
+    };
+    let lead = leading(&mut members, room).map(|text| format!(" {text}")).unwrap_or_default();
+    let rest: Vec<String> = members.iter().filter_map(|(name, value)| argument(&tool, name, value)).collect();
+    match rest.as_slice() {
+        [] => format!("{tool}{lead}"),
+        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room)),
+    }
+}
+
+/// Takes out of the arguments what leads the line: for a move, both ends of it.
+fn leading(members: &mut Map<String, Value>, room: usize) -> Option<String> {
+    let name = LEADING.into_iter().find(|name| members.get(*name).is_some_and(Value::is_string))?;
+    let mut take = |name: &str| match members.remove(name) {
+        Some(Value::String(text)) => Some(short_line(&text, room)),
+        Some(other) => Some(short_line(&other.to_string(), room)),
+        None => None,
+    };
+    let lead = take(name)?;
+    let to = if name == "from" { take("to") } else { None };
+    Some(to.map_or_else(|| lead.clone(), |to| format!("{lead} to {to}")))
+}
+
+/// `offset=3`. How far a command reaches is said in words; of what is written to a file only the length is shown,
+/// of an edit nothing: its change is.
+fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
+    match (tool, name, value) {
+        ("write_file", "content", Value::String(text)) => Some(match text.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        }),
+        ("edit_file", "old_text" | "new_text", _) | ("run_command", "network", Value::Bool(false)) => None,
+        ("run_command", "network", Value::Bool(true)) => Some("with the network".to_owned()),
+        ("run_command", "sandbox", Value::String(off)) if off == "off" => Some("outside the sandbox".to_owned()),
+        (_, _, Value::String(text)) => Some(format!("{name}={}", short_line(text, ARGUMENTS))),
+        (_, _, Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Some(format!("{name}={value}"))
+        }
+    }
+}
+
+/// The change an edit makes, if it was allowed: where a person is asked they see it in the question.
+fn unasked_changes(call: &CallRequested) -> Vec<String> {
+    if tool_name(call) != "edit_file" || call.verdict != Verdict::Allow {
+        return Vec::new();
+    }
+    let arguments = call.arguments.to_value();
+    let (Some(old), Some(new)) = (arguments["old_text"].as_str(), arguments["new_text"].as_str()) else {
+        return Vec::new();
+    };
+    let whole = diff::unified(old, new, "", Limits { columns: CHANGED_COLUMNS, ..Limits::WHOLE });
+    // The head names the file, as the line above does; where in the file the text stands is not known here.
+    let is_change = |line: &&str| !line.starts_with("@@ ") && !line.starts_with('\\');
+    let changed: Vec<&str> = whole.lines().skip(2).filter(is_change).collect();
+    let mut lines: Vec<String> = changed.iter().take(CHANGED_LINES).map(|line| line.replace('\t', "    ")).collect();
+    match changed.len().saturating_sub(CHANGED_LINES) {
+        0 => {}
+        1 => lines.push("… 1 more line".to_owned()),
+        more => lines.push(format!("… {more} more lines")),
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{Json, OutcomeKind, Verdict};
+
+    use super::{ShownCall, show_call};
+    use crate::sample::{finished, requested};
+
+    // proves T8: whoever watches sees what a call is about, however long its other arguments are
+    #[test]
+    fn a_call_leads_with_what_it_is_about() {
+        let long = "x".repeat(200);
+        for (tool, arguments, line) in [
+            (
+                "write_file",
+                r#"{"content":"a\nb\n","path":"src/main.rs"}"#.to_owned(),
+                "write_file src/main.rs (2 lines)",
+            ),
+            ("write_file", format!(r#"{{"content":"{long}","path":"a"}}"#), "write_file a (1 line)"),
+            ("edit_file", r#"{"new_text":"b","old_text":"a","path":"f"}"#.into(), "edit_file f"),
+            ("read_file", r#"{"limit":9,"offset":3,"path":"f"}"#.into(), "read_file f (limit=9, offset=3)"),
+            ("run_command", r#"{"command":"ls\nid","network":true}"#.into(), "run_command ls id (with the network)"),
+            ("run_command", r#"{"command":"id","sandbox":"off"}"#.into(), "run_command id (outside the sandbox)"),
+            ("move_file", r#"{"from":"a","to":"b"}"#.into(), "move_file a to b"),
+            ("search_files", r#"{"path":"src","pattern":"TODO"}"#.into(), "search_files TODO (path=src)"),
+            ("fetch_url", r#"{"raw":true,"url":"https://a.b/"}"#.into(), "fetch_url https://a.b/ (raw=true)"),
+            ("docs.search", r#"{"q":"words"}"#.into(), "docs.search (q=words)"),
+            ("list_directory", "{}".into(), "list_directory"),
+            ("odd", "[1]".into(), "odd [1]"),
+        ] {
+            assert_eq!(show_call(tool, &Json::parse(&arguments).expect("JSON")), line);
+        }
+    }
+
+    // proves T8: what is changed unasked is seen
+    #[test]
+    fn an_edit_that_nobody_was_asked_about_shows_its_change() {
+        let edit = |verdict| {
+            let mut call = requested(0, "local.edit_file", r#"{"new_text":"b\n\tc\n","old_text":"a\n","path":"f"}"#);
+            call.verdict = verdict;
+            call
+        };
+        let changes = |verdict, outcome| ShownCall::of(&edit(verdict)).changes(&finished(0, outcome, "", 1));
+        assert_eq!(changes(Verdict::Allow, OutcomeKind::Ok), ["-a", "+b", "+    c"]);
+        assert!(changes(Verdict::Allow, OutcomeKind::NotFound).is_empty(), "nothing was changed");
+        assert!(changes(Verdict::Ask, OutcomeKind::Ok).is_empty(), "it was shown in the question");
+    }
+
+    #[test]
+    fn of_a_long_change_the_beginning_is_shown() {
+        let new = "line\\n".repeat(51);
+        let arguments = format!(r#"{{"new_text":"{new}","old_text":"a","path":"f"}}"#);
+        let call = ShownCall::of(&requested(0, "local.edit_file", &arguments));
+        let lines = call.changes(&finished(0, OutcomeKind::Ok, "", 1));
+        assert_eq!((lines.len(), lines[20].as_str()), (21, "… 32 more lines"));
+    }
+}
