@@ -42,6 +42,7 @@ use windlass::tools::ToolServers as _;
 use crate::commands::{CommandError, Done, session};
 use crate::exit::Exit;
 use crate::models::shown_name;
+use crate::output::wording::loosened;
 use crate::output::{harmless_line, quoted, short_line};
 use crate::screen::{Glyphs, Look};
 use crate::settings::{Endpoint, Env};
@@ -201,7 +202,7 @@ async fn take_up(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comma
     }
 }
 
-/// Model, folder, session: three lines at most.
+/// Model, folder, session, and what is held less than usual.
 async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError> {
     let dot = match look.glyphs {
         Glyphs::Ascii => "-",
@@ -212,11 +213,12 @@ async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError>
     let found_at = talk.job.settings.endpoint.as_ref().and_then(Endpoint::found_at);
     let at = found_at.map(|server| format!(" at {server}")).unwrap_or_default();
     let model = shown_name(&talk.model);
-    let lines = [
+    let mut lines = vec![
         format!("Windlass {} {dot} {model}{at} {dot} {folder}", env!("CARGO_PKG_VERSION")),
         format!("session {}{title}", talk.key),
         format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
     ];
+    lines.extend(loosened(&talk.job.settings).into_iter().map(str::to_owned));
     Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
 }
 

@@ -2,6 +2,7 @@
 
 use windlass::machine::Force;
 use windlass::runtime::{Earnest, Stopped, UndoError, UndoRequest};
+use windlass::sandbox::SandboxMode;
 use windlass::store::SessionRow;
 use windlass::vocab::{StopBy, Undoable};
 use windlass::{RunError, Standing};
@@ -127,9 +128,17 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),
         ("rules", format!("{}, permissions: {}", settings.policy.preset, settings.permissions.mode.value)),
+        ("sandbox", sandbox(settings.sandbox.mode.value).to_owned()),
         ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
     ];
     Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())
+}
+
+fn sandbox(mode: SandboxMode) -> &'static str {
+    match mode {
+        SandboxMode::Off => "off: commands run without a sandbox",
+        SandboxMode::Workspace | SandboxMode::ReadOnly => mode.as_str(),
+    }
 }
 
 /// More would fill the screen.

@@ -45,6 +45,9 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
             return show(job, store, look).await;
         }
         job.refuse_secret("--session", args.session.as_deref())?;
+        if look.is_none() {
+            job.tell_loosened();
+        }
         let talk = Conversation::new(job, store, model, known, args.session.clone())?;
         match look {
             Some(look) => chat::at_terminal(talk, look, None).await,

@@ -12,6 +12,7 @@ use crate::args::secrets::{is_secret, refused};
 use crate::crash;
 use crate::exit::Exit;
 use crate::models::{self, Answer, Wish};
+use crate::output::wording::loosened;
 use crate::output::{Progress, Stream, View};
 use crate::secrets::{self, Secret};
 use crate::servers::Attached;
@@ -82,6 +83,13 @@ impl Job {
     /// The text as it is recorded.
     pub(super) fn scrub(&self, text: &str) -> String {
         secrets::scrubber(&self.secrets).scrub(text).into_owned()
+    }
+
+    /// Tells what is held less than usual.
+    pub(super) fn tell_loosened(&mut self) {
+        for text in loosened(&self.settings) {
+            self.view.notice(text);
+        }
     }
 
     /// Tells what the servers had to tell since.

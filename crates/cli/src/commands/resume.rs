@@ -13,6 +13,7 @@ use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::exit::Exit;
 use crate::models::{DEMO, Otherwise, Wish};
+use crate::output::command_for;
 use crate::settings::{Env, Origin, Place, Sourced};
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
@@ -35,13 +36,13 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
+        job.tell_loosened();
         let agent = agent::build(&job, store, &model)?;
         let asked_before = pending(agent.runtime().outside().store.as_ref(), row.session).await?;
         let (session, mut events) = agent.existing(row.session).await?;
         if session.standing() == Standing::Idle {
             session.close().await;
-            let text = format!("nothing to resume: no run of session `{}` is open", row.key);
-            return Err(CommandError::new(Exit::Usage, text));
+            return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &job.settings.place)));
         }
         if let Some(choice) = args.answer
             && let Err(error) = answer(&session, asked_before, choice.into(), (&row.key, &job.settings.place)).await
@@ -53,6 +54,15 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let run = if session::is_open(&row) { RunId(row.runs) } else { RunId(row.runs + 1) };
         follow::until_nothing_waits(&mut job, &agent, session, &mut events, run).await
     })
+}
+
+/// Says that no run is open, and how to go on with the session all the same.
+fn nothing_open(key: &str, place: &Place) -> String {
+    let (chat, run) =
+        (command_for("chat --resume", key, "", place), command_for("run --session", key, " \"…\"", place));
+    format!(
+        "nothing to resume: no run of session `{key}` is open; `{chat}` takes it up in a chat, `{run}` sends it a message"
+    )
 }
 
 /// Gives the answer to every question that is there when the session is opened: to one that comes

@@ -27,6 +27,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
         let model = job.choose(Wish::new(session, otherwise)).await?;
+        job.tell_loosened();
         let agent = agent::build(&job, store, &model)?;
         let Some((session, mut events, run)) = agent.retrying(row.session).await? else {
             return Err(nothing("its last run did not end badly"));

@@ -66,6 +66,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             None => None,
         };
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
+        job.tell_loosened();
         let agent = agent::build(&job, store.clone(), &model)?;
         let recorded = agent.runtime().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;

@@ -8,8 +8,11 @@ use windlass_vocab::{
     WaitFor,
 };
 
+use windlass::sandbox::SandboxMode;
+
 use super::short_line;
-use crate::settings::{Origin, Place};
+use crate::args::Mode;
+use crate::settings::{Origin, Place, Settings};
 
 /// Characters of names, and of any other text that is told in passing.
 const NAMES: usize = 100;
@@ -18,6 +21,19 @@ pub(crate) const TEXT: usize = 200;
 /// The tool as people name it: without its server where that is ours.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
     call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
+}
+
+/// What is held less than usual, a line each: whoever starts a run knows it before anything happens (X3, T8).
+pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
+    let sandbox = match settings.sandbox.mode.value {
+        SandboxMode::Off => Some("commands run without a sandbox"),
+        SandboxMode::Workspace | SandboxMode::ReadOnly => None,
+    };
+    let mode = match settings.permissions.mode.value {
+        Mode::Bypass => Some("calls run without asking (mode bypass)"),
+        Mode::Default | Mode::Strict => None,
+    };
+    sandbox.into_iter().chain(mode).collect()
 }
 
 /// A word as a shell reads it back.

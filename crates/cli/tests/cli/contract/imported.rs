@@ -106,7 +106,9 @@ fn a_fork_of_an_imported_session_has_no_more_authority() {
         let key = format!("fork-{at}");
         let forked = scene.run(&["fork", "s", "--at", &at, "--as", &key]);
         assert_eq!(forked.code, 0, "{}", forked.stderr);
-        assert!(scene.run(&["resume", &key]).stderr.contains("nothing to resume"), "nothing is open");
+        let told = scene.run(&["resume", &key]).stderr;
+        assert!(told.contains("nothing to resume"), "nothing is open: {told}");
+        assert!(told.contains(&format!("`windlass chat --resume {key} ")), "and how to go on is said: {told}");
         let ran = scene.run(&["run", "and now?", "--session", &key]);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "Well.\n"), "{}", ran.stderr);
         scene.nothing_ran(&key);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use windlass_testkit::{Script, Step};
 
 use crate::support::Bench;
+use crate::support::glass::Glass;
 
 /// Whether this machine has namespaces, as `doctor` says; if not, says that the test is skipped.
 pub(super) fn holds(bench: &Bench) -> bool {
@@ -186,5 +187,34 @@ fn a_tool_server_runs_in_the_sandbox_where_it_was_agreed_to_so() {
         assert_eq!(bench.run(&["mcp", "test", "hub"]).code, 1);
         assert_eq!(bench.read("ran").as_deref(), Some("x\n"));
         assert_eq!(outside.is_written(), !held, "{consent:?} {server}");
+    }
+}
+
+// proves X3, T8: what is held less than usual is said before anything happens
+#[test]
+fn a_run_without_a_sandbox_or_without_questions_says_so() {
+    let (no_sandbox, no_questions) = ("commands run without a sandbox", "calls run without asking (mode bypass)");
+    for (flags, file, want) in [
+        (&[][..], "", &[][..]),
+        (&["--sandbox", "off"], "", &[no_sandbox]),
+        (&[], "[sandbox]\nmode = 'off'\n[permissions]\nmode = 'bypass'\n", &[no_sandbox, no_questions]),
+        (BYPASS, "", &[no_questions]),
+    ] {
+        let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("Aye.")]));
+        let folder = bench.dir.path().join(".config/windlass");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("windlass.toml"), file).expect("written");
+        let ran = bench.run(&[&["run", "go"], flags].concat());
+        let told: Vec<&str> = ran.stderr.lines().filter_map(|line| line.strip_prefix("windlass: ")).collect();
+        assert_eq!(told, want, "{flags:?}: {}", ran.stderr);
+        let mut glass = Glass::chat(&bench, flags);
+        glass.wait_for_prompt();
+        for line in [no_sandbox, no_questions] {
+            assert_eq!(glass.text().contains(line), want.contains(&line), "{flags:?}: {}", glass.text());
+        }
+        glass.say("/status");
+        glass.wait_for("runs so far");
+        let off = glass.text().contains("sandbox   off: commands run without a sandbox");
+        assert_eq!(off, want.contains(&no_sandbox), "{}", glass.text());
     }
 }
