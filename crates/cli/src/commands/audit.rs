@@ -1,13 +1,15 @@
 //! `windlass audit`: every call the model asked for, whether it was allowed and by what, and how it came
-//! out (T11). A fold of the journals, and the lines kept of sessions that were removed; newest last.
+//! out (T11). A fold of the journals, and the lines kept of sessions that were removed; newest last. What a call was
+//! about is shown as long as its journal is there; kept is a digest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use windlass::store::{Store, StoreError, kept_audit, projections::audit};
 use windlass::tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
-    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, OutcomeKind, QuestionOption, ToolName,
+    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind,
+    QuestionOption, Record, SessionId, ToolName,
 };
 
 use super::streams::{print, tell};
@@ -15,14 +17,16 @@ use super::{CommandError, Done, agent, block_on, job, session};
 use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
 use crate::output::wording::{problem, took};
-use crate::output::{harmless_json, harmless_line, short_line};
+use crate::output::{harmless_json, harmless_line, short_line, show_call_in};
 use crate::settings::{Env, Flags, near};
+use crate::tty;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store_to_show(&place)?;
-        let (entries, exit) = gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
+        let Gathered { entries, arguments, exit } =
+            gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
             None => entries,
@@ -36,22 +40,36 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
                 print(&(harmless_json(line) + "\n"))?;
             }
         } else {
-            print(&table(&wanted))?;
+            print(&table(&wanted, &arguments))?;
         }
         Ok(exit)
     })
 }
 
+/// What calls were asked for with, as far as there is a journal that has it.
+type Arguments = HashMap<(SessionId, CallId), Json>;
+
+/// What is known of calls.
+struct Gathered {
+    entries: Vec<AuditEntry>,
+    arguments: Arguments,
+    /// Whether something is missing.
+    exit: Exit,
+}
+
 /// The calls of all sessions that are there, and of those that were. A session that can't be read is told,
 /// and costs the others nothing; the exit code says that something is missing.
-async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<(Vec<AuditEntry>, Exit), CommandError> {
-    let (mut entries, mut exit) = (Vec::new(), Exit::Done);
+async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<Gathered, CommandError> {
+    let (mut entries, mut arguments, mut exit) = (Vec::new(), Arguments::new(), Exit::Done);
     let rows = store.sessions(session::OWNER).await?;
     for row in &rows {
         // Lines of the others are not shown, but must not be taken for those of sessions that are gone.
         if key.is_none_or(|key| key == row.key) {
             match store.read(row.session, 0).await {
-                Ok(records) => entries.extend(audit(&records)),
+                Ok(records) => {
+                    entries.extend(audit(&records));
+                    arguments.extend(records.iter().filter_map(arguments_in));
+                }
                 Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) if key.is_none() => {
                     exit = Exit::Store;
                     let (key, what) = (harmless_line(&row.key), harmless_line(&error.to_string()));
@@ -71,7 +89,17 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<(
         check_session(key, &known.collect::<Vec<_>>())?;
     }
     entries.sort_by_key(|entry| (entry.at, entry.session, entry.call));
-    Ok((entries, exit))
+    Ok(Gathered { entries, arguments, exit })
+}
+
+/// What a call was asked for with, or what a person had it run with instead.
+fn arguments_in(envelope: &Envelope) -> Option<((SessionId, CallId), Json)> {
+    let (call, arguments) = match &envelope.record {
+        Record::CallRequested(requested) => (requested.call, &requested.arguments),
+        Record::CallStarted(started) => (started.call, started.arguments.as_ref()?),
+        _ => return None,
+    };
+    Some(((envelope.session, call), arguments.clone()))
 }
 
 /// Nothing is told of a session without calls; one that was never there is a slip.
@@ -122,15 +150,23 @@ fn is_recent(entry: &AuditEntry, since: Option<Since>, now: At) -> bool {
 /// Characters of a digest that people are shown.
 const DIGEST: usize = 12;
 
-fn table(entries: &[AuditEntry]) -> String {
-    let rows: Vec<[String; 8]> = entries.iter().map(cells).collect();
-    let mut widths = [0; 8];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
+/// Characters of what a call is about, where the screen is not wide enough for all of it, and where it is.
+const ABOUT: std::ops::RangeInclusive<usize> = 40..=120;
+
+/// A table of these calls, with room left for what they are about: the screen's width, in a pipe all there may be.
+fn table(entries: &[AuditEntry], arguments: &Arguments) -> String {
+    let mut rows: Vec<[String; 7]> = entries.iter().map(cells).collect();
+    let mut widths = widths(&rows);
+    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    let room = match tty::size() {
+        Some((columns, _)) => columns.saturating_sub(taken).clamp(*ABOUT.start(), *ABOUT.end()),
+        None => *ABOUT.end(),
+    };
+    for (row, entry) in rows.iter_mut().zip(entries) {
+        row[4] = about(entry, arguments.get(&(entry.session, entry.call)), room);
     }
-    let line = |row: &[String; 8]| {
+    widths[4] = rows.iter().map(|row| row[4].chars().count()).max().unwrap_or(0);
+    let line = |row: &[String; 7]| {
         let cells: Vec<String> = row
             .iter()
             .zip(widths)
@@ -141,7 +177,34 @@ fn table(entries: &[AuditEntry]) -> String {
     rows.iter().map(line).collect()
 }
 
-fn cells(entry: &AuditEntry) -> [String; 8] {
+fn widths(rows: &[[String; 7]]) -> [usize; 7] {
+    let mut widths = [0; 7];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    widths
+}
+
+/// `run_command cargo test (with the network)`. Where the session was removed nothing but the digest is left.
+fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
+    let tool = short_line(people_say(&entry.tool), 40);
+    match arguments {
+        Some(arguments) => {
+            let whole = show_call_in(room, &tool, arguments);
+            let over = whole.chars().count().saturating_sub(room);
+            if over == 0 { whole } else { show_call_in(room.saturating_sub(over + 1).max(10), &tool, arguments) }
+        }
+        None => {
+            let digest: String = entry.arguments.to_string().chars().take(DIGEST).collect();
+            format!("{tool} [{digest}]")
+        }
+    }
+}
+
+/// What a row says, but for what its call is about.
+fn cells(entry: &AuditEntry) -> [String; 7] {
     let at = entry.at.to_string();
     let undone = entry.undone.map(|undo| format!(", undone by {undo}")).unwrap_or_default();
     let came_out = match entry.outcome {
@@ -156,8 +219,7 @@ fn cells(entry: &AuditEntry) -> [String; 8] {
         harmless_line(&entry.owner),
         short_line(&entry.key, 30),
         entry.call.to_string(),
-        short_line(people_say(&entry.tool), 40),
-        entry.arguments.to_string().chars().take(DIGEST).collect(),
+        String::new(),
         short_line(&verdict(entry), 60),
         format!("{came_out}{}", entry.took_ms.map(|ms| format!(", {}", took(ms))).unwrap_or_default()),
     ]

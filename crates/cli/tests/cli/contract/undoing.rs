@@ -308,7 +308,7 @@ fn an_audit_leaves_a_broken_session_out_and_says_so() {
 
 // proves T11
 #[test]
-fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions() {
+fn the_audit_tells_every_call_and_keeps_no_arguments_of_removed_sessions() {
     let bench = Bench::new(Script::of([
         edit(),
         Step::call("run_command", json!({"command": "echo secret-words"})),
@@ -350,5 +350,26 @@ fn the_audit_tells_every_call_and_never_its_arguments_even_of_removed_sessions()
     assert!(shown.stdout.contains("ok, undone by u1"), "{}", shown.stdout);
     assert_eq!(bench.run(&["sessions", "rm", "s"]).code, 0);
     assert_eq!(lines(&[]), all, "they outlive their session");
-    assert_eq!(bench.run(&["audit", "--session", "s"]).stdout, shown.stdout);
+    let kept = bench.run(&["audit", "--session", "s"]).stdout;
+    assert_eq!(kept.lines().count(), shown.stdout.lines().count());
+    assert!(!kept.contains("secret-words") && !kept.contains("a.txt") && kept.contains("run_command ["), "{kept}");
+}
+
+// proves T11, X3: an auditor sees what was run and how far it reached, as it ran
+#[test]
+fn the_audit_shows_commands_and_paths_and_how_far_a_command_reached() {
+    let long = format!("echo {}", "x".repeat(300));
+    let bench = Bench::new(Script::of([
+        edit(),
+        Step::call("run_command", json!({"command": "cargo test", "network": true})),
+        Step::call("run_command", json!({"command": long, "sandbox": "off"})),
+        Step::say("Done."),
+    ]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    let shown = bench.run(&["audit"]).stdout;
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].contains("  edit_file a.txt  "), "{shown}");
+    assert!(lines[1].contains("  run_command cargo test (with the network)  "), "{shown}");
+    assert!(lines[2].contains("xxx… (outside the sandbox)  asked"), "{shown}");
+    assert!(lines.iter().all(|line| line.chars().count() < 260), "{shown}");
 }
