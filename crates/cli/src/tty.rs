@@ -2,15 +2,21 @@
 //! place, so that `doctor` tells what the chat does.
 
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
 
 use crate::screen::{Colour, Glyphs};
 use crate::settings::Env;
 
-/// Columns and rows of the screen, where it tells.
+/// Columns and rows of the screen that standard output is, where it tells.
 pub(crate) fn size() -> Option<(usize, usize)> {
-    let size = tcgetwinsize(io::stdout()).ok()?;
+    size_of(io::stdout())
+}
+
+/// Columns and rows of the screen that this is, where it tells.
+pub(crate) fn size_of(end: impl AsFd) -> Option<(usize, usize)> {
+    let size = tcgetwinsize(end).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
 }
 

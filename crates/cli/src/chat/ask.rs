@@ -45,10 +45,8 @@ enum Wants {
 /// What the person did about it.
 enum Reply {
     Line(String),
-    Stop,
-    Leave,
-    /// It was answered otherwise.
-    Past,
+    /// The question is over without a line.
+    Over(Asked),
 }
 
 /// Asks one question.
@@ -59,34 +57,26 @@ pub(crate) async fn ask(
 ) -> Result<Asked, CommandError> {
     let choices = choices(asked);
     let text = asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, INDENT));
-    let preview = Shown::new(&text, INDENT, desk.console.look().colour);
+    let preview = laid_out(&text, desk);
     let terms = terms(asked, |choice| format!("[{}]", choice.letter)).map(|terms| terms + "\n").unwrap_or_default();
-    let view = preview.offer().map(|offer| offer + "\n").unwrap_or_default();
-    let offer = terms + &view + &offered(&choices, desk.console.look().width.saturating_sub(1));
+    let answers = offered(&choices, desk.console.look().width.saturating_sub(1));
+    let offer = terms + &view_offer(&preview) + &answers;
     desk.console.print(&format!("\n{}\n{offer}\n", preview.beginning()))?;
     loop {
-        let line = match reply(desk, talk, asked, Wants::Choice).await? {
+        let line = match answered(desk, talk, asked, &preview, &offer).await? {
             Reply::Line(line) => line,
-            Reply::Past => return Ok(Asked::Answered),
-            Reply::Leave => return Ok(Asked::Left),
-            Reply::Stop => {
-                performing::stop(talk).await?;
-                return Ok(Asked::Stopped);
-            }
+            Reply::Over(over) => return Ok(over),
         };
-        desk.console.print(&format!("? {line}\n"))?;
-        if wants_view(&line) {
-            if let Some(asked) = viewed(desk, talk, asked, &preview).await? {
-                return Ok(asked);
-            }
-            desk.console.print(&format!("{offer}\n"))?;
-            continue;
-        }
         let answer = match chosen(&choices, &line) {
-            Some(QuestionOption::Edit) => edit::edited(desk, talk, asked).await?,
+            Some(QuestionOption::Edit) => match edited(desk, talk, asked).await? {
+                Written::Whole(arguments) => Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }),
+                Written::Nothing => None,
+                Written::Over(over) => return Ok(over),
+            },
             Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
-                Filled::Whole(content) => Some(Answer { option: QuestionOption::Submit, arguments: Some(content) }),
-                Filled::Otherwise(asked) => return Ok(asked),
+                Written::Whole(content) => Some(Answer { option: QuestionOption::Submit, arguments: Some(content) }),
+                Written::Nothing => None,
+                Written::Over(over) => return Ok(over),
             },
             Some(option) => Some(Answer { option, arguments: None }),
             None => None,
@@ -98,6 +88,39 @@ pub(crate) async fn ask(
     }
 }
 
+fn laid_out(text: &str, desk: &Desk) -> Shown {
+    let look = desk.console.look();
+    Shown::new(text, INDENT, look.colour, (look.width, look.height))
+}
+
+fn view_offer(preview: &Shown) -> String {
+    preview.offer().map(|offer| offer + "\n").unwrap_or_default()
+}
+
+/// Waits for a line that answers what was shown. Whoever wants to see all of it is shown that, and asked again.
+async fn answered(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+    preview: &Shown,
+    offer: &str,
+) -> Result<Reply, CommandError> {
+    loop {
+        let line = match reply(desk, talk, asked, Wants::Choice).await? {
+            Reply::Line(line) => line,
+            Reply::Over(over) => return Ok(Reply::Over(over)),
+        };
+        desk.console.print(&format!("? {line}\n"))?;
+        if !wants_view(&line) {
+            return Ok(Reply::Line(line));
+        }
+        if let Some(over) = viewed(desk, talk, asked, preview).await? {
+            return Ok(Reply::Over(over));
+        }
+        desk.console.print(&format!("{offer}\n"))?;
+    }
+}
+
 /// Shows all of what is asked about, page by page; what became of the question, should it end meanwhile.
 async fn viewed(
     desk: &mut Desk,
@@ -105,8 +128,7 @@ async fn viewed(
     asked: &QuestionAsked,
     preview: &Shown,
 ) -> Result<Option<Asked>, CommandError> {
-    let look = desk.console.look();
-    let pages = preview.pages(look.width, look.height);
+    let pages = preview.pages();
     for (page, text) in (1..).zip(&pages) {
         desk.console.print(&format!("{text}\n"))?;
         if page == pages.len() {
@@ -116,43 +138,61 @@ async fn viewed(
         match reply(desk, talk, asked, Wants::Field).await? {
             Reply::Line(line) if line.trim().eq_ignore_ascii_case("q") => break,
             Reply::Line(_) => {}
-            Reply::Past => return Ok(Some(Asked::Answered)),
-            Reply::Leave => return Ok(Some(Asked::Left)),
-            Reply::Stop => {
-                performing::stop(talk).await?;
-                return Ok(Some(Asked::Stopped));
-            }
+            Reply::Over(over) => return Ok(Some(over)),
         }
     }
     Ok(None)
 }
 
-/// What became of a form.
-enum Filled {
+/// What became of something that is written before the question is answered.
+enum Written {
     Whole(Json),
-    Otherwise(Asked),
+    /// The person left it: the question stands as it was.
+    Nothing,
+    Over(Asked),
+}
+
+/// What may be answered about a call as edited: the letter, and the words.
+const EDITED: &str = "[y] run as edited  [e] edit again  [n] back to the question";
+
+/// Lets the person edit the call, shows what it is now, and asks again: nothing runs that was not seen as it runs.
+async fn edited(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Written, CommandError> {
+    let mut before = None;
+    loop {
+        let Some(edit) = edit::edited(desk, talk, asked, before).await? else { return Ok(Written::Nothing) };
+        let preview = laid_out(&edit.preview, desk);
+        let offer = view_offer(&preview) + EDITED;
+        desk.console.print(&format!("\n{}\n{offer}\n", preview.beginning()))?;
+        before = loop {
+            let line = match answered(desk, talk, asked, &preview, &offer).await? {
+                Reply::Line(line) => line,
+                Reply::Over(over) => return Ok(Written::Over(over)),
+            };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Ok(Written::Whole(edit.arguments)),
+                "e" | "edit" => break Some(edit.arguments),
+                "n" | "no" => return Ok(Written::Nothing),
+                _ => desk.console.print(&format!("{offer}\n"))?,
+            }
+        };
+    }
 }
 
 /// Asks field by field.
-async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Filled, CommandError> {
-    let Some(mut form) = Form::of(asked) else { return Ok(Filled::Otherwise(Asked::Answered)) };
+async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Written, CommandError> {
+    let Some(mut form) = Form::of(asked) else { return Ok(Written::Over(Asked::Answered)) };
     while let Some(question) = form.question() {
         desk.console.print(&format!("{question}\n"))?;
         let line = match reply(desk, talk, asked, Wants::Field).await? {
             Reply::Line(line) => line,
-            Reply::Past => return Ok(Filled::Otherwise(Asked::Answered)),
-            Reply::Leave => return Ok(Filled::Otherwise(Asked::Left)),
-            Reply::Stop => {
-                performing::stop(talk).await?;
-                return Ok(Filled::Otherwise(Asked::Stopped));
-            }
+            Reply::Over(over) => return Ok(Written::Over(over)),
         };
         desk.console.print(&format!("? {line}\n"))?;
         if let Err(problem) = form.fill(&line) {
             desk.console.print(&format!("{problem}\n"))?;
         }
     }
-    Ok(Filled::Whole(form.content()))
+    Ok(Written::Whole(form.content()))
 }
 
 /// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
@@ -164,34 +204,51 @@ async fn reply(
 ) -> Result<Reply, CommandError> {
     let aside = std::mem::take(&mut desk.console.typed);
     let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
-    let reply = read_reply(desk, talk, asked, wants).await;
+    let done = read_line(desk, talk, asked, wants).await;
     desk.console.typed = aside;
     desk.console.prompt = prompt;
-    reply
+    Ok(match done? {
+        Done::Line(line) => Reply::Line(line),
+        Done::Past => Reply::Over(Asked::Answered),
+        Done::Leave => Reply::Over(Asked::Left),
+        Done::Stop => {
+            performing::stop(talk).await?;
+            Reply::Over(Asked::Stopped)
+        }
+    })
 }
 
-async fn read_reply(
+/// How reading a line ended.
+enum Done {
+    Line(String),
+    Stop,
+    Leave,
+    /// The question was answered otherwise.
+    Past,
+}
+
+async fn read_line(
     desk: &mut Desk,
     talk: &mut Conversation,
     asked: &QuestionAsked,
     wants: Wants,
-) -> Result<Reply, CommandError> {
-    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Reply::Past) };
+) -> Result<Done, CommandError> {
+    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Done::Past) };
     loop {
         desk.console.refresh()?;
         let touch = tokio::select! {
             biased;
-            () = session.moved_past(asked.question) => return Ok(Reply::Past),
+            () = session.moved_past(asked.question) => return Ok(Done::Past),
             touch = desk.touched() => touch,
         };
         match touch {
-            Touch::Sign(Sign::End) => return Ok(Reply::Leave),
-            Touch::Sign(Sign::Interrupt) => return Ok(Reply::Stop),
+            Touch::Sign(Sign::End) => return Ok(Done::Leave),
+            Touch::Sign(Sign::Interrupt) => return Ok(Done::Stop),
             Touch::Sign(Sign::Resized) => desk.resize()?,
             Touch::Typed(pieces) => {
                 for piece in pieces {
-                    if let Some(reply) = typed(desk, piece, wants)? {
-                        return Ok(reply);
+                    if let Some(done) = typed(desk, piece, wants)? {
+                        return Ok(done);
                     }
                 }
             }
@@ -199,7 +256,7 @@ async fn read_reply(
     }
 }
 
-fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Reply>, CommandError> {
+fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Done>, CommandError> {
     let bytes = match piece {
         Piece::Keys(bytes) => bytes,
         Piece::Suspend => {
@@ -216,26 +273,26 @@ fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Reply>, C
         }
     };
     for key in desk.keys.read(&bytes) {
-        let reply = match desk.console.typed.press(key) {
+        let done = match desk.console.typed.press(key) {
             Pressed::Edited => None,
-            Pressed::Interrupt => Some(Reply::Stop),
-            Pressed::Leave => Some(Reply::Leave),
+            Pressed::Interrupt => Some(Done::Stop),
+            Pressed::Leave => Some(Done::Leave),
             Pressed::Entered(line) => entered(line, wants),
         };
-        if reply.is_some() {
-            return Ok(reply);
+        if done.is_some() {
+            return Ok(done);
         }
     }
     Ok(None)
 }
 
 /// What a line means at a question; nothing when it is empty.
-fn entered(line: String, wants: Wants) -> Option<Reply> {
+fn entered(line: String, wants: Wants) -> Option<Done> {
     match slash::read(&line) {
-        Meaning::Command(Slash::Stop, _) => Some(Reply::Stop),
-        Meaning::Command(Slash::Quit, _) => Some(Reply::Leave),
+        Meaning::Command(Slash::Stop, _) => Some(Done::Stop),
+        Meaning::Command(Slash::Quit, _) => Some(Done::Leave),
         Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message(_) => {
-            Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Reply::Line)
+            Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Done::Line)
         }
     }
 }

@@ -1,18 +1,16 @@
 //! Editing the arguments of a call before it runs: in $VISUAL or $EDITOR where one is set, else at
 //! the prompt. What does not fit the tool is said and can be mended; who empties it, or hands back
-//! what was refused, has given up and is asked again.
+//! what was refused, has given up and is asked again. Nothing runs for having been written: what was
+//! made of the call is shown, and asked about.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use windlass::tools::{Mode, Offer, Permissions, Selection};
-use windlass::vocab::{
-    Answer, CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, QuestionOption, Record, ReplyCall,
-    Verdict,
-};
+use windlass::vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
 
 use super::conversation::Conversation;
 use super::desk::Desk;
@@ -20,21 +18,30 @@ use super::line::{Line, joined};
 use crate::commands::question::shown;
 use crate::commands::{CommandError, agent};
 use crate::output::{Showing, StoodIn, broken_json, harmless_line, harmless_lines};
-use crate::screen::painted;
 
 /// Said before the prompt of the line editor, which Ctrl-C empties first.
-const LEAVING: &str = "Enter takes what is written; Ctrl-C twice leaves it as it was\n";
+const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
 
-/// The answer with the arguments the person wrote; `None` when they gave up.
+/// A call as a person wrote it.
+pub(crate) struct Edit {
+    /// What it would run with.
+    pub(crate) arguments: Json,
+    /// What that would do.
+    pub(crate) preview: String,
+}
+
+/// The call with the arguments the person wrote, beginning with those it has; `None` when they gave up.
 pub(crate) async fn edited(
     desk: &mut Desk,
     talk: &Conversation,
     asked: &QuestionAsked,
-) -> Result<Option<Answer>, CommandError> {
+    before: Option<Json>,
+) -> Result<Option<Edit>, CommandError> {
     let QuestionKind::Approval { call } = asked.kind else { return Ok(None) };
     let Some((request, offer)) = request(talk, call).await? else { return Ok(None) };
-    let form = Form::of(&request.arguments);
-    let mut text = form.text(&request.arguments);
+    let arguments = before.unwrap_or_else(|| request.arguments.clone());
+    let form = Form::of(&arguments);
+    let mut text = form.text(&arguments);
     let mut tried = Tried::Nothing;
     loop {
         let Some(written) = write(desk, talk, &text).await? else { return Ok(None) };
@@ -43,10 +50,7 @@ pub(crate) async fn edited(
             return Ok(None);
         }
         match form.arguments(&written).and_then(|arguments| check(talk, &offer, &request.name, arguments)) {
-            Ok((arguments, preview)) => {
-                desk.console.print(&format!("{}\n", painted(&preview, "  ", desk.console.look().colour)))?;
-                return Ok(Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }));
-            }
+            Ok(edit) => return Ok(Some(edit)),
             Err(problem) => {
                 let problem = harmless_lines(&problem);
                 desk.console.print(&format!("{problem}\n"))?;
@@ -87,38 +91,42 @@ async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallReques
     Ok(request.zip(tools.map(|tools| registry.offer(&tools))))
 }
 
+/// What a command is run as.
+const COMMAND: &str = "command";
+
 /// How arguments are shown to be edited.
 #[derive(Debug, PartialEq, Eq)]
 enum Form {
-    /// The text of the only member, such as a command line.
-    Member(String),
+    /// The text of one member: the only one, or the line of a command, whatever else is said of it.
+    Member(String, Map<String, Value>),
     /// All of them, as JSON.
     Whole,
 }
 
 impl Form {
     fn of(arguments: &Json) -> Self {
-        match arguments.to_value() {
-            Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
-                Some((name, Value::String(_))) => Self::Member(name),
-                Some(_) | None => Self::Whole,
-            },
-            _ => Self::Whole,
+        let Value::Object(mut members) = arguments.to_value() else { return Self::Whole };
+        let only = members.keys().next().filter(|_| members.len() == 1).cloned();
+        let name = if members.contains_key(COMMAND) { Some(COMMAND.to_owned()) } else { only };
+        match name.and_then(|name| members.remove_entry(&name)) {
+            Some((name, Value::String(_))) => Self::Member(name, members),
+            Some(_) | None => Self::Whole,
         }
     }
 
     fn text(&self, arguments: &Json) -> String {
         let value = arguments.to_value();
         match self {
-            Self::Member(name) => value[name].as_str().unwrap_or_default().to_owned(),
+            Self::Member(name, _) => value[name].as_str().unwrap_or_default().to_owned(),
             Self::Whole => serde_json::to_string_pretty(&value).unwrap_or_else(|_| arguments.as_str().to_owned()),
         }
     }
 
     fn arguments(&self, text: &str) -> Result<Json, String> {
         match self {
-            Self::Member(name) => {
-                let members = serde_json::Map::from_iter([(name.clone(), Value::String(text.trim_end().to_owned()))]);
+            Self::Member(name, others) => {
+                let mut members = others.clone();
+                members.insert(name.clone(), Value::String(text.trim_end().to_owned()));
                 Ok(Json::from(&Value::Object(members)))
             }
             Self::Whole => Json::parse(text.trim())
@@ -127,9 +135,9 @@ impl Form {
     }
 }
 
-/// The arguments if the call may run with them, and what that will do; else what is wrong. The person
-/// wrote them, so nothing needs asking, but what is forbidden stays forbidden.
-fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<(Json, String), String> {
+/// The call if it may run with these arguments; else what is wrong. What is forbidden stays forbidden, whoever
+/// wrote it.
+fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<Edit, String> {
     let deny = agent::permissions(&talk.job.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
     let call =
@@ -138,7 +146,7 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
     match prepared.verdict {
         Verdict::Allow | Verdict::Ask => {
             let preview = prepared.preview.map(|preview| shown(&preview, "  ")).unwrap_or_default();
-            Ok((arguments, talk.scrubbed(&preview).into_owned()))
+            Ok(Edit { arguments, preview: talk.scrubbed(&preview).into_owned() })
         }
         Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Err(reason),
     }
@@ -211,11 +219,19 @@ mod tests {
 
     // proves T8: edit and run
     #[test]
-    fn a_single_text_is_edited_as_it_is_and_anything_else_as_json() {
+    fn a_single_text_and_a_command_line_are_edited_as_they_are_and_anything_else_as_json() {
         let command = Json::from(&json!({"command": "ls -l"}));
         let form = Form::of(&command);
-        assert_eq!((form.text(&command).as_str(), &form), ("ls -l", &Form::Member("command".into())));
+        assert_eq!(
+            (form.text(&command).as_str(), &form),
+            ("ls -l", &Form::Member("command".into(), serde_json::Map::new()))
+        );
         assert_eq!(form.arguments("ls \"a\"\n"), Ok(Json::from(&json!({"command": "ls \"a\""}))));
+        let long = Json::from(&json!({"command": "ls", "network": true, "timeout_seconds": 5}));
+        let form = Form::of(&long);
+        assert_eq!(form.text(&long), "ls");
+        let edited = form.arguments("id").expect("a command line");
+        assert_eq!(edited.to_value(), json!({"command": "id", "network": true, "timeout_seconds": 5}));
         for arguments in [json!({}), json!({"a": 1}), json!({"a": "x", "b": "y"})] {
             let arguments = Json::from(&arguments);
             let form = Form::of(&arguments);

@@ -221,16 +221,17 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
     // Editing needs more than a line, and is the chat's.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
     let mut err = io::stderr();
-    let preview = asked.preview.as_ref().map(|preview| Shown::new(&shown(preview, "  "), "  ", colour));
+    let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
+    let preview = asked.preview.as_ref().map(|preview| Shown::new(&shown(preview, "  "), "  ", colour, size));
     if let Some(preview) = &preview {
         writeln!(err, "\n{}", preview.beginning())?;
     }
-    let view = preview.as_ref().and_then(Shown::offer).map(|offer| offer + "  ").unwrap_or_default();
+    let view = preview.as_ref().and_then(Shown::offer).map(|offer| offer + "\n").unwrap_or_default();
     loop {
         if let Some(terms) = terms(asked, |choice| format!("[{}]", choice.letter)) {
             writeln!(err, "{terms}")?;
         }
-        write!(err, "{view}{}? ", offered(&choices, usize::MAX))?;
+        write!(err, "{view}{}? ", offered(&choices, size.0.saturating_sub(3)))?;
         err.flush()?;
         let Some(line) = typed_line()? else {
             tell("");
@@ -250,8 +251,7 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
 
 /// Shows all of what is asked about, page by page.
 fn view_all(preview: &Shown, err: &mut impl Write) -> io::Result<()> {
-    let (width, height) = tty::size().unwrap_or(tty::USUAL_SIZE);
-    let pages = preview.pages(width, height);
+    let pages = preview.pages();
     for (page, text) in (1..).zip(&pages) {
         writeln!(err, "{text}")?;
         if page < pages.len() {

@@ -23,6 +23,9 @@ fn asked(bench: &Bench) -> Glass {
     glass
 }
 
+/// What is asked about a call as edited.
+const AS_EDITED: &str = "[y] run as edited  [e] edit again  [n] back to the question";
+
 fn answer(glass: &mut Glass, line: &str) {
     glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
     glass.say(line);
@@ -69,8 +72,9 @@ fn all_of_a_long_write_can_be_read_page_by_page() {
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
     glass.wait_for_prompt();
     glass.say("go");
+    glass.wait_for("  +line 7 of 101\n  [93 more lines]\n");
     glass.wait_for("[v] view all 105 lines");
-    assert!(!glass.written().contains("+line 100 of 101"));
+    assert!(!glass.written().contains("+line 8 of 101"), "the question fits the screen: {}", glass.text());
     glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
     glass.say("v");
     for page in 1..6 {
@@ -165,6 +169,8 @@ fn an_edited_command_that_a_rule_forbids_is_not_run() {
     glass.wait_for("forbids it");
     glass.wait_for("edit: echo x >> logbook");
     glass.press("s\r");
+    glass.wait_for(AS_EDITED);
+    answer(&mut glass, "y");
     answer(&mut glass, "n");
     glass.wait_for("Aye.");
     assert_eq!((bench.read("logbooks").as_deref(), bench.read("logbook")), (Some("x\n"), None));
@@ -203,41 +209,61 @@ fn a_question_outlives_a_kill() {
     bench.assert_whole("killed");
 }
 
-// proves T8: edit and run
+// proves T8: edit and run; what was edited is shown as it will run, and agreed to
 #[test]
-fn a_command_is_edited_at_the_prompt_and_run_as_edited() {
-    let bench = bench("echo x >> log");
+fn a_command_is_edited_at_the_prompt_and_run_as_edited_once_that_was_agreed_to() {
+    let call = json!({"command": "echo x >> log", "timeout_seconds": 9});
+    let bench = Bench::new(Script::of([Step::call("run_command", call), Step::say("Aye.")]));
+    let edits = |glass: &mut Glass, line: &str| {
+        answer(glass, "e");
+        glass.wait("the line to edit", |screen| screen.lines().last() == Some(line));
+    };
     let mut glass = asked(&bench);
-    answer(&mut glass, "e");
-    glass.wait_for("edit: echo x >> log");
+    edits(&mut glass, "edit: echo x >> log");
     glass.press("book\r");
+    glass.wait_for("Run `echo x >> logbook`\n");
+    glass.wait_for(AS_EDITED);
+    assert_eq!(bench.records("k", "QuestionAnswered"), 0, "writing it is no answer");
+    edits(&mut glass, "edit: echo x >> logbook");
+    glass.press("s\r");
+    glass.wait_for("Run `echo x >> logbooks`\n");
     answer(&mut glass, "n");
+    glass.wait_for("? n\n[s] and [a] allow: run_command(echo x >> log)\n");
+    edits(&mut glass, "edit: echo x >> log");
+    glass.press("s\r");
+    glass.wait_for("Run `echo x >> logs`\n");
+    answer(&mut glass, "y");
     glass.wait_for("Aye.");
-    assert_eq!((bench.read("logbook").as_deref(), bench.read("log")), (Some("x\n"), None));
+    let read = ["log", "logbook", "logbooks", "logs"].map(|file| bench.read(file));
+    assert_eq!(read, [None, None, None, Some("x\n".to_owned())]);
     bench.assert_whole("edited");
 }
 
 // proves T8: what does not fit the tool is not run
 #[test]
 fn arguments_are_edited_in_the_persons_editor_until_they_fit() {
-    let call = Step::call("run_command", json!({"command": "echo x >> log", "timeout_seconds": 5}));
+    let call = Step::call("move_file", json!({"from": "log", "to": "logbook", "overwrite": true}));
     let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    std::fs::write(bench.workspace().join("log"), "x\n").expect("written");
     // Writes what does not fit the first time, and what does the second.
     let editor = bench.dir.path().join("editor");
-    let script = "#!/bin/sh\nif [ -e seen ]; then sed -i 's/>> log/>> book/; s/\"soon\"/5/' \"$1\"\n\
-                  else touch seen; sed -i 's/: 5/: \"soon\"/' \"$1\"; fi\n";
+    let script = "#!/bin/sh\nif [ -e seen ]; then sed -i 's/logbook/book/; s/\"soon\"/true/' \"$1\"\n\
+                  else touch seen; sed -i 's/: true/: \"soon\"/' \"$1\"; fi\n";
     std::fs::write(&editor, script).expect("a program");
     let made = std::process::Command::new("chmod").arg("+x").arg(&editor).status().expect("chmod");
     assert!(made.success());
-    let mut command = bench.command(&["--session", "k"]);
+    let mut command = bench.command(&["--session", "k", "--mode", "strict"]);
     command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("WINDLASS_TEST_CLOCK", "1").env("EDITOR", &editor);
     let mut glass = Glass::start(command);
     glass.wait_for_prompt();
     glass.say("go");
     answer(&mut glass, "e");
-    glass.wait_for("timeout_seconds");
+    glass.wait_for("overwrite");
+    glass.wait_for(AS_EDITED);
+    answer(&mut glass, "y");
     glass.wait_for("Aye.");
-    assert_eq!((bench.read("book").as_deref(), bench.read("log")), (Some("x\n"), None));
+    let read = ["book", "log", "logbook"].map(|file| bench.read(file));
+    assert_eq!(read, [Some("x\n".to_owned()), None, None]);
 }
 
 // proves T8: an editor that goes wrong leaves the question, and says so
@@ -307,7 +333,7 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     answer(&mut glass, "s");
     glass.wait_for("allowed for this session: run_command(echo x >> log)");
     glass.wait_for("Aye.");
-    let ran = glass.text().matches("• run_command(command=echo x >> log)").count();
+    let ran = glass.text().matches("• run_command echo x >> log").count();
     assert_eq!(ran, 2, "a call asked for before is named too: {}", glass.text());
     assert_eq!(bench.read("log").as_deref(), Some("x\nx\n"));
     bench.assert_whole("asked again");
@@ -345,7 +371,7 @@ fn escape_swallows_neither_an_answer_nor_ctrl_c() {
     glass.press("\x1b");
     std::thread::sleep(PAUSE);
     answer(&mut glass, "e");
-    glass.wait_for("Enter takes what is written; Ctrl-C twice leaves it as it was\nedit: echo x >> log");
+    glass.wait_for("Ctrl-C twice leaves it as it was\nedit: echo x >> log");
     glass.press("\x1b");
     std::thread::sleep(PAUSE);
     glass.press("\x03");
@@ -367,6 +393,8 @@ fn what_is_edited_can_not_steer_the_terminal() {
     // The mark has no cell on this screen; what was written has it.
     glass.wait_for("edit: echo 'ab' >> log");
     glass.press("s\r");
+    glass.wait_for(AS_EDITED);
+    answer(&mut glass, "y");
     answer(&mut glass, "n");
     glass.wait_for("Aye.");
     glass.wait_for_prompt();
@@ -392,7 +420,8 @@ session k
 › go
 
 Create .git/config (7 bytes)
-  .git/config is protected (**/.git/): what is there may run by itself, or instruct agents.
+  .git/config is protected (**/.git/): what is there may
+  …run by itself, or instruct agents.
   --- /dev/null
   +++ .git/config
   @@ -0,0 +1 @@
