@@ -1,5 +1,6 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
+mod before;
 mod deadline;
 mod dialect;
 mod mcp;
@@ -17,6 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use windlass_vocab::{Dialect, QuestionOption};
 
+pub(crate) use self::before::NotTaken;
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;

@@ -36,7 +36,7 @@ mod undo;
 use windlass::store::StoreError;
 
 pub use self::job::Job;
-use crate::args::{ChatArgs, Cli, Command};
+use crate::args::{Cli, Command, NotTaken};
 use crate::exit::Exit;
 use crate::prompt::PromptError;
 use crate::settings::{Env, SettingsError};
@@ -89,12 +89,13 @@ pub type Done = Result<Exit, CommandError>;
 
 /// Does what the arguments say.
 pub fn dispatch(cli: Cli, env: Env) -> Done {
+    let cli = cli.joined().map_err(|NotTaken| {
+        let text =
+            "the command does not take an option that stands before it; `windlass COMMAND --help` lists those it does";
+        CommandError::new(Exit::Usage, text)
+    })?;
     let data_dir = cli.data_dir;
     let Some(command) = cli.command else { return chat::chat(data_dir, &cli.chat, env) };
-    if cli.chat != ChatArgs::default() {
-        let text = "options of a command stand after it, e.g. `windlass run --model NAME \"what to do\"`";
-        return Err(CommandError::new(Exit::Usage, text));
-    }
     match command {
         Command::Chat(args) => chat::chat(data_dir, &args, env),
         Command::Run(args) => run::run(data_dir, &args, env),

@@ -149,8 +149,14 @@ fn only_a_session_that_is_there_can_be_resumed() {
     }
 }
 
+// proves W2
 #[test]
-fn options_before_a_command_are_refused_instead_of_forgotten() {
-    let ran = bench().run(&["--model", "m", "run", "begin"]);
-    assert!(ran.code == 2 && ran.stderr.contains("stand after it"), "{}", ran.stderr);
+fn options_before_a_command_count_and_those_it_does_not_take_are_refused_instead_of_forgotten() {
+    let bench = bench();
+    let ran = bench.run(&["--model", "another", "run", "more"]);
+    assert!(ran.code == 0 && bench.server.count() == 1, "{}", ran.stderr);
+    let asked: Vec<_> = bench.server.requests().iter().map(|request| request.body["model"].clone()).collect();
+    assert_eq!(asked, ["another"]);
+    let refused = bench.run(&["--model", "another", "sessions", "list"]);
+    assert!(refused.code == 2 && refused.stderr.contains("does not take"), "{}", refused.stderr);
 }

@@ -1,0 +1,162 @@
+//! Options that stand before a command mean what they mean after it: `windlass --model NAME run "…"`.
+
+use super::{ChatArgs, Cli, Command, CommonFlags, RuleFlags};
+
+/// Options before a command that it does not take.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotTaken;
+
+impl Cli {
+    /// The options that stand before the command, taken over by it.
+    pub(crate) fn joined(mut self) -> Result<Self, NotTaken> {
+        let Some(command) = &mut self.command else { return Ok(self) };
+        let mut before = std::mem::take(&mut self.chat);
+        match command {
+            Command::Run(run) => {
+                run.session = run.session.take().or(before.session.take());
+                run.rules.join(std::mem::take(&mut before.rules));
+                run.common.join(std::mem::take(&mut before.common));
+            }
+            Command::Chat(ChatArgs { rules, common, .. }) => {
+                rules.join(std::mem::take(&mut before.rules));
+                common.join(std::mem::take(&mut before.common));
+            }
+            Command::Retry(retry) => {
+                retry.rules.join(std::mem::take(&mut before.rules));
+                retry.common.join(std::mem::take(&mut before.common));
+            }
+            Command::McpServe(serve) => {
+                serve.rules.join(std::mem::take(&mut before.rules));
+                serve.common.join(std::mem::take(&mut before.common));
+            }
+            // A resumed run keeps its rules.
+            Command::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
+            Command::Sessions(_)
+            | Command::Fork(_)
+            | Command::Replay(_)
+            | Command::Backup(_)
+            | Command::Mcp(_)
+            | Command::Undo(_)
+            | Command::Audit(_)
+            | Command::Demo(_)
+            | Command::Doctor(_)
+            | Command::Sandbox(_)
+            | Command::Init(_)
+            | Command::Completions(_)
+            | Command::Man(_) => {}
+        }
+        if before == ChatArgs::default() { Ok(self) } else { Err(NotTaken) }
+    }
+}
+
+impl RuleFlags {
+    /// Takes over what stands before the command and not after it; of lists, both.
+    fn join(&mut self, before: Self) {
+        let Self { preset, max_turns, dialect, tags } = before;
+        self.preset = self.preset.take().or(preset);
+        self.max_turns = self.max_turns.or(max_turns);
+        self.dialect.splice(..0, dialect);
+        self.tags.splice(..0, tags);
+    }
+}
+
+impl CommonFlags {
+    /// Takes over what stands before the command and not after it; of lists, both.
+    fn join(&mut self, before: Self) {
+        let Self { model, base_url, workspace, deadline, allow, deny, fetch_private, mcp_config, .. } = before;
+        self.model = self.model.take().or(model);
+        self.base_url = self.base_url.take().or(base_url);
+        self.workspace = self.workspace.take().or(workspace);
+        self.deadline = self.deadline.or(deadline);
+        self.allow.splice(..0, allow);
+        self.deny.splice(..0, deny);
+        self.fetch_private.splice(..0, fetch_private);
+        self.mcp_config.splice(..0, mcp_config);
+        self.mode = self.mode.or(before.mode);
+        self.sandbox = self.sandbox.or(before.sandbox);
+        self.json |= before.json;
+        self.durability = self.durability.or(before.durability);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::NotTaken;
+    use crate::args::{ChatArgs, Cli, Command};
+
+    fn joined(line: &[&str]) -> Result<Cli, NotTaken> {
+        Cli::try_parse_from([&["windlass"], line].concat()).expect("it parses").joined()
+    }
+
+    // proves W2: an option means the same before the command and after it
+    #[test]
+    fn options_before_a_command_are_those_of_the_command() {
+        let options = [
+            "--session",
+            "s",
+            "--model",
+            "m",
+            "--base-url",
+            "http://h/v1",
+            "--preset",
+            "task",
+            "--workspace",
+            "/w",
+            "--max-turns",
+            "7",
+            "--dialect",
+            "bracket",
+            "--tag",
+            "t",
+            "--deadline",
+            "1h",
+            "--allow",
+            "a",
+            "--deny",
+            "c",
+            "--fetch-private",
+            "h",
+            "--mcp-config",
+            "f",
+            "--mode",
+            "strict",
+            "--sandbox",
+            "off",
+            "--json",
+            "--durability",
+            "normal",
+        ];
+        let before = joined(&[&options, &["run", "go"][..]].concat()).expect("it is taken");
+        let after = joined(&[&["run", "go"], &options[..]].concat()).expect("it is taken");
+        let run = |cli: Cli| match cli.command {
+            Some(Command::Run(run)) => (run.prompt, run.session, run.rules, run.common, cli.chat),
+            other => panic!("{other:?}"),
+        };
+        let before = run(before);
+        assert_eq!(before.4, ChatArgs::default());
+        assert_eq!(before, run(after));
+    }
+
+    // proves W2
+    #[test]
+    fn what_stands_after_the_command_wins_and_lists_are_joined() {
+        let line = ["--model", "a", "--allow", "x", "run", "go", "--model", "b", "--allow", "y"];
+        let Some(Command::Run(run)) = joined(&line).expect("it is taken").command else { panic!("not run") };
+        assert_eq!((run.common.model.as_deref(), run.common.allow), (Some("b"), vec!["x".to_owned(), "y".into()]));
+    }
+
+    #[test]
+    fn what_a_command_does_not_take_is_refused_before_it_too() {
+        for line in [
+            &["--model", "m", "sessions", "list"][..],
+            &["--preset", "task", "resume"],
+            &["-c", "run", "go"],
+            &["--session", "s", "retry"],
+        ] {
+            assert_eq!(joined(line).err(), Some(NotTaken), "{line:?}");
+        }
+        assert!(joined(&["-c", "--model", "m"]).expect("the chat takes them").chat.continue_last);
+    }
+}
