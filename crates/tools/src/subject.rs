@@ -99,6 +99,22 @@ impl Subject {
         Self { reach, ..self }
     }
 
+    /// A shell's command line that is run in `folder`. To go there first (`cd FOLDER && cargo test`) is to stay: what
+    /// allows the rest allows it all. A rule that forbids `cd` forbids this one too.
+    #[must_use]
+    pub fn command_in(folder: &Path, line: &str) -> Self {
+        let mut subject = Self::command(line);
+        let Reading::Clear(commands) = command_line::read(&subject.whole) else { return subject };
+        if let Some((first, rest)) = commands.split_first()
+            && !rest.is_empty()
+            && stays_in(folder, first)
+        {
+            subject.suspects.push(subject.parts.remove(0));
+            subject.general = Some(common_general(rest).unwrap_or_else(|| escape(&subject.whole)));
+        }
+        subject
+    }
+
     /// A shell's command line.
     #[must_use]
     pub fn command(line: &str) -> Self {
@@ -132,6 +148,17 @@ impl Subject {
     /// Whether a rule that allows covers this part of it.
     pub(crate) fn is_covered(&self, part: &str, rule: &Rule) -> bool {
         rule.covers(part) && self.spelled_out.get(part).is_none_or(|bytes| rule.spells_out(*bytes))
+    }
+}
+
+/// Whether this command, run in `folder`, goes to where it is.
+fn stays_in(folder: &Path, words: &[Word]) -> bool {
+    match words {
+        [cd, to] => {
+            let path = Path::new(to.as_str());
+            cd.as_str() == "cd" && !to.is_pattern() && (path == Path::new(".") || path == folder)
+        }
+        [..] => false,
     }
 }
 
@@ -181,6 +208,17 @@ mod tests {
         ] {
             let subject = Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), Files::default());
             assert_eq!(subject.general.as_deref(), Some(want), "{paths:?}");
+        }
+    }
+
+    // proves T8, X5: to go where one is allows nothing more, and is forbidden all the same
+    #[test]
+    fn going_to_the_folder_a_line_runs_in_is_no_part_of_it_but_still_suspect() {
+        let subject = Subject::command_in(Path::new("/work"), "cd /work && cargo test -p x");
+        assert_eq!((subject.parts, subject.general.as_deref()), (vec!["cargo test -p x".into()], Some("cargo test *")));
+        assert!(subject.suspects.contains(&"cd /work".to_owned()), "{:?}", subject.suspects);
+        for line in ["cd /work", "cd /other && cargo test", "cargo test && cd /work", "cd $x && ls"] {
+            assert_eq!(Subject::command_in(Path::new("/work"), line), Subject::command(line), "{line}");
         }
     }
 

@@ -150,7 +150,7 @@ impl Tool for RunCommand {
 
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         let Arguments { command, wish, .. } = read(arguments.clone()).ok()?;
-        Some(Subject::command(&command).reaching(self.commands.reach(wish)))
+        Some(Subject::command_in(self.workspace.root(), &command).reaching(self.commands.reach(wish)))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {

@@ -30,7 +30,7 @@ fn is_allowed(words: &[String]) -> bool {
     }
 }
 
-fn verdict(line: &str) -> Verdict {
+fn verdict(folder: &Path, line: &str) -> Verdict {
     let rules = RULES.iter().map(|rule| rule.parse::<Rule>().unwrap()).collect();
     let permissions = Permissions { mode: Mode::Default, allow: rules, ..Permissions::default() };
     let spec = ToolSpec {
@@ -44,7 +44,7 @@ fn verdict(line: &str) -> Verdict {
         reads_files: false,
         tags: std::collections::BTreeSet::new(),
     };
-    permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &[]).verdict
+    permissions.judge(&spec, &Subject::command_in(folder, line), Asks::ByEffect, &[]).verdict
 }
 
 /// A folder to run lines in.
@@ -109,7 +109,7 @@ fn shells() -> Vec<PathBuf> {
 }
 
 const LINES: &[&str] =
-    &["git status", "git status -s", "ls -l", "ls a 'b c'", "rm a b", "cargo test -p x", "ls | ls -1"];
+    &["git status", "git status -s", "ls -l", "ls a 'b c'", "rm a b", "cargo test -p x", "ls | ls -1", "cd . && ls"];
 
 /// What shells have a meaning for, and words that would do harm behind it.
 const SYNTAX: &[&str] = &[
@@ -197,6 +197,9 @@ const SYNTAX: &[&str] = &[
     "time ",
     "coproc ",
     "exec ",
+    "cd . && ",
+    "cd .. && ",
+    "cd ",
     "command ",
     "eval ",
     "env ",
@@ -251,7 +254,7 @@ fn a_line_that_runs_unasked_starts_nothing_but_what_the_rules_name() {
     let (place, shells) = (Place::new(), shells());
     let before = place.files();
     let runs_only_what_is_named = |line: String| {
-        if verdict(&line) != Verdict::Allow {
+        if verdict(&place.workspace(), &line) != Verdict::Allow {
             return Ok(());
         }
         for shell in &shells {
@@ -269,6 +272,7 @@ fn a_line_that_runs_unasked_starts_nothing_but_what_the_rules_name() {
 #[test]
 fn the_same_command_spelled_otherwise_runs_unasked() {
     let place = Place::new();
+    let here = place.workspace().display().to_string();
     for (line, want) in [
         ("git status", &["git status"][..]),
         ("  git   status\t-s ", &["git status -s"]),
@@ -281,8 +285,12 @@ fn the_same_command_spelled_otherwise_runs_unasked() {
         ("git status &&\nls -l || ls", &["git status", "ls -l"]),
         ("rm \"a\" 'b'", &["rm a b"]),
         ("cargo test -- --nocapture", &["cargo test -- --nocapture"]),
+        ("cd . && cargo test", &["cargo test"]),
+        ("cd './' && cargo test; ls", &["cargo test", "ls"]),
+        (&format!("cd {here} && cargo test"), &["cargo test"]),
+        (&format!("cd '{here}/'\ncargo test"), &["cargo test"]),
     ] {
-        assert_eq!(verdict(line), Verdict::Allow, "{line:?}");
+        assert_eq!(verdict(&place.workspace(), line), Verdict::Allow, "{line:?}");
         for shell in shells() {
             let started = place.started(&shell, line);
             assert_eq!(started.iter().map(|words| words.join(" ")).collect::<Vec<_>>(), want, "{line:?}");
@@ -294,6 +302,18 @@ fn the_same_command_spelled_otherwise_runs_unasked() {
 #[test]
 fn a_spelling_that_runs_something_else_asks() {
     for line in [
+        "cd .",
+        "cd /work",
+        "cd && ls",
+        "cd .. && ls",
+        "cd a && ls",
+        "cd /work/.. && ls",
+        "cd /wor* && ls",
+        "cd /work a && ls",
+        "cd - && ls",
+        "cd -P . && ls",
+        "ls && cd /work && ls",
+        "cd . && cd . && ls",
         "git stat?s; push",
         "git s*",
         "git *",
@@ -343,6 +363,6 @@ fn a_spelling_that_runs_something_else_asks() {
         "cargo test *",
         "cargo test -?",
     ] {
-        assert_eq!(verdict(line), Verdict::Ask, "{line:?}");
+        assert_eq!(verdict(Path::new("/work"), line), Verdict::Ask, "{line:?}");
     }
 }
