@@ -294,6 +294,7 @@ impl Read<'_> {
                 self.known.offer.ask_about_outside_text(call, permissions, self.state.book.outside_texts());
             }
         }
+        self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
         if native {
             refuse_cut(&reply, &mut calls, limit);
         }

@@ -31,6 +31,7 @@ mod address;
 mod alias;
 mod arguments;
 mod builtin;
+mod certain_failure;
 mod clearance;
 mod coerce;
 mod command_line;

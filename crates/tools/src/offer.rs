@@ -347,7 +347,7 @@ impl Offer {
         })
     }
 
-    fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
+    pub(crate) fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
         let late = self.inner.late.iter().map(|(_, entry)| entry);
         self.inner.entries.iter().chain(late).find(|entry| entry.spec.name == *tool)
     }

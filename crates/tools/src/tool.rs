@@ -155,6 +155,13 @@ pub trait Tool: Send + Sync {
         Ok(all_arguments(self.spec(), arguments))
     }
 
+    /// Why it can't succeed as things are now, where that is certain: then nobody is asked about it, and the model is
+    /// told. Only of tools with a `path` that the model may read.
+    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+        let _ = arguments;
+        None
+    }
+
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
     fn subject(&self, arguments: &Value) -> Option<Subject> {
         let _ = arguments;

@@ -71,6 +71,11 @@ impl Tool for EditFile {
         shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
+    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+        let edit: Edit = read(arguments.clone()).ok()?;
+        edit.edited(&self.workspace, &FileRules::default()).err().map(String::from)
+    }
+
     fn keeps(&self) -> SnapshotKind {
         SnapshotKind::Paths
     }
@@ -87,16 +92,8 @@ impl Tool for EditFile {
         let workspace = Arc::clone(&self.workspace);
         match read::<Edit>(arguments) {
             Ok(edit) => on_disk(move || {
-                refuse_placeholder(&edit.new_text)?;
-                if contains_placeholder(&edit.old_text) {
-                    return Err(Refusal::wrong_argument(HIDDEN));
-                }
                 let _alone = workspace.change();
-                let (text, secrets) = (edit.content(&workspace, &context.files)?, workspace.secrets());
-                let edited = edit
-                    .fitted(&text)
-                    .apply_to(&text, secrets)
-                    .map_err(|problem| Refusal::not_found(problem.told(&edit, &secrets.scrub(&text))))?;
+                let edited = edit.edited(&workspace, &context.files)?;
                 let (place, folders) = workspace.place_for_content(&edit.path, &context.files)?;
                 place
                     .replace(edited.as_bytes(), &context.effect_id)
@@ -136,6 +133,17 @@ impl Edit {
         let path = &self.path;
         String::from_utf8(bytes)
             .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
+    }
+
+    /// The content of the file with the edit made.
+    fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+        refuse_placeholder(&self.new_text)?;
+        if contains_placeholder(&self.old_text) {
+            return Err(Refusal::wrong_argument(HIDDEN));
+        }
+        let (text, secrets) = (self.content(workspace, rules)?, workspace.secrets());
+        let edited = self.fitted(&text).apply_to(&text, secrets);
+        edited.map_err(|problem| Refusal::not_found(problem.told(self, &secrets.scrub(&text))))
     }
 
     fn done(&self) -> String {

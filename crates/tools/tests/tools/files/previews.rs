@@ -40,6 +40,32 @@ fn an_edit_of_what_is_not_there_yet_is_shown_alone_and_said_to_be() {
     }
 }
 
+// proves T8, X5: what can only fail bothers nobody, and tells the model nothing it may not read
+#[test]
+fn an_edit_that_can_only_fail_is_not_asked_about() {
+    let room = Room::with(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let edit = |path: &str, old: &str| ("edit_file", json!({"path": path, "old_text": old, "new_text": "2"}));
+    let write = || ("write_file", json!({"path": "b.txt", "content": "two\n"}));
+    let judged = |calls: &[(&str, Value)], ask: &[&str]| {
+        let ask = ask.iter().map(|rule| rule.parse().unwrap()).collect();
+        let permissions = Permissions { mode: Mode::Strict, ask, ..Permissions::default() };
+        let prepare = |(tool, arguments): &(&str, Value)| {
+            let call = ReplyCall { name: (*tool).into(), arguments: arguments.to_string(), ..ReplyCall::default() };
+            room.offer.prepare(&call, &permissions, &[])
+        };
+        let mut calls: Vec<_> = calls.iter().map(prepare).collect();
+        room.offer.refuse_certain_failures(&mut calls, &permissions, &[]);
+        calls.into_iter().map(|call| call.verdict).collect::<Vec<_>>()
+    };
+    let refused = judged(&[edit("a.txt", "two"), edit("none", "two"), edit("a.txt", "one")], &[]);
+    let [Verdict::Invalid { reason }, Verdict::Invalid { .. }, Verdict::Ask] = &refused[..] else {
+        panic!("{refused:?}")
+    };
+    assert!(reason.contains("old_text does not occur in `a.txt`"), "{reason}");
+    assert_eq!(judged(&[write(), edit("b.txt", "two")], &[]), [Verdict::Ask, Verdict::Ask], "it may be there by then");
+    assert_eq!(judged(&[edit("a.txt", "two")], &["read(a.txt)"]), [Verdict::Ask], "it would learn what is there");
+}
+
 // proves T8: whether a file is made or overwritten, and what is lost
 #[test]
 fn a_write_says_what_it_makes_and_what_is_lost() {

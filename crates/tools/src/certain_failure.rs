@@ -1,0 +1,40 @@
+//! A call that is certain to fail is not asked about (T8): the model is told what is wrong with it, and the person is
+//! left in peace.
+
+use serde_json::json;
+use windlass_vocab::{EffectClass, Grant, PreparedCall, ReplyCall, Verdict};
+
+use crate::{Offer, Permissions};
+
+/// Reads what an edit is about.
+const READER: &str = "read_file";
+
+impl Offer {
+    /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. What an earlier call
+    /// of the reply may change is not judged by how it is now.
+    pub fn refuse_certain_failures(&self, calls: &mut [PreparedCall], permissions: &Permissions, grants: &[Grant]) {
+        for call in calls {
+            if call.verdict == Verdict::Ask
+                && let Some(reason) = self.certain_failure(call, permissions, grants)
+            {
+                (call.verdict, call.preview, call.because) = (Verdict::Invalid { reason }, None, None);
+            }
+            let may_run = matches!(call.verdict, Verdict::Allow | Verdict::Ask);
+            if may_run && call.effect != EffectClass::ReadOnly {
+                return;
+            }
+        }
+    }
+
+    /// Why a call can't succeed. Only where the model may read the file unasked: it learns what is there.
+    fn certain_failure(&self, call: &PreparedCall, permissions: &Permissions, grants: &[Grant]) -> Option<String> {
+        let entry = self.entry(call.tool.as_ref()?)?;
+        let arguments = call.arguments.to_value();
+        let reason = entry.tool.certain_failure(&arguments)?;
+        let read = json!({"path": arguments.get("path")?}).to_string();
+        let read = ReplyCall { name: READER.to_owned(), arguments: read, ..ReplyCall::default() };
+        let read = self.prepare(&read, permissions, grants);
+        let is_ours = read.tool.is_some_and(|tool| tool.is_local());
+        (is_ours && read.verdict == Verdict::Allow).then_some(reason)
+    }
+}
