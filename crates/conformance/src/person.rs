@@ -50,7 +50,7 @@ impl Seen {
             Wanted::Visit { .. } => None,
         };
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-        Answer { option: QuestionOption::Submit, arguments: content.as_ref().map(Json::from) }
+        Answer { option: QuestionOption::Submit, arguments: content.as_ref().map(Json::from), reason: None }
     }
 
     fn context(&self, resumed: Option<Arc<Resumption>>) -> CallContext {

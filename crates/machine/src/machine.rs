@@ -293,15 +293,12 @@ impl Draft<'_> {
             | QuestionOption::Dismiss => None,
         };
         let option = answer.option;
+        let refusal = texts::refused(by, answer.reason.as_deref());
         let without_call = self.run().map_or(0, |run| run.without_call);
         self.push(QuestionAnswered { question, answer, by, grant });
         match (asked.kind, option) {
             (QuestionKind::Approval { call }, QuestionOption::No) => {
-                let text = match by {
-                    AnsweredBy::Person => texts::REFUSED_BY_PERSON,
-                    AnsweredBy::Expiry => texts::NOBODY_ANSWERED,
-                };
-                self.finish(call, OutcomeKind::Denied, text);
+                self.finish(call, OutcomeKind::Denied, refusal);
                 self.go_on_with_calls();
             }
             (QuestionKind::Settlement { call }, QuestionOption::Interrupt) => {

@@ -181,7 +181,7 @@ impl Draft<'_> {
     }
 
     pub(crate) fn take_default(&mut self, asked: &QuestionAsked) {
-        let answer = Answer { option: asked.default, arguments: None };
+        let answer = Answer::plain(asked.default);
         self.push(QuestionAnswered { question: asked.question, answer, by: AnsweredBy::Expiry, grant: None });
     }
 }

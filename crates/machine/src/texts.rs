@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{At, CallId, Ending, TextOrigin, ToolSpec, UndoStarted, Undoable, shown_path};
+use windlass_vocab::{AnsweredBy, At, CallId, Ending, TextOrigin, ToolSpec, UndoStarted, Undoable, shown_path};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -33,9 +33,8 @@ pub(crate) const CAP_REACHED: &str = "Max tool iterations reached";
 pub(crate) const NOTHING_TO_SAY: &str = "The run was ended before it was finished, and the model gave no summary.";
 pub(crate) const CANCELLED_CALL: &str = "Cancelled before it finished.";
 pub(crate) const SIBLING_ENDED: &str = "Cancelled: another call of the same reply ended the run.";
-pub(crate) const REFUSED_BY_PERSON: &str =
-    "The person did not allow this call. Do not repeat it; find another way or ask.";
-pub(crate) const NOBODY_ANSWERED: &str = "Nobody answered in time, so this call was not allowed.";
+const REFUSED_BY_PERSON: &str = "The person did not allow this call. Do not repeat it; find another way or ask.";
+const NOBODY_ANSWERED: &str = "Nobody answered in time, so this call was not allowed.";
 pub(crate) const INTERRUPTED: &str = "Interrupted by a crash: it may or may not have taken effect. \
      Check the state of things before you do it again.";
 pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, before this call had its result. \
@@ -219,6 +218,15 @@ pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String
     }
     text.push_str(" Read files again before you rely on what is in them.]");
     text
+}
+
+/// What the model is told of a call that was not allowed.
+pub(crate) fn refused(by: AnsweredBy, reason: Option<&str>) -> String {
+    match (by, reason) {
+        (AnsweredBy::Person, Some(reason)) => format!("The person did not allow this call, and says: {reason}"),
+        (AnsweredBy::Person, None) => REFUSED_BY_PERSON.to_owned(),
+        (AnsweredBy::Expiry, _) => NOBODY_ANSWERED.to_owned(),
+    }
 }
 
 #[cfg(test)]

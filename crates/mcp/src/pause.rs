@@ -182,7 +182,7 @@ mod tests {
             (QuestionOption::No, None, json!({"action": "decline"})),
             (QuestionOption::Dismiss, None, json!({"action": "cancel"})),
         ] {
-            let answer = Answer { option, arguments: content.as_ref().map(Json::from) };
+            let answer = Answer { option, arguments: content.as_ref().map(Json::from), reason: None };
             let resumption = Resumption { state: state.clone(), answers: vec![("who".into(), answer)] };
             let round = Round::resumed(&resumption, None).unwrap();
             assert_eq!(round.state.as_deref(), Some("opaque/state+1"));
@@ -210,10 +210,8 @@ mod tests {
         let error = ErrorData::new(VISIT_FIRST, "visit", Some(data));
         let pause = of_error(&server(), &error).unwrap().pause.unwrap();
         assert!(matches!(&pause.asks[0].wants, Wanted::Visit { url } if url == "https://x/login"));
-        let answered = |option| Resumption {
-            state: pause.state.clone(),
-            answers: vec![("0".into(), Answer { option, arguments: None })],
-        };
+        let answered =
+            |option| Resumption { state: pause.state.clone(), answers: vec![("0".into(), Answer::plain(option))] };
         assert!(Round::resumed(&answered(QuestionOption::Submit), None).unwrap().responses.is_none());
         assert!(Round::resumed(&answered(QuestionOption::No), None).is_err());
         assert!(of_error(&server(), &ErrorData::new(ErrorCode(-32_000), "no", None)).is_none());

@@ -188,7 +188,7 @@ impl Driver {
         let now = self.outside.clock.now();
         let expired = questions(&self.owed).find(|question| question.expires.is_some_and(|at| at <= now));
         if let Some(asked) = expired {
-            let answer = Answer { option: asked.default, arguments: None };
+            let answer = Answer::plain(asked.default);
             let fact = Fact::Answered { question: asked.question, answer, by: AnsweredBy::Expiry };
             self.step(fact).await?;
         } else if self.state.control.run.as_ref().and_then(|run| run.deadline).is_some_and(|at| at <= now) {

@@ -37,6 +37,9 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
             if let Some(arguments) = &mut answer.arguments {
                 *arguments = secrets.scrub_json(arguments);
             }
+            if let Some(reason) = &mut answer.reason {
+                scrub_text(secrets, reason);
+            }
         }
         Fact::CallHeld { preview, because, .. } => {
             if let Some(preview) = preview {

@@ -75,13 +75,28 @@ pub struct Answer {
     /// With `Edit`: the arguments to run with instead. With `Submit`: the content of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<crate::Json>,
+    /// With `No` to a call: what the person says about it, for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Answer {
+    /// This option, and nothing with it.
+    #[must_use]
+    pub const fn plain(option: QuestionOption) -> Self {
+        Self { option, arguments: None, reason: None }
+    }
+
+    /// This option with what was written for it.
+    #[must_use]
+    pub const fn with(option: QuestionOption, arguments: crate::Json) -> Self {
+        Self { option, arguments: Some(arguments), reason: None }
+    }
+
     /// No answer, neither yes nor no: whoever was asked is not there.
     #[must_use]
     pub const fn dismissed() -> Self {
-        Self { option: QuestionOption::Dismiss, arguments: None }
+        Self::plain(QuestionOption::Dismiss)
     }
 }
 

@@ -14,7 +14,7 @@ use super::typed::Pressed;
 use super::{edit, performing};
 use crate::commands::CommandError;
 use crate::commands::preview::{Shown, page_note, wants_view};
-use crate::commands::question::{about, choices, chosen, offered, shown, terms};
+use crate::commands::question::{about, answer, choices, offered, shown, terms};
 use crate::form::Form;
 use crate::models::DEMO;
 use crate::output::harmless_line;
@@ -67,19 +67,19 @@ pub(crate) async fn ask(
             Reply::Line(line) => line,
             Reply::Over(over) => return Ok(over),
         };
-        let answer = match chosen(&choices, &line) {
+        let given = answer(asked, &choices, &line);
+        let answer = match given.as_ref().map(|given| given.option) {
             Some(QuestionOption::Edit) => match edited(desk, talk, asked).await? {
-                Written::Whole(arguments) => Some(Answer { option: QuestionOption::Edit, arguments: Some(arguments) }),
+                Written::Whole(arguments) => Some(Answer::with(QuestionOption::Edit, arguments)),
                 Written::Nothing => None,
                 Written::Over(over) => return Ok(over),
             },
             Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
-                Written::Whole(content) => Some(Answer { option: QuestionOption::Submit, arguments: Some(content) }),
+                Written::Whole(content) => Some(Answer::with(QuestionOption::Submit, content)),
                 Written::Nothing => None,
                 Written::Over(over) => return Ok(over),
             },
-            Some(option) => Some(Answer { option, arguments: None }),
-            None => None,
+            Some(_) | None => given,
         };
         match answer {
             Some(answer) => return settle(desk, talk, asked, answer).await,

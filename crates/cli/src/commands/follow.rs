@@ -9,7 +9,7 @@ use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, 
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
 use super::preview::{Shown, page_note, wants_view};
-use super::question::{choices, chosen, offered, shown, terms};
+use super::question::{answer, choices, offered, shown, terms};
 use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
@@ -210,13 +210,12 @@ fn colour(env: &Env) -> Colour {
 /// Asks on the terminal. The end of input means no.
 async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandError> {
     let asked = asked.clone();
-    let default = Answer { option: asked.default, arguments: None };
+    let default = Answer::plain(asked.default);
     let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
     answer.unwrap_or(Ok(default)).map_err(|error| output_failed(&error))
 }
 
 fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {
-    let answer = |option| Answer { option, arguments: None };
     let mut choices = choices(asked);
     // Editing needs more than a line, and is the chat's.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
@@ -235,15 +234,17 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> 
         err.flush()?;
         let Some(line) = typed_line()? else {
             tell("");
-            return Ok(answer(asked.default));
+            return Ok(Answer::plain(asked.default));
         };
         if let Some(preview) = preview.as_ref().filter(|_| wants_view(&line)) {
             view_all(preview, &mut err)?;
             continue;
         }
-        match (chosen(&choices, &line), Form::of(asked)) {
-            (Some(QuestionOption::Submit), Some(form)) => return fill(form, asked.default, &mut err),
-            (Some(option), _) => return Ok(answer(option)),
+        match (answer(asked, &choices, &line), Form::of(asked)) {
+            (Some(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
+                return fill(form, asked.default, &mut err);
+            }
+            (Some(answer), _) => return Ok(answer),
             (None, _) => {}
         }
     }
@@ -280,13 +281,13 @@ fn fill(mut form: Form, default: QuestionOption, err: &mut impl Write) -> io::Re
         err.flush()?;
         let Some(line) = typed_line()? else {
             tell("");
-            return Ok(Answer { option: default, arguments: None });
+            return Ok(Answer::plain(default));
         };
         if let Err(problem) = form.fill(&line) {
             writeln!(err, "  {problem}")?;
         }
     }
-    Ok(Answer { option: QuestionOption::Submit, arguments: Some(form.content()) })
+    Ok(Answer::with(QuestionOption::Submit, form.content()))
 }
 
 impl From<StoreError> for CommandError {

@@ -29,10 +29,14 @@ impl Shown {
 
     /// What is shown with the question: as much as fits on the screen together with the answers.
     pub(crate) fn beginning(&self) -> String {
-        let rows = self.rows();
-        let shown = rows.len().min(self.room());
-        let text = painted(&rows[..shown].join("\n"), self.indent, self.colour);
-        match rows.len() - shown {
+        let (mut rows, mut more) = (Vec::new(), 0);
+        for line in self.text.lines() {
+            let (wrapped, room) = (self.wrapped(line), self.room() - rows.len());
+            more += usize::from(wrapped.len() > room);
+            rows.extend(wrapped.into_iter().take(room));
+        }
+        let text = painted(&rows.join("\n"), self.indent, self.colour);
+        match more {
             0 => text,
             1 => format!("{text}\n{}[1 more line]", self.indent),
             more => format!("{text}\n{}[{more} more lines]", self.indent),
@@ -59,7 +63,11 @@ impl Shown {
 
     /// Its lines. One that is too wide goes on in the next row.
     fn rows(&self) -> Vec<String> {
-        self.text.lines().flat_map(|line| wrapped(line, self.size.0.max(20) - 1, self.indent)).collect()
+        self.text.lines().flat_map(|line| self.wrapped(line)).collect()
+    }
+
+    fn wrapped(&self, line: &str) -> Vec<String> {
+        wrapped(line, self.size.0.max(20) - 1, self.indent)
     }
 }
 
@@ -123,6 +131,8 @@ mod tests {
         assert_eq!(long.offer().as_deref(), Some("[v] view all 1001 lines"));
         let wide = shown(&format!("  {}!", "x".repeat(10_000)), (80, 24));
         assert_eq!((wide.beginning().lines().count(), wide.offer().as_deref()), (17, Some("[v] view all of it")));
+        let both = shown(&"  +some words that need two rows\n".repeat(20), (20, 24));
+        assert!(both.beginning().ends_with("\n  [12 more lines]"), "a line counts once: {}", both.beginning());
         assert!(wants_view(" V\n") && wants_view("view") && !wants_view("very"));
     }
 

@@ -1,6 +1,6 @@
 //! What a question looks like on a terminal, and what a person may answer.
 
-use windlass::vocab::{Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass::vocab::{Answer, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use crate::form::Form;
 use crate::output::harmless_line;
@@ -10,6 +10,8 @@ use crate::output::harmless_line;
 pub(crate) struct Choice {
     pub(crate) letter: &'static str,
     pub(crate) words: &'static str,
+    /// What may be typed besides.
+    more: &'static str,
     pub(crate) option: QuestionOption,
 }
 
@@ -34,7 +36,8 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::Submit => ("y", "answer"),
             QuestionOption::Dismiss => ("d", "dismiss"),
         };
-        Choice { letter, words, option: *option }
+        let more = if approval && *option == QuestionOption::No { ", or n and why" } else { "" };
+        Choice { letter, words, more, option: *option }
     };
     // A form that can't be filled in by lines is not offered to be.
     let fillable = |option: &&QuestionOption| **option != QuestionOption::Submit || is_fillable(asked);
@@ -58,7 +61,7 @@ pub(crate) fn terms(asked: &QuestionAsked, named: impl Fn(&Choice) -> String) ->
 pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
     let (mut text, mut used) = (String::new(), 0);
     for choice in choices {
-        let word = format!("[{}] {}", choice.letter, choice.words);
+        let word = format!("[{}] {}{}", choice.letter, choice.words, choice.more);
         let gap = match used {
             0 => "",
             _ if used + 2 + word.len() > width => "\n",
@@ -79,6 +82,18 @@ pub(crate) fn chosen(choices: &[Choice], line: &str) -> Option<QuestionOption> {
     };
     // Where two begin alike ("yes") the first offered is the lesser.
     choices.iter().find(means).map(|choice| choice.option)
+}
+
+/// The answer a line gives. A no to a call may go on with a reason, which the model is told: `n use pnpm`.
+pub(crate) fn answer(asked: &QuestionAsked, choices: &[Choice], line: &str) -> Option<Answer> {
+    if let Some(option) = chosen(choices, line) {
+        return Some(Answer::plain(option));
+    }
+    let (first, reason) = line.trim().split_once([' ', ',', ':'])?;
+    let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.trim().is_empty();
+    let reason = reason.trim_start_matches([' ', ',', ':']).to_owned();
+    (says_no && matches!(asked.kind, QuestionKind::Approval { .. }))
+        .then(|| Answer { reason: Some(reason), ..Answer::plain(QuestionOption::No) })
 }
 
 /// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
@@ -107,7 +122,7 @@ pub(crate) fn about(kind: &QuestionKind) -> &'static str {
 mod tests {
     use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
-    use super::{choices, chosen, offered, terms};
+    use super::{answer, choices, chosen, offered, terms};
 
     fn approval() -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -136,10 +151,26 @@ mod tests {
         for line in ["", " ", "maybe", "yn", "yes please", "/stop"] {
             assert_eq!(chosen(&choices, line), None, "{line:?}");
         }
-        let line = "[n] no  [y] yes, once  [s] yes, for this session  [a] always  [e] edit";
-        assert_eq!(offered(&choices, 80), line);
-        let narrow = "[n] no\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
+        let line = "[n] no, or n and why  [y] yes, once  [s] yes, for this session  [a] always  [e] edit";
+        assert_eq!(offered(&choices, 100), line);
+        let narrow = "[n] no, or n and why\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
         assert_eq!(offered(&choices, 20), narrow);
+    }
+
+    // proves T8: a no can say what to do instead, a yes can't be followed by anything
+    #[test]
+    fn a_no_may_go_on_with_a_reason() {
+        let (asked, choices) = (approval(), choices(&approval()));
+        let said = |line: &str| answer(&asked, &choices, line).map(|answer| (answer.option, answer.reason));
+        let no = |reason: &str| Some((QuestionOption::No, Some(reason.to_owned())));
+        assert_eq!(said("n use pnpm\n"), no("use pnpm"));
+        assert_eq!(said("No, that is: wrong"), no("that is: wrong"));
+        assert_eq!((said("n"), said("no ")), (Some((QuestionOption::No, None)), Some((QuestionOption::No, None))));
+        for line in ["y but not so", "s x", "not that", "nope, no"] {
+            assert_eq!(said(line), None, "{line:?}");
+        }
+        let cycle = QuestionAsked { kind: QuestionKind::Cycle, ..approval() };
+        assert_eq!(answer(&cycle, &super::choices(&cycle), "n because"), None, "nobody would be told");
     }
 
     // proves T8: what would be allowed is shown before it is

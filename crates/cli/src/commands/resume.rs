@@ -110,7 +110,7 @@ fn is_approval(asked: &QuestionAsked) -> bool {
 async fn give(session: &Session, questions: &[QuestionAsked], option: QuestionOption) -> Result<bool, CommandError> {
     let mut taken = false;
     for asked in questions {
-        let answer = Answer { option, arguments: None };
+        let answer = Answer::plain(option);
         taken |= session.answer(asked.question, answer).await.map_err(RunError::from)?;
     }
     Ok(taken)

@@ -64,7 +64,7 @@ pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
     match result.action {
         ElicitationAction::Accept if asked.form().is_some() => {
             let content = result.content.as_ref().map_or_else(Json::empty_object, Json::from);
-            Answer { option: QuestionOption::Submit, arguments: Some(content) }
+            Answer::with(QuestionOption::Submit, content)
         }
         ElicitationAction::Accept => accepted(asked, result.content.as_ref()),
         ElicitationAction::Decline if asked.options.contains(&QuestionOption::No) => plain(QuestionOption::No),
@@ -88,7 +88,7 @@ fn accepted(asked: &QuestionAsked, content: Option<&Value>) -> Answer {
 }
 
 fn plain(option: QuestionOption) -> Answer {
-    Answer { option, arguments: None }
+    Answer::plain(option)
 }
 
 /// What silence means.

@@ -86,7 +86,7 @@ fn where_a_person_is_there_they_are_asked_whether_it_should_go_on() {
         assert_eq!(no_tool_call(&world).len(), 5);
         world.crash();
         assert!(matches!(world.owed()[..], [Effect::Ask(_)]), "still asked after a crash");
-        let answer = Answer { option, arguments: None };
+        let answer = Answer::plain(option);
         world.put(Fact::Answered { question: question.question, answer, by: AnsweredBy::Person });
         let end = Move::Calls(vec![call("end", EffectClass::ReadOnly).ending(Ending::Completed)]);
         world.script = vec![end];

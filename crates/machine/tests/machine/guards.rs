@@ -312,7 +312,7 @@ fn a_cycle_escalates_from_nudge_to_withholding_to_a_pause() {
     for _ in 0..1_000 {
         let effect = attended.owed().remove(0);
         if let Effect::Ask(asked) = &effect {
-            let answer = Answer { option: QuestionOption::No, arguments: None };
+            let answer = Answer::plain(QuestionOption::No);
             attended.put(Fact::Answered { question: asked.question, answer, by: AnsweredBy::Person });
             break;
         }

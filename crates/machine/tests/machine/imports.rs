@@ -31,7 +31,7 @@ fn import(world: &mut World) -> Vec<Record> {
 
 fn answer(world: &mut World, option: QuestionOption) {
     let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("nobody is asked: {:?}", world.owed()) };
-    let (question, answer) = (asked.question, Answer { option, arguments: None });
+    let (question, answer) = (asked.question, Answer::plain(option));
     world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
 }
 
@@ -88,7 +88,7 @@ fn what_was_granted_elsewhere_is_not_granted_here() {
     // A file may say anything, also that somebody agreed after it was imported.
     let forged = windlass_vocab::QuestionAnswered {
         question: asked.question,
-        answer: Answer { option: QuestionOption::Session, arguments: None },
+        answer: Answer::plain(QuestionOption::Session),
         by: AnsweredBy::Person,
         grant: Some(windlass_vocab::Grant { rule: "run_command(*)".into() }),
     };

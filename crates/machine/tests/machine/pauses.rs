@@ -19,7 +19,7 @@ fn form(text: &str) -> Json {
 }
 
 fn submitted(text: &str) -> Answer {
-    Answer { option: QuestionOption::Submit, arguments: Some(form(text)) }
+    Answer::with(QuestionOption::Submit, form(text))
 }
 
 /// A world whose model calls one tool of this class, which has been started.
@@ -74,11 +74,11 @@ fn a_paused_call_asks_one_by_one_through_any_crash_and_is_run_again_with_the_ans
         answer(&mut world, submitted(r#"{"name":"Ada"}"#));
         crash(&mut world, 1);
         assert_eq!(asked(&world).and_then(|asked| asked.elicitation), Some(asks("size")));
-        answer(&mut world, Answer { option: QuestionOption::No, arguments: None });
+        answer(&mut world, Answer::plain(QuestionOption::No));
         let (_, resumed) = running(&world).expect("it runs again");
         let answers = vec![
             ("name".to_owned(), submitted(r#"{"name":"Ada"}"#)),
-            ("size".to_owned(), Answer { option: QuestionOption::No, arguments: None }),
+            ("size".to_owned(), Answer::plain(QuestionOption::No)),
         ];
         assert_eq!(resumed, Some(Resumption { state: form(r#"{"round":1}"#), answers }));
         assert_eq!(world.finish().reason, EndReason::Completed);
@@ -110,7 +110,7 @@ fn a_form_is_submitted_with_its_content_or_not_at_all() {
     world.put(Fact::CallPaused { call, pause: Pause { state: Json::empty_object(), asks: vec![asks("name")] } });
     let question = asked(&world).expect("a question").question;
     for option in [QuestionOption::Submit, QuestionOption::Once] {
-        let answer = Answer { option, arguments: None };
+        let answer = Answer::plain(option);
         assert_eq!(world.put(Fact::Answered { question, answer, by: AnsweredBy::Person }), []);
     }
     answer(&mut world, submitted("{}"));

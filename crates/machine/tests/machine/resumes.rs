@@ -40,7 +40,7 @@ fn answer_with(world: &mut World, asked: &QuestionAsked, answer: Answer) -> Vec<
 
 fn answer(world: &mut World, option: QuestionOption) {
     let asked = question(world);
-    assert_ne!(answer_with(world, &asked, Answer { option, arguments: None }), []);
+    assert_ne!(answer_with(world, &asked, Answer::plain(option)), []);
 }
 
 fn agreed(world: &World) -> Agreed {
@@ -70,7 +70,7 @@ fn an_open_approval_is_withdrawn_by_a_resume_and_its_call_judged_again() {
         let old = question(&world);
         world.crash();
         let id = judged(&world);
-        let yes = Answer { option: QuestionOption::Once, arguments: None };
+        let yes = Answer::plain(QuestionOption::Once);
         assert_eq!(answer_with(&mut world, &old, yes.clone()), [], "a yes to the old question is none");
         world.put(Fact::CallHeld { call: id, preview: preview("outside"), because: None });
         let fresh = question(&world);
@@ -270,7 +270,7 @@ fn resume_as_of_old(world: &mut World) {
 #[test]
 fn an_answer_that_an_older_version_took_after_a_resume_counts() {
     let arguments = Json::parse(r#"{"other":1}"#).expect("JSON");
-    let edit = Answer { option: QuestionOption::Edit, arguments: Some(arguments.clone()) };
+    let edit = Answer::with(QuestionOption::Edit, arguments.clone());
     let mut world = asking(&[Once, Once]);
     resume_as_of_old(&mut world);
     let asked = question(&world);

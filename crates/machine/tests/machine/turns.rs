@@ -470,7 +470,7 @@ fn arguments_a_person_edited_are_what_runs_even_after_a_crash() {
         }
     };
     let safer = windlass_vocab::Json::parse("{\"safer\":true}").expect("JSON");
-    let answer = Answer { option: QuestionOption::Edit, arguments: Some(safer.clone()) };
+    let answer = Answer::with(QuestionOption::Edit, safer.clone());
     world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
     let runs =
         |world: &World| matches!(&world.owed()[..], [Effect::RunCall { edited: Some(edited), .. }] if *edited == safer);
@@ -491,6 +491,25 @@ fn go(world: &mut World, times: u32) {
 }
 
 #[test]
+fn a_no_with_a_reason_tells_the_model_the_reason() {
+    // proves T8, J3
+    for (reason, told) in [(Some("use pnpm"), "and says: use pnpm"), (None, "Do not repeat it")] {
+        let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+        let mut world = World::new("default", asks).attended();
+        world.say("go");
+        go(&mut world, 2);
+        let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
+        let question = asked.question;
+        let answer = Answer { reason: reason.map(str::to_owned), ..Answer::plain(QuestionOption::No) };
+        world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
+        world.crash();
+        world.finish();
+        let (outcome, text) = world.results().remove(0);
+        assert!(outcome == OutcomeKind::Denied && text.contains(told), "{text}");
+    }
+}
+
+#[test]
 fn an_edit_needs_arguments_and_nothing_else_may_bring_any() {
     // proves T8
     let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
@@ -501,7 +520,7 @@ fn an_edit_needs_arguments_and_nothing_else_may_bring_any() {
     let question = asked.question;
     let other = windlass_vocab::Json::parse("{\"other\":1}").expect("JSON");
     for (option, arguments) in [(QuestionOption::Edit, None), (QuestionOption::Once, Some(other))] {
-        let answer = Answer { option, arguments };
+        let answer = Answer { option, arguments, reason: None };
         assert!(world.put(Fact::Answered { question, answer, by: AnsweredBy::Person }).is_empty(), "{option:?}");
     }
 }

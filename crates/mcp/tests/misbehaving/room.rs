@@ -235,7 +235,7 @@ pub(crate) struct Around {
 }
 
 pub(crate) fn answer(option: QuestionOption) -> Answer {
-    Answer { option, arguments: None }
+    Answer::plain(option)
 }
 
 /// Nobody is there.

@@ -156,7 +156,7 @@ async fn under_queue_a_message_waits_survives_the_process_and_is_taken_up_next()
     assert_eq!(world.store.waiting(session.id()).await.expect("a store").len(), 1);
     assert!(matches!(session.settled().await, Standing::Waiting(_)));
     let Standing::Waiting(questions) = session.standing() else { panic!("it waits") };
-    let answer = windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Interrupt, arguments: None };
+    let answer = windlass_vocab::Answer::plain(windlass_vocab::QuestionOption::Interrupt);
     session.answer(questions[0].question, answer).await.expect("answered");
     until(&mut events, |event| is_record(event, "CallStarted")).await;
     let stopped = session.stop(StopBy::Person).await.expect("stopped");
@@ -377,7 +377,7 @@ async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
     for label in ["forbidden", "allowed"] {
         let Standing::Waiting(questions) = session.settled().await else { panic!("it waits") };
         let arguments = Some(windlass_vocab::Json::from(&json!({"label": label})));
-        let answer = windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Edit, arguments };
+        let answer = windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Edit, arguments, reason: None };
         assert!(session.answer(questions[0].question, answer).await.expect("answered"));
     }
     assert_eq!(session.settled().await, Standing::Idle);

@@ -323,7 +323,7 @@ async fn a_paused_call_is_asked_about_again_by_the_next_process() {
     let session = world.open(&Bomb::at(None)).await.unwrap();
     let windlass_runtime::Standing::Waiting(again) = session.settled().await else { panic!("it waits") };
     assert_eq!(first, again);
-    let answer = Answer { option: QuestionOption::Submit, arguments: Some(Json::empty_object()) };
+    let answer = Answer::with(QuestionOption::Submit, Json::empty_object());
     assert!(session.answer(again[0].question, answer).await.unwrap());
     assert_eq!(session.settled().await, windlass_runtime::Standing::Idle);
     assert_eq!(*hub.said.lock().unwrap(), ["[7] Submit"]);

@@ -142,7 +142,7 @@ pub fn question_asked(question: u32) -> Record {
 pub fn question_answered(question: u32) -> Record {
     QuestionAnswered {
         question: QuestionId(question),
-        answer: Answer { option: QuestionOption::Session, arguments: None },
+        answer: Answer::plain(QuestionOption::Session),
         by: AnsweredBy::Person,
         grant: Some(Grant { rule: "read_file(notes.md)".into() }),
     }

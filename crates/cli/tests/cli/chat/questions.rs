@@ -6,7 +6,7 @@ use windlass_testkit::{Scene, Script, Step};
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-const OFFER: &str = "[n] no  [y] yes, once  [s] yes, for this session\n[a] always  [e] edit\n";
+const OFFER: &str = "[n] no, or n and why  [y] yes, once\n[s] yes, for this session  [a] always  [e] edit\n";
 
 fn bench(command: &str) -> Bench {
     let call = || Step::call("run_command", json!({"command": command}));
@@ -48,8 +48,8 @@ Run `echo x >> log`
   in $DIR/work
   $SANDBOX
 [s] and [a] allow: run_command(echo x >> log)
-[n] no  [y] yes, once  [s] yes, for this session
-[a] always  [e] edit
+[n] no, or n and why  [y] yes, once
+[s] yes, for this session  [a] always  [e] edit
 ?";
         glass.assert_shows(&bench, expected);
         for line in answers {
@@ -61,6 +61,25 @@ Run `echo x >> log`
         assert_eq!(log.lines().count(), ran_so_often, "{answers:?}");
         bench.assert_whole("asked");
     }
+}
+
+// proves T8, X1: a no with a reason tells the model what to do instead, without the secrets in it
+#[test]
+fn a_no_that_goes_on_is_told_to_the_model() {
+    let bench = bench("npm install");
+    let mut command = bench.command(&["--session", "k"]);
+    command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("WINDLASS_TEST_CLOCK", "1");
+    command.env("DEPLOY_TOKEN", "hush-hush-this-is-long-1234");
+    let mut glass = Glass::start(command);
+    glass.wait_for_prompt();
+    glass.say("go");
+    answer(&mut glass, "n use pnpm");
+    answer(&mut glass, "no, not hush-hush-this-is-long-1234");
+    glass.wait_for("Aye.");
+    let heard = bench.last_request("tool");
+    assert!(heard[0].ends_with("The person did not allow this call, and says: use pnpm"), "{heard:?}");
+    assert!(heard[1].ends_with("and says: not ⟦secret:DEPLOY_TOKEN⟧"), "{heard:?}");
+    bench.assert_whole("refused");
 }
 
 // proves T8: what can't be seen can't be agreed to
@@ -191,6 +210,22 @@ fn an_edit_is_asked_about_with_its_diff() {
     answer(&mut glass, "y");
     glass.wait_for("Aye.");
     assert_eq!(bench.read("a.txt").as_deref(), Some("one\n2\nthree\n"));
+}
+
+// proves T8: nobody is asked about what can only fail
+#[test]
+fn an_edit_whose_text_is_not_there_is_told_to_the_model_and_not_asked_about() {
+    let edit = |old: &str| Step::call("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": "2"}));
+    let bench = Bench::new(Script::of([edit("four"), edit("two"), Step::say("Aye.")]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\ntwo\n").expect("written");
+    let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait_for("✗ edit_file a.txt  0 ms, wrong arguments");
+    answer(&mut glass, "y");
+    glass.wait_for("Aye.");
+    assert_eq!(bench.records("k", "QuestionAsked"), 1);
+    assert!(bench.last_request("tool")[0].contains("old_text does not occur"), "{:?}", bench.last_request("tool"));
 }
 
 // proves T8, J3: killed while it asks, it asks again
@@ -413,7 +448,7 @@ fn a_protected_path_is_asked_about_and_a_yes_is_for_that_path_alone() {
     let mut glass = Glass::chat(&bench, &["--session", "k", "--allow", "*", "--allow", "write"]);
     glass.wait_for_prompt();
     glass.say("go");
-    glass.wait_for("[n] no  [y] yes, once  [s] yes, for this session  [e] edit\n");
+    glass.wait_for("[n] no, or n and why  [y] yes, once\n[s] yes, for this session  [e] edit\n");
     let expected = "Windlass 0.1.0 · scripted · $DIR/work
 session k
 /help · Ctrl-C stops a run · Ctrl-D leaves
@@ -427,7 +462,8 @@ Create .git/config (7 bytes)
   @@ -0,0 +1 @@
   +[core]
 [s] allow: write_file(.git/config)
-[n] no  [y] yes, once  [s] yes, for this session  [e] edit
+[n] no, or n and why  [y] yes, once
+[s] yes, for this session  [e] edit
 ?";
     glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
     glass.assert_shows(&bench, expected);

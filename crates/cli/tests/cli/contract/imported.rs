@@ -129,7 +129,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
     std::fs::remove_file(bench.workspace().join("ran")).expect("it ran there");
     let grant = windlass_vocab::QuestionAnswered {
         question: windlass_vocab::QuestionId(1),
-        answer: windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Session, arguments: None },
+        answer: windlass_vocab::Answer::plain(windlass_vocab::QuestionOption::Session),
         by: windlass_vocab::AnsweredBy::Person,
         grant: Some(Grant { rule: "run_command(echo *)".into() }),
     };

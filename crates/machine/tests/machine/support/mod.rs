@@ -345,7 +345,7 @@ impl World {
             Effect::Restore(started) => Fact::Restored { undo: started.undo, left_alone: BTreeMap::new() },
             Effect::Ask(asked) => Fact::Answered {
                 question: asked.question,
-                answer: Answer { option: favourite(asked), arguments: None },
+                answer: Answer::plain(favourite(asked)),
                 by: AnsweredBy::Person,
             },
         }

@@ -476,7 +476,7 @@ impl World {
                         let option = favourites.into_iter().find(|option| asked.options.contains(option));
                         let option = option.expect("an option");
                         let form = (option == QuestionOption::Submit).then(|| Json::from(&json!({"name": "Ada"})));
-                        let answer = Answer { option, arguments: form };
+                        let answer = Answer { option, arguments: form, reason: None };
                         if session.answer(asked.question, answer).await.is_err() {
                             return End::Crashed;
                         }
