@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::confined::{self, FirstProcess, Replies};
@@ -36,6 +36,8 @@ enum Sign {
     Gone,
     /// A descendant ended.
     Reaped(Pid, WaitStatus),
+    /// The last descendant ended.
+    LastReaped(Pid, WaitStatus),
     /// No descendant is left.
     NoneLeft,
 }
@@ -195,16 +197,24 @@ fn reap(signs: Sender<Sign>) {
     thread::spawn(move || {
         loop {
             let sign = match rustix::process::wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) if is_childless() => Sign::LastReaped(pid, status),
                 Ok(Some((pid, status))) => Sign::Reaped(pid, status),
                 Ok(None) | Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => Sign::NoneLeft,
             };
-            let last = matches!(sign, Sign::NoneLeft);
+            let last = matches!(sign, Sign::NoneLeft | Sign::LastReaped(_, _));
             if signs.send(sign).is_err() || last {
                 return;
             }
         }
     });
+}
+
+/// Whether this process has no child, dead or alive. Said together with the last one's end: who heard of the end
+/// alone would look through every process of the machine for what is left, which takes milliseconds.
+fn is_childless() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(rustix::process::waitid(WaitId::All, options), Err(rustix::io::Errno::CHILD))
 }
 
 /// Watching over a shell that runs.
@@ -228,7 +238,7 @@ impl Watch {
                     break;
                 }
                 Ok(Sign::Gone) | Err(_) => break,
-                Ok(sign @ (Sign::Reaped(_, _) | Sign::NoneLeft)) => self.note(&sign),
+                Ok(sign @ (Sign::Reaped(_, _) | Sign::LastReaped(_, _) | Sign::NoneLeft)) => self.note(&sign),
             }
         }
         self.kill_the_rest();
@@ -240,11 +250,12 @@ impl Watch {
     }
 
     fn note(&mut self, sign: &Sign) {
-        match sign {
-            Sign::Reaped(pid, status) if *pid == self.shell => self.status = Some(*status),
-            Sign::NoneLeft => self.empty = true,
-            Sign::Reaped(_, _) | Sign::Stop | Sign::Gone => {}
+        if let Sign::Reaped(pid, status) | Sign::LastReaped(pid, status) = sign
+            && *pid == self.shell
+        {
+            self.status = Some(*status);
         }
+        self.empty |= matches!(sign, Sign::LastReaped(_, _) | Sign::NoneLeft);
     }
 
     /// A signal that can be heeded, and a little time to heed it; none if Windlass dies meanwhile.
@@ -271,7 +282,9 @@ impl Watch {
         while !self.empty {
             match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Sign::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-                Ok(sign @ (Sign::Reaped(_, _) | Sign::NoneLeft | Sign::Stop)) => self.note(&sign),
+                Ok(sign @ (Sign::Reaped(_, _) | Sign::LastReaped(_, _) | Sign::NoneLeft | Sign::Stop)) => {
+                    self.note(&sign);
+                }
             }
         }
     }
