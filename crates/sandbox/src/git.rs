@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// What git runs, or is configured or led elsewhere by, in a folder of its own.
 const LEADING: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
 
+/// What every repository has: a folder with all of these is one, whatever its name.
+pub(crate) const SIGNS: [&str; 3] = ["HEAD", "objects", "refs"];
+
 /// How many folders of a repository are looked into.
 const LOOKED_INTO: usize = 200;
 
@@ -33,6 +36,11 @@ fn inner(git: &Path) -> Vec<PathBuf> {
 pub(crate) fn leading(git: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let paths = inner(git).into_iter().flat_map(|folder| LEADING.iter().map(move |name| folder.join(name)));
     paths.partition(|path| path.symlink_metadata().is_ok())
+}
+
+/// What leads git in the repository whose own folder this is, where it is there.
+pub(crate) fn leading_in(repository: &Path) -> impl Iterator<Item = PathBuf> {
+    LEADING.iter().map(|name| repository.join(name)).filter(|path| path.symlink_metadata().is_ok())
 }
 
 /// A linked worktree's part of a repository elsewhere.

@@ -8,11 +8,11 @@
 //!
 //! ```
 //! use std::path::PathBuf;
-//! use windlass_sandbox::{Closed, Network, Surroundings, Walls};
+//! use windlass_sandbox::{Network, Rules, Surroundings, Walls};
 //!
 //! let surroundings = Surroundings { workspace: PathBuf::from("/src/app"), ..Surroundings::default() };
 //! let confinement =
-//!     surroundings.confinement(Walls::Namespaces, Network::Off, PathBuf::from("/var/tmp/a"), &|_| Closed::No);
+//!     surroundings.confinement(Walls::Namespaces, Network::Off, PathBuf::from("/var/tmp/a"), &Rules::NONE);
 //! assert_eq!(confinement.map(|held| held.writable), Some(vec![PathBuf::from("/src/app")]));
 //! ```
 
@@ -36,7 +36,7 @@ pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_user, leave};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
-pub use protected::PROTECTED;
+pub use protected::Looked;
 pub use seatbelt::seatbelt_profile;
 pub use support::{Support, told};
-pub use surroundings::{Closed, Surroundings};
+pub use surroundings::{Closed, Rules, Surroundings};

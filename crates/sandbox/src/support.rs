@@ -1,6 +1,6 @@
 //! What this machine can enforce, found out by doing it.
 
-use crate::{Network, SandboxMode, Walls};
+use crate::{Looked, Network, SandboxMode, Walls};
 
 /// What this machine can enforce.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +60,10 @@ impl Support {
     }
 }
 
-/// What a person who is asked about a command is told of the sandbox, in a line.
+/// What a person who is asked about a command is told of the sandbox, in a line. `looked` is how far the workspace was
+/// looked through for what rules close.
 #[must_use]
-pub fn told(mode: SandboxMode, network: Network, support: &Support) -> String {
+pub fn told(mode: SandboxMode, network: Network, support: &Support, looked: Looked) -> String {
     let network = match network {
         Network::Off => "no network",
         Network::On => "WITH NETWORK, and writing to package caches",
@@ -79,7 +80,17 @@ pub fn told(mode: SandboxMode, network: Network, support: &Support) -> String {
         Walls::Namespaces | Walls::Bubblewrap(_) => "",
         Walls::Landlock => "; without namespaces what is protected here can be changed (see `windlass doctor`)",
     };
-    format!("in the sandbox: {writes}, {network}{gap}")
+    let unseen = match looked {
+        Looked::Through => "",
+        Looked::PastBuildFolders => {
+            "; what a pattern denies in folders of build tools (target, node_modules) is open to it"
+        }
+        Looked::AtTheBeginning => {
+            "; this folder has too many files to be looked through: what is denied or protected by a pattern deep in it \
+             is open to it"
+        }
+    };
+    format!("in the sandbox: {writes}, {network}{gap}{unseen}")
 }
 
 #[cfg(test)]
@@ -90,6 +101,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_told() {
         let support = |walls, landlock| Support { walls, landlock, why: None };
+        let told = |mode, network, support: &Support| told(mode, network, support, Looked::Through);
         let full = support(Walls::Namespaces, 7);
         assert_eq!(full.gaps(), Vec::<&str>::new());
         assert_eq!(told(SandboxMode::Workspace, Network::Off, &full), "in the sandbox: writes only here, no network");
@@ -101,5 +113,13 @@ mod tests {
         let half = support(Walls::Landlock, 5);
         assert!(half.gaps().len() >= 4);
         assert!(told(SandboxMode::Workspace, Network::Off, &half).contains("can be changed"));
+    }
+    // proves X3
+    #[test]
+    fn where_nothing_was_looked_for_is_told() {
+        let support = Support { walls: Walls::Namespaces, landlock: 7, why: None };
+        let said = |looked| told(SandboxMode::Workspace, Network::Off, &support, looked);
+        assert!(said(Looked::PastBuildFolders).contains("node_modules"));
+        assert!(said(Looked::AtTheBeginning).contains("too many files"));
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::git;
 use crate::places::{HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS};
-use crate::protected;
+use crate::protected::{self, Looked};
 use crate::{Confinement, Network, SandboxMode, Walls};
 
 /// Where commands run.
@@ -36,20 +36,41 @@ pub enum Closed {
     No,
 }
 
+/// What rules say about the files of a workspace.
+#[derive(Clone, Copy)]
+pub struct Rules<'r> {
+    /// What they say about a path; asked about what is in the workspace and about what they spell out.
+    pub closed: &'r dyn Fn(&Path) -> Closed,
+    /// The paths they spell out, from the workspace on.
+    pub spelled_out: &'r [PathBuf],
+}
+
+impl Rules<'_> {
+    /// They close nothing.
+    pub const NONE: Rules<'static> = Rules { closed: &|_| Closed::No, spelled_out: &[] };
+}
+
+impl std::fmt::Debug for Rules<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Rules").field("spelled_out", &self.spelled_out).finish_non_exhaustive()
+    }
+}
+
 impl Surroundings {
-    /// What a command is held to that has `temp` for itself; nothing in mode `off`. `closed` is asked about
-    /// what is in the workspace.
-    pub fn confinement(
-        &self,
-        walls: Walls,
-        network: Network,
-        temp: PathBuf,
-        closed: &dyn Fn(&Path) -> Closed,
-    ) -> Option<Confinement> {
-        let found = protected::look(&self.workspace, &|path| closed(path) != Closed::No);
+    /// How far the workspace is looked through for what `rules` close.
+    #[must_use]
+    pub fn looked(&self, rules: &Rules<'_>) -> Looked {
+        protected::look(&self.workspace, rules).looked
+    }
+
+    /// What a command is held to that has `temp` for itself; nothing in mode `off`.
+    pub fn confinement(&self, walls: Walls, network: Network, temp: PathBuf, rules: &Rules<'_>) -> Option<Confinement> {
+        if self.mode == SandboxMode::Off {
+            return None;
+        }
+        let found = protected::look(&self.workspace, rules);
         let (writable, protected, absent) = match self.mode {
-            SandboxMode::Off => return None,
-            SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
+            SandboxMode::Off | SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
@@ -61,11 +82,8 @@ impl Surroundings {
                 (writable, protected, absent)
             }
         };
-        let (hidden, fixed): (Vec<_>, Vec<_>) =
-            found.chosen.into_iter().partition(|path| closed(path) == Closed::ToReading);
-        let protected = if writable.is_empty() { protected } else { [protected, fixed].concat() };
         let mut unreadable = self.secrets();
-        unreadable.extend(hidden);
+        unreadable.extend(found.hidden);
         let readable = SEEN.iter().map(PathBuf::from).chain([self.workspace.clone()]).chain(self.readable.clone());
         Some(Confinement {
             walls,
@@ -100,7 +118,9 @@ impl Surroundings {
         let home = self.home.iter().flat_map(|home| HOME_SECRETS.iter().map(|name| home.join(name)));
         let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
         let readable: Vec<PathBuf> = self.readable.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let mut secrets: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
+        // Most are not there, which one question to the kernel tells; following a path takes several.
+        let there = all.filter(|path| path.symlink_metadata().is_ok());
+        let mut secrets: Vec<PathBuf> = there.filter_map(|path| path.canonicalize().ok()).collect();
         // The workspace may lie in a folder that is not for reading.
         let is_open =
             |path: &PathBuf| self.workspace.starts_with(path) || readable.iter().any(|open| path.starts_with(open));
@@ -128,8 +148,13 @@ mod tests {
     }
 
     fn confinement(surroundings: &Surroundings, network: Network) -> Option<Confinement> {
-        let closed = |path: &Path| if path.ends_with("secrets") { Closed::ToReading } else { Closed::No };
-        surroundings.confinement(Walls::Namespaces, network, PathBuf::from("/t"), &closed)
+        let closed = |path: &Path| match path.file_name().and_then(std::ffi::OsStr::to_str) {
+            Some("secrets") => Closed::ToReading,
+            Some("AGENTS.md") => Closed::ToWriting,
+            Some(_) | None => Closed::No,
+        };
+        let rules = Rules { closed: &closed, spelled_out: &[] };
+        surroundings.confinement(Walls::Namespaces, network, PathBuf::from("/t"), &rules)
     }
 
     // proves X3

@@ -33,6 +33,7 @@ mod arguments;
 mod builtin;
 mod certain_failure;
 mod clearance;
+mod closing;
 mod coerce;
 mod command_line;
 mod command_rules;

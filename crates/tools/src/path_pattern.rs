@@ -88,6 +88,19 @@ impl PathPattern {
         is(self.glob.tokens(), text)
     }
 
+    /// The path that it spells out, but for the folders it is in and what is below it.
+    pub(crate) fn spelled_out(&self) -> Option<String> {
+        let tokens = self.glob.tokens();
+        let tokens = tokens.strip_prefix(&[Token::Perhaps, Token::Star, SLASH]).unwrap_or(tokens);
+        let end = tokens.iter().rposition(|token| *token != Token::Star).map_or(0, |last| last + 1);
+        let tokens = if end < tokens.len() { tokens[..end].strip_suffix(&[SLASH])? } else { tokens };
+        let letter = |token: &Token| match token {
+            Token::Letter(c) => Some(*c),
+            Token::Star | Token::Perhaps => None,
+        };
+        tokens.iter().map(letter).collect::<Option<String>>().filter(|path| !path.is_empty())
+    }
+
     /// Whether it allows this path of a workspace that is at `roots`.
     pub(crate) fn allows(&self, path: &Text, roots: &[PathBuf]) -> bool {
         self.held_against(path, roots, |path| self.glob.matches(path))
@@ -194,6 +207,25 @@ mod tests {
 
     fn forbids(pattern: &str, path: &str) -> bool {
         PathPattern::new(pattern).unwrap().forbids(&Text::new(path.to_lowercase()), &roots(), Extent::Itself)
+    }
+
+    // proves X3
+    #[test]
+    fn a_path_is_spelled_out_but_for_the_folders_around_it() {
+        for (pattern, path) in [
+            ("secrets/", Some("secrets")),
+            ("secrets/**", Some("secrets")),
+            ("**/.Env", Some(".Env")),
+            ("**/.github/workflows/", Some(".github/workflows")),
+            (r"a\*b", Some("a*b")),
+            ("/etc/x", Some("/etc/x")),
+            ("*.pem", None),
+            ("a/*/b", None),
+            ("init*", None),
+            ("**", None),
+        ] {
+            assert_eq!(PathPattern::new(pattern).unwrap().spelled_out().as_deref(), path, "{pattern}");
+        }
     }
 
     fn roots() -> [PathBuf; 2] {

@@ -244,6 +244,15 @@ impl Rule {
         }
     }
 
+    /// Whether the rule, as one that forbids, is about files; and if so, the pattern of which ones.
+    pub(crate) fn forbidden_files(&self) -> Option<Option<&PathPattern>> {
+        match &self.target {
+            Target::Tool(ToolPattern { accesses, path, .. }) => (!accesses.is_empty()).then_some(path.as_ref()),
+            Target::Files(FilePattern { path, .. }) => Some(path.as_ref()),
+            Target::Network(_) => None,
+        }
+    }
+
     /// Whether the rule, as one that allows and means the tool, is about what is done to this path.
     pub(crate) fn allows(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
         let path = match &self.target {

@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use windlass_sandbox::{Closed, Confinement, Network, SandboxMode, Support, Surroundings, told};
+use windlass_sandbox::{Closed, Confinement, Looked, Network, Rules, SandboxMode, Support, Surroundings, Walls, told};
 
-use crate::{Access, GuardProgram, Permissions, guard};
+use crate::closing::Closing;
+use crate::{GuardProgram, Permissions, guard};
 
 /// How far a command reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub struct Sandbox {
     surroundings: Arc<Surroundings>,
     /// What is forbidden to file tools and protected from them is closed to commands.
     permissions: Arc<Permissions>,
+    closing: Arc<OnceLock<Closing>>,
     support: Arc<OnceLock<Support>>,
 }
 
@@ -36,7 +38,7 @@ impl Sandbox {
     /// they protect can't be written.
     #[must_use]
     pub fn new(surroundings: Surroundings, permissions: Arc<Permissions>) -> Self {
-        Self { surroundings: Arc::new(surroundings), permissions, support: Arc::default() }
+        Self { surroundings: Arc::new(surroundings), permissions, closing: Arc::default(), support: Arc::default() }
     }
 
     /// The same on a machine that can enforce this, which is not asked then.
@@ -72,7 +74,7 @@ impl Sandbox {
             return None;
         }
         let walls = self.support(guard).walls.clone();
-        self.surroundings.confinement(walls, network, temp, &|path| self.closed(path))
+        self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules))
     }
 
     /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
@@ -94,26 +96,31 @@ impl Sandbox {
             Reach::Network => (self.mode(), Network::On),
             Reach::Outside => (SandboxMode::Off, Network::On),
         };
-        told(mode, network, self.support(guard))
+        let support = self.support(guard);
+        let looked = match (reach, &support.walls) {
+            (Reach::Inside | Reach::Network, Walls::Namespaces | Walls::Bubblewrap(_)) => self.looked(),
+            // Nothing is closed in the workspace anyway, as is said.
+            (Reach::Inside | Reach::Network, Walls::Landlock) | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
+        };
+        told(mode, network, support, looked)
     }
 
-    fn closed(&self, path: &Path) -> Closed {
-        let root = &self.surroundings.workspace;
-        let Some(path) = path.strip_prefix(root).ok().and_then(Path::to_str) else { return Closed::No };
-        let roots = [root.clone()];
-        let forbids = |access| self.permissions.denying_access(access, path, &roots).is_some();
-        // Of git's own folder only a part is closed (`windlass_sandbox`): commits are written there.
-        let is_protected =
-            || !path.split('/').any(is_version_control) && self.permissions.protected.protecting(path).is_some();
-        match (forbids(Access::Read), forbids(Access::Write) || is_protected()) {
-            (true, _) => Closed::ToReading,
-            (false, true) => Closed::ToWriting,
-            (false, false) => Closed::No,
+    /// How far the workspace is looked through for what rules close. Only a pattern means anything in the folders of
+    /// build tools.
+    fn looked(&self) -> Looked {
+        match self.with_rules(|rules| self.surroundings.looked(rules)) {
+            Looked::PastBuildFolders if !self.closing().denies_by_pattern => Looked::Through,
+            looked @ (Looked::Through | Looked::PastBuildFolders | Looked::AtTheBeginning) => looked,
         }
     }
-}
 
-/// A folder that version control keeps its own files in.
-fn is_version_control(name: &str) -> bool {
-    [".git", ".hg", ".svn"].contains(&name)
+    fn closing(&self) -> &Closing {
+        self.closing.get_or_init(|| Closing::new(&self.permissions))
+    }
+
+    fn with_rules<T>(&self, ask: impl FnOnce(&Rules<'_>) -> T) -> T {
+        let (closing, root) = (self.closing(), &self.surroundings.workspace);
+        let closed = |path: &Path| -> Closed { closing.closed(&self.permissions, root, path) };
+        ask(&Rules { closed: &closed, spelled_out: &closing.spelled_out })
+    }
 }

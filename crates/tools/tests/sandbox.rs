@@ -42,6 +42,8 @@ trials! {
     a_command_ends_as_it_would_outside,
     what_is_protected_is_not_changed_moved_away_or_made,
     what_rules_forbid_to_file_tools_is_closed_to_commands,
+    what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet,
+    what_leads_a_bare_repository_is_not_changed,
     nothing_of_what_is_outside_changes_its_mode_or_owner,
     secrets_are_not_read,
     the_machine_and_its_sockets_are_not_reached_and_loopback_works,
@@ -99,7 +101,8 @@ impl Room {
         for path in [&workspace, &home, &root.join("data")] {
             std::fs::create_dir(path).unwrap();
         }
-        let deny = ["read_file(**/denied)", "write_file(fixed.txt)"].map(|rule| rule.parse().unwrap()).to_vec();
+        let deny = ["read_file(**/denied)", "write_file(fixed.txt)", "read(target/key)", "write(later/)"];
+        let deny = deny.map(|rule| rule.parse().unwrap()).to_vec();
         let mut surroundings = Surroundings {
             workspace: workspace.clone(),
             home: Some(home.clone()),
@@ -223,7 +226,17 @@ fn what_is_protected_is_not_changed_moved_away_or_made() {
     {
         assert_eq!(std::fs::read_to_string(room.workspace.join(path)).unwrap(), "as it was", "{path}");
     }
-    for path in [".envrc", ".mcp.json", ".git/commondir", ".vscode/tasks.json", ".github/workflows/x.yml"] {
+    for path in [
+        ".envrc",
+        ".mcp.json",
+        ".git/commondir",
+        ".vscode/tasks.json",
+        ".github/workflows/x.yml",
+        ".mvn/jvm.config",
+        "lefthook.yaml",
+        ".gradle/init.d/x",
+        "Jenkinsfile",
+    ] {
         let text = said(&room, &format!("mkdir -p $(dirname {path}) && echo evil > {path}"));
         assert!(text.contains("[Set aside as "), "{path}: {text}");
         assert!(!room.workspace.join(path).exists(), "{path}");
@@ -250,6 +263,34 @@ fn what_rules_forbid_to_file_tools_is_closed_to_commands() {
         said(&room, "cat a/denied; cp a/denied b; cat b; mv a c; cat c/denied; echo x > fixed.txt; cat fixed.txt");
     assert!(!text.contains("a-secret") && text.contains("as it was"), "{text}");
     assert_eq!(std::fs::read_to_string(room.workspace.join("fixed.txt")).unwrap(), "as it was");
+}
+
+// proves X3
+fn what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet() {
+    if !has_namespaces() {
+        return;
+    }
+    let room = Room::new();
+    room.file("target/key", "a-secret");
+    let text = said(&room, "cat target/key; cp target/key x; mv target y; cat x y/key");
+    assert!(!text.contains("a-secret"), "{text}");
+    let text = said(&room, "mkdir later && echo x > later/x");
+    assert!(text.contains("later.set-aside") && !room.workspace.join("later").exists(), "{text}");
+}
+
+// proves X3
+fn what_leads_a_bare_repository_is_not_changed() {
+    if !has_namespaces() {
+        return;
+    }
+    let room = Room::new();
+    for path in ["store/HEAD", "store/config", "store/objects/x", "store/refs/x", "store/hooks/x"] {
+        room.file(path, "as it was");
+    }
+    for line in ["echo evil >> store/config", "echo evil > store/hooks/post-update", "mv store/hooks was"] {
+        assert_ne!(room.run(line).exit, Some(CommandExit::Code(0)), "{line}");
+    }
+    assert_eq!(room.run("echo x > store/objects/y").exit, Some(CommandExit::Code(0)));
 }
 
 // proves X3
