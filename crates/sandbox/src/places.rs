@@ -120,31 +120,42 @@ pub(crate) const HOME_SECRETS: &[&str] = &[
     "Library/Cookies",
 ];
 
-/// Where package managers keep what they have downloaded, in a home folder: written where the network is
-/// granted, since nothing can be downloaded otherwise.
-pub(crate) const PACKAGE_CACHES: &[&str] = &[
-    ".cargo/registry",
-    ".cargo/git",
-    ".cargo/.package-cache",
-    ".cargo/.package-cache-mutate",
-    ".cargo/.global-cache",
-    ".npm",
-    ".cache",
-    ".local/share/pnpm",
-    ".yarn",
-    ".bun/install/cache",
-    "go/pkg",
-    ".m2/repository",
-    ".gradle/caches",
-    ".gradle/daemon",
-    ".ivy2",
-    ".nuget/packages",
-    ".pub-cache",
-    ".gem",
-    ".bundle/cache",
-    ".composer/cache",
-    "Library/Caches",
+/// Where a package manager keeps what it has downloaded, in a home folder: written where the network is granted, since
+/// nothing can be downloaded otherwise.
+pub(crate) struct PackageCache {
+    /// Where this program is installed, what is not there is made: nobody could make it inside.
+    pub(crate) program: &'static str,
+    pub(crate) folders: &'static [&'static str],
+    pub(crate) files: &'static [&'static str],
+}
+
+/// What package managers write.
+pub(crate) const PACKAGE_CACHES: &[PackageCache] = &[
+    cache("sh", &[".cache"]),
+    PackageCache {
+        program: "cargo",
+        folders: &[".cargo/registry", ".cargo/git"],
+        files: &[".cargo/.package-cache", ".cargo/.package-cache-mutate", ".cargo/.global-cache"],
+    },
+    cache("npm", &[".npm"]),
+    cache("pnpm", &[".local/share/pnpm"]),
+    cache("yarn", &[".yarn"]),
+    cache("bun", &[".bun/install/cache"]),
+    cache("go", &["go/pkg"]),
+    cache("mvn", &[".m2/repository"]),
+    cache("gradle", &[".gradle/caches", ".gradle/daemon"]),
+    cache("sbt", &[".ivy2"]),
+    cache("dotnet", &[".nuget/packages"]),
+    cache("dart", &[".pub-cache"]),
+    cache("gem", &[".gem"]),
+    cache("bundle", &[".bundle/cache"]),
+    cache("composer", &[".composer/cache"]),
+    cache("sandbox-exec", &["Library/Caches"]),
 ];
+
+const fn cache(program: &'static str, folders: &'static [&'static str]) -> PackageCache {
+    PackageCache { program, folders, files: &[] }
+}
 
 /// Variables that lead to programs outside which do what they are told.
 pub const WAYS_OUT: &[&str] = &[

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::git;
-use crate::places::{HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS};
+use crate::places::{HIDDEN, HOME_SECRETS, PACKAGE_CACHES, PackageCache, SEEN, SYSTEM_SECRETS, TEMP};
 use crate::protected::{self, Looked};
 use crate::{Confinement, Network, SandboxMode, Walls};
 
@@ -17,6 +17,8 @@ pub struct Surroundings {
     pub workspace: PathBuf,
     /// Whose secrets are kept from them.
     pub home: Option<PathBuf>,
+    /// Where programs are looked for. A package manager that is there has its folders made where it may write them.
+    pub programs: Vec<PathBuf>,
     /// Folders they may write in besides.
     pub writable: Vec<PathBuf>,
     /// What they may read although it is on the list of secrets.
@@ -63,7 +65,8 @@ impl Surroundings {
         protected::look(&self.workspace, rules).looked
     }
 
-    /// What a command is held to that has `temp` for itself; nothing in mode `off`.
+    /// What a command is held to that has `temp` for itself; nothing in mode `off`. Where the network is granted the
+    /// folders of package managers are made that are not there yet.
     pub fn confinement(&self, walls: Walls, network: Network, temp: PathBuf, rules: &Rules<'_>) -> Option<Confinement> {
         if self.mode == SandboxMode::Off {
             return None;
@@ -85,13 +88,15 @@ impl Surroundings {
         let mut unreadable = self.secrets();
         unreadable.extend(found.hidden);
         let readable = SEEN.iter().map(PathBuf::from).chain([self.workspace.clone()]).chain(self.readable.clone());
+        let is_hidden = |home: &PathBuf| HIDDEN.iter().chain([&TEMP]).any(|folder| home.starts_with(folder));
+        let home = self.home.iter().filter_map(|home| home.canonicalize().ok()).filter(is_hidden);
         Some(Confinement {
             walls,
             writable,
             protected,
             absent,
             unreadable,
-            readable: readable.collect(),
+            readable: readable.chain(home).collect(),
             temp,
             network,
         })
@@ -102,8 +107,8 @@ impl Surroundings {
             Network::Off => &[],
             Network::On => PACKAGE_CACHES,
         };
-        let home = self.home.iter().flat_map(|home| caches.iter().map(|cache| home.join(cache)));
-        let more = self.writable.iter().cloned().chain(home).filter_map(|path| path.canonicalize().ok());
+        let caches = self.home.iter().flat_map(|home| caches.iter().flat_map(|cache| self.cache_paths(home, cache)));
+        let more = self.writable.iter().cloned().chain(caches).filter_map(|path| path.canonicalize().ok());
         let mut folders = vec![self.workspace.clone()];
         for path in more {
             if !folders.iter().any(|folder| path.starts_with(folder)) {
@@ -111,6 +116,19 @@ impl Surroundings {
             }
         }
         folders
+    }
+
+    /// What a package manager writes in `home`. If it is installed, what is missing is made; what can't be made is
+    /// left out by the caller like anything that is not there.
+    fn cache_paths(&self, home: &Path, cache: &PackageCache) -> Vec<PathBuf> {
+        let folders: Vec<PathBuf> = cache.folders.iter().map(|folder| home.join(folder)).collect();
+        let files: Vec<PathBuf> = cache.files.iter().map(|file| home.join(file)).collect();
+        let is_installed = || self.programs.iter().any(|folder| folder.join(cache.program).is_file());
+        if home.is_dir() && folders.iter().chain(&files).any(|path| !path.exists()) && is_installed() {
+            folders.iter().for_each(|folder| drop(std::fs::create_dir_all(folder)));
+            files.iter().for_each(|file| drop(std::fs::File::create_new(file)));
+        }
+        [folders, files].concat()
     }
 
     /// What may not be read, as it is without links, and what is there only.
@@ -192,5 +210,28 @@ mod tests {
         let cache = folder.path().canonicalize().unwrap().join("home/.cargo/registry");
         assert!(!confinement(&surroundings, Network::Off).unwrap().writable.contains(&cache));
         assert!(confinement(&surroundings, Network::On).unwrap().writable.contains(&cache));
+    }
+    // proves X3: the first download in a home folder
+    #[test]
+    fn the_caches_of_package_managers_that_are_installed_are_made_where_the_network_is_granted() {
+        let (folder, mut surroundings) = surroundings();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("bin")).unwrap();
+        std::fs::write(root.join("bin/npm"), "").unwrap();
+        surroundings.programs = vec![root.join("none"), root.join("bin")];
+        let cache = root.join("home/.npm");
+        assert!(!confinement(&surroundings, Network::Off).unwrap().writable.contains(&cache) && !cache.exists());
+        assert!(confinement(&surroundings, Network::On).unwrap().writable.contains(&cache) && cache.is_dir());
+        assert!(!root.join("home/.m2").exists(), "nobody has it");
+    }
+
+    // proves X3
+    #[test]
+    fn a_home_folder_in_the_temporary_folder_of_all_is_seen() {
+        let home = tempfile::tempdir_in("/tmp").unwrap();
+        let path = home.path().canonicalize().unwrap();
+        let (_folder, surroundings) = surroundings();
+        let surroundings = Surroundings { home: Some(path.clone()), ..surroundings };
+        assert!(confinement(&surroundings, Network::Off).unwrap().readable.contains(&path));
     }
 }

@@ -31,6 +31,8 @@ pub struct Sandbox {
     pub unreadable: Vec<PathBuf>,
     /// Whose secrets are kept.
     pub home: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub programs: Vec<PathBuf>,
 }
 
 impl Sandbox {
@@ -38,7 +40,8 @@ impl Sandbox {
     #[must_use]
     pub fn usual(home: Option<PathBuf>) -> Self {
         let mode = Sourced::new(SandboxMode::default(), Origin::Default);
-        Self { mode, writable: Vec::new(), readable: Vec::new(), unreadable: Vec::new(), home }
+        let (writable, readable, unreadable, programs) = Default::default();
+        Self { mode, writable, readable, unreadable, home, programs }
     }
 
     /// Where commands run, for a place. Our own folders are none of theirs.
@@ -48,6 +51,7 @@ impl Sandbox {
             mode: self.mode.value,
             workspace: place.workspace.clone(),
             home: self.home.clone(),
+            programs: self.programs.clone(),
             writable: self.writable.clone(),
             readable: self.readable.clone(),
             unreadable: self.unreadable.iter().chain([&place.data_dir.value]).cloned().collect(),
@@ -57,7 +61,8 @@ impl Sandbox {
 
 pub(super) fn sandbox(sources: &Sources) -> Result<Sandbox, SettingsError> {
     let Sources { project, user, env, .. } = sources;
-    let mut sandbox = Sandbox { mode: mode(sources)?, ..Sandbox::usual(env.home()) };
+    let programs = env.raw("PATH").map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
+    let mut sandbox = Sandbox { mode: mode(sources)?, programs, ..Sandbox::usual(env.home()) };
     for file in [project, user].into_iter().flatten() {
         let table = &file.settings.sandbox;
         let paths = |paths: &[Spanned<PathBuf>]| -> Vec<PathBuf> {

@@ -71,7 +71,9 @@ fn path_of(held: &Held) -> String {
 fn kept(confinement: &Confinement) -> io::Result<Vec<Held>> {
     let hidden = |path: &&PathBuf| HIDDEN.iter().chain([&TEMP]).any(|folder| path.starts_with(folder));
     let there = confinement.writable.iter().chain(confinement.readable.iter().filter(|path| path.exists()));
-    there.filter(hidden).map(|path| hold(path)).collect()
+    // A folder comes before what is in it, which it would cover.
+    let paths: BTreeSet<&PathBuf> = there.filter(hidden).collect();
+    paths.into_iter().map(|path| hold(path)).collect()
 }
 
 fn show_again(folder: &Path, kept: &[Held]) -> io::Result<()> {
