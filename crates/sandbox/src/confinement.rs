@@ -54,6 +54,8 @@ pub enum Walls {
     Bubblewrap(PathBuf),
     /// Nothing: this kernel lets us have no namespaces.
     Landlock,
+    /// The profile that macOS starts the command with, which is all that holds it.
+    Seatbelt,
 }
 
 /// What a command is held to. All paths are absolute and without links.

@@ -34,7 +34,7 @@ pub use bubblewrap::bubblewrap_arguments;
 pub use confinement::{Confinement, Network, SandboxMode, Walls};
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
-pub use linux::{confine, enter_user, leave};
+pub use linux::{confine, enter_user, has_landlock, leave};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
 pub use protected::Looked;
 pub use seatbelt::seatbelt_profile;

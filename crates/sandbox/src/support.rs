@@ -11,6 +11,8 @@ pub struct Support {
     pub landlock: u8,
     /// Why there are no better walls, if there are not.
     pub why: Option<String>,
+    /// Why it could not be found out what stands, which is no word about the kernel: no command runs then.
+    pub failure: Option<String>,
 }
 
 impl Support {
@@ -24,6 +26,12 @@ impl Support {
     #[must_use]
     pub fn gaps(&self) -> Vec<&'static str> {
         let mut gaps = Vec::new();
+        if self.failure.is_some() {
+            return vec!["nothing is known: a command could not be tried, and none is run"];
+        }
+        if self.walls == Walls::Seatbelt {
+            return vec!["other processes are seen", "temporary folders are shared with other programs"];
+        }
         if !self.is_any() {
             return vec!["nothing: there is neither Landlock nor a namespace to be had"];
         }
@@ -52,6 +60,7 @@ impl Support {
             Walls::Namespaces => "namespaces",
             Walls::Bubblewrap(_) => "bubblewrap",
             Walls::Landlock => "no namespaces",
+            Walls::Seatbelt => return "Seatbelt".to_owned(),
         };
         match self.landlock {
             0 => format!("{walls}, no Landlock, seccomp"),
@@ -73,11 +82,14 @@ pub fn told(mode: SandboxMode, network: Network, support: &Support, looked: Look
         SandboxMode::Workspace => "writes only here",
         SandboxMode::ReadOnly => "writes nothing",
     };
+    if support.failure.is_some() {
+        return "it can't be run: what the sandbox can do here could not be tried (see `windlass doctor`)".to_owned();
+    }
     if !support.is_any() {
         return "not in a sandbox: this kernel can't hold it, so it can change and send whatever you can".to_owned();
     }
     let gap = match support.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) => "",
+        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt => "",
         Walls::Landlock => "; without namespaces what is protected here can be changed (see `windlass doctor`)",
     };
     let unseen = match looked {
@@ -100,7 +112,7 @@ mod tests {
     // proves X3
     #[test]
     fn what_is_missing_is_told() {
-        let support = |walls, landlock| Support { walls, landlock, why: None };
+        let support = |walls, landlock| Support { walls, landlock, why: None, failure: None };
         let told = |mode, network, support: &Support| told(mode, network, support, Looked::Through);
         let full = support(Walls::Namespaces, 7);
         assert_eq!(full.gaps(), Vec::<&str>::new());
@@ -110,6 +122,10 @@ mod tests {
         let none = support(Walls::Landlock, 0);
         assert!(!none.is_any() && none.gaps().len() == 1);
         assert!(told(SandboxMode::Workspace, Network::Off, &none).starts_with("not in a sandbox: this kernel"));
+        let mac = support(Walls::Seatbelt, 0);
+        assert!(mac.is_any() && mac.means() == "Seatbelt" && mac.gaps().len() == 2);
+        let untried = Support { failure: Some("no guard".to_owned()), ..none };
+        assert!(told(SandboxMode::Workspace, Network::Off, &untried).starts_with("it can't be run"));
         let half = support(Walls::Landlock, 5);
         assert!(half.gaps().len() >= 4);
         assert!(told(SandboxMode::Workspace, Network::Off, &half).contains("can be changed"));
@@ -117,7 +133,7 @@ mod tests {
     // proves X3
     #[test]
     fn where_nothing_was_looked_for_is_told() {
-        let support = Support { walls: Walls::Namespaces, landlock: 7, why: None };
+        let support = Support { walls: Walls::Namespaces, landlock: 7, why: None, failure: None };
         let said = |looked| told(SandboxMode::Workspace, Network::Off, &support, looked);
         assert!(said(Looked::PastBuildFolders).contains("node_modules"));
         assert!(said(Looked::AtTheBeginning).contains("too many files"));

@@ -58,35 +58,48 @@ impl Sandbox {
         self.support.get_or_init(|| guard::support(guard))
     }
 
-    /// Whether a command is held by it at all.
+    /// Whether a command is held by it at all, or not run.
     pub(crate) fn holds(&self, guard: &GuardProgram) -> bool {
-        self.mode() != SandboxMode::Off && self.support(guard).is_any()
+        let may_hold = |support: &Support| support.is_any() || support.failure.is_some();
+        self.mode() != SandboxMode::Off && may_hold(self.support(guard))
     }
 
     /// What a command is held to, with `temp` for itself; nothing where it runs outside.
-    pub(crate) fn confinement(&self, guard: &GuardProgram, reach: Reach, temp: PathBuf) -> Option<Confinement> {
+    pub(crate) fn confinement(
+        &self,
+        guard: &GuardProgram,
+        reach: Reach,
+        temp: PathBuf,
+    ) -> Result<Option<Confinement>, String> {
         let network = match reach {
             Reach::Inside => Network::Off,
             Reach::Network => Network::On,
-            Reach::Outside | Reach::Unheld => return None,
+            Reach::Outside | Reach::Unheld => return Ok(None),
         };
         if !self.holds(guard) {
-            return None;
+            return Ok(None);
         }
-        let walls = self.support(guard).walls.clone();
-        self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules))
+        let support = self.support(guard);
+        if let Some(failure) = &support.failure {
+            return Err(format!(
+                "The command was not run: what the sandbox can do on this machine could not be tried ({failure}). \
+                 `windlass doctor` says more; `--sandbox off` runs commands without one."
+            ));
+        }
+        let walls = support.walls.clone();
+        Ok(self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules)))
     }
 
     /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
-    /// `off`, or where the machine can hold nothing.
-    pub fn program_confinement(&self, guard: &GuardProgram, network: Network) -> Option<Confinement> {
+    /// `off`, or where the machine can hold nothing. Fails where it is not known what the machine can do.
+    pub fn program_confinement(&self, guard: &GuardProgram, network: Network) -> Result<Option<Confinement>, String> {
         let reach = match network {
             Network::Off => Reach::Inside,
             Network::On => Reach::Network,
         };
         let confinement = self.confinement(guard, reach, guard::fresh_temp())?;
         // It may run for days, in which others make such files too.
-        Some(Confinement { absent: Vec::new(), ..confinement })
+        Ok(confinement.map(|confinement| Confinement { absent: Vec::new(), ..confinement }))
     }
 
     /// What a person who is asked is told of it.
@@ -100,7 +113,8 @@ impl Sandbox {
         let looked = match (reach, &support.walls) {
             (Reach::Inside | Reach::Network, Walls::Namespaces | Walls::Bubblewrap(_)) => self.looked(),
             // Nothing is closed in the workspace anyway, as is said.
-            (Reach::Inside | Reach::Network, Walls::Landlock) | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
+            (Reach::Inside | Reach::Network, Walls::Landlock | Walls::Seatbelt)
+            | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
         };
         told(mode, network, support, looked)
     }

@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[macro_use]
+mod trials;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -11,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
@@ -26,14 +29,6 @@ fn main() -> ExitCode {
         Some("victim") => victim(Path::new(&arguments[2]), &arguments[3]),
         Some(_) | None => libtest_mimic::run(&Arguments::from_args(), trials()).exit_code(),
     }
-}
-
-macro_rules! trials {
-    ($($name:ident,)*) => {
-        fn trials() -> Vec<Trial> {
-            vec![$(Trial::test(stringify!($name), || { $name(); Ok(()) }),)*]
-        }
-    };
 }
 
 trials! {

@@ -1,8 +1,11 @@
 //! Commands in the sandbox, which really try to get out of it (X3). This program is its own guard: started with
 //! `guard` it is the guard process; otherwise it runs the tests. Where the kernel lacks what a test is about, it
-//! says so and passes.
+//! is ignored and the reason printed.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[macro_use]
+mod trials;
 
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
@@ -13,7 +16,7 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
@@ -29,37 +32,31 @@ fn main() -> ExitCode {
     }
 }
 
-macro_rules! trials {
-    ($($name:ident,)*) => {
-        fn trials() -> Vec<Trial> {
-            vec![$(Trial::test(stringify!($name), || { $name(); Ok(()) }),)*]
-        }
-    };
-}
-
 trials! {
     a_command_writes_in_the_workspace_and_nowhere_else,
     a_command_ends_as_it_would_outside,
-    what_is_protected_is_not_changed_moved_away_or_made,
-    what_rules_forbid_to_file_tools_is_closed_to_commands,
-    what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet,
-    what_leads_a_bare_repository_is_not_changed,
-    nothing_of_what_is_outside_changes_its_mode_or_owner,
+    what_is_protected_is_not_changed_moved_away_or_made(needs_namespaces),
+    what_rules_forbid_to_file_tools_is_closed_to_commands(needs_namespaces),
+    what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet(needs_namespaces),
+    what_leads_a_bare_repository_is_not_changed(needs_namespaces),
+    nothing_of_what_is_outside_changes_its_mode_or_owner(needs_namespaces),
     secrets_are_not_read,
     the_machine_and_its_sockets_are_not_reached_and_loopback_works,
     other_processes_are_not_seen_read_traced_or_ended,
-    nothing_outlives_its_command_though_its_guard_is_killed,
+    nothing_outlives_its_command_though_its_guard_is_killed(needs_namespaces),
     a_file_is_not_made_to_run_as_its_owner,
     the_kernel_is_not_asked_for_what_leads_out,
     a_read_only_sandbox_writes_to_its_own_folder_only,
     a_stopped_command_has_time_to_end_by_itself,
     temporary_folders_are_removed_and_those_of_killed_guards_too,
     a_program_that_is_talked_to_is_held_too,
-    bubblewrap_holds_as_well,
-    landlock_alone_holds_what_it_can,
+    bubblewrap_holds_as_well(needs_bubblewrap),
+    landlock_alone_holds_what_it_can(needs_landlock),
     what_is_in_tmp_is_seen_where_it_is_the_workspace,
-    a_repository_is_committed_to,
-    cargo_builds_and_tests_with_a_warm_cache,
+    a_home_folder_in_tmp_is_seen_without_its_secrets(needs_namespaces),
+    a_command_is_not_run_where_the_sandbox_could_not_be_tried,
+    a_repository_is_committed_to(needs_git),
+    cargo_builds_and_tests_with_a_warm_cache(needs_cargo),
     npm_and_pytest_test,
 }
 
@@ -72,13 +69,34 @@ fn support() -> &'static Support {
     SUPPORT.get_or_init(|| windlass_tools::guard::support(&guard()))
 }
 
-/// Whether there are namespaces; if not, says that the test is skipped.
+/// Why what is about namespaces can't be tried, if it can't.
+fn needs_namespaces() -> Option<String> {
+    (!has_namespaces()).then(|| format!("this kernel gives no namespaces: {:?}", support().why))
+}
+
 fn has_namespaces() -> bool {
-    let has = support().walls == Walls::Namespaces;
-    if !has {
-        println!("skipped: this kernel gives no namespaces: {:?}", support().why);
-    }
-    has
+    support().walls == Walls::Namespaces
+}
+
+fn needs_landlock() -> Option<String> {
+    (support().landlock == 0).then(|| "this kernel has no Landlock".to_owned())
+}
+
+fn needs_bubblewrap() -> Option<String> {
+    let lack = installed_bubblewrap().is_none().then(|| "bubblewrap is not installed".to_owned());
+    lack.or_else(needs_namespaces)
+}
+
+fn installed_bubblewrap() -> Option<PathBuf> {
+    windlass_sandbox::BUBBLEWRAPS.iter().map(PathBuf::from).find(|path| path.is_file())
+}
+
+fn needs_git() -> Option<String> {
+    (!has("git")).then(|| "git is not installed".to_owned())
+}
+
+fn needs_cargo() -> Option<String> {
+    (!has("cargo")).then(|| "cargo is not installed".to_owned())
 }
 
 /// A workspace and a home folder, apart from the temporary folder that commands don't see.
@@ -194,9 +212,6 @@ fn said(room: &Room, command: &str) -> String {
 
 // proves X3
 fn what_is_protected_is_not_changed_moved_away_or_made() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     for path in [".git/config", ".git/hooks/pre-commit.sample", "windlass.toml", "deep/er/.envrc", ".cargo/config.toml"]
     {
@@ -253,9 +268,6 @@ fn what_is_protected_is_not_changed_moved_away_or_made() {
 
 // proves X3
 fn what_rules_forbid_to_file_tools_is_closed_to_commands() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     room.file("a/denied", "a-secret");
     room.file("fixed.txt", "as it was");
@@ -267,9 +279,6 @@ fn what_rules_forbid_to_file_tools_is_closed_to_commands() {
 
 // proves X3
 fn what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     room.file("target/key", "a-secret");
     let text = said(&room, "cat target/key; cp target/key x; mv target y; cat x y/key");
@@ -280,9 +289,6 @@ fn what_rules_spell_out_is_closed_wherever_it_is_and_where_nothing_is_yet() {
 
 // proves X3
 fn what_leads_a_bare_repository_is_not_changed() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     for path in ["store/HEAD", "store/config", "store/objects/x", "store/refs/x", "store/hooks/x"] {
         room.file(path, "as it was");
@@ -295,9 +301,6 @@ fn what_leads_a_bare_repository_is_not_changed() {
 
 // proves X3
 fn nothing_of_what_is_outside_changes_its_mode_or_owner() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     let file = room.home.join("notes");
     std::fs::write(&file, "x").unwrap();
@@ -427,9 +430,6 @@ fn until(what: &str, mut there: impl FnMut() -> bool) {
 
 // proves X3, T7
 fn nothing_outlives_its_command_though_its_guard_is_killed() {
-    if !has_namespaces() {
-        return;
-    }
     let room = Room::new();
     let outcome =
         room.run("setsid sh -c ': outlives-1; sleep 600' & sh -c '(setsid nohup sleep 601 &)'; sleep 0.05; echo on");
@@ -565,7 +565,7 @@ fn a_program_that_is_talked_to_is_held_too() {
         environment: Vec::new(),
         scrubbed: std::collections::BTreeSet::new(),
         stop_grace: Duration::from_millis(50),
-        confinement: room.sandbox.program_confinement(&guard(), windlass_sandbox::Network::Off),
+        confinement: room.sandbox.program_confinement(&guard(), windlass_sandbox::Network::Off).unwrap(),
     };
     assert!(program.confinement.is_some() || !support().is_any());
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -581,12 +581,7 @@ fn a_program_that_is_talked_to_is_held_too() {
 
 // proves X3
 fn bubblewrap_holds_as_well() {
-    let found = windlass_sandbox::BUBBLEWRAPS.iter().map(PathBuf::from).find(|path| path.is_file());
-    let Some(bubblewrap) = found.filter(|_| has_namespaces()) else {
-        println!("skipped: bubblewrap is not installed");
-        return;
-    };
-    let room = Room::new().behind(Walls::Bubblewrap(bubblewrap));
+    let room = Room::new().behind(Walls::Bubblewrap(installed_bubblewrap().unwrap()));
     room.file("windlass.toml", "as it was");
     room.file("a/.envrc", "as it was");
     room.file(".git/config", "as it was");
@@ -616,10 +611,6 @@ fn bubblewrap_holds_as_well() {
 
 // proves X3
 fn landlock_alone_holds_what_it_can() {
-    if support().landlock == 0 {
-        println!("skipped: this kernel has no Landlock");
-        return;
-    }
     let room = Room::new().behind(Walls::Landlock);
     std::fs::create_dir(room.home.join(".ssh")).unwrap();
     std::fs::write(room.home.join(".ssh/key"), "a-secret").unwrap();
@@ -670,10 +661,31 @@ fn must(room: &Room, line: &str) -> String {
 }
 
 // proves X3
+fn a_home_folder_in_tmp_is_seen_without_its_secrets() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let path = home.path().canonicalize().unwrap();
+    std::fs::write(path.join("notes"), "for-all").unwrap();
+    std::fs::write(path.join(".netrc"), "a-secret").unwrap();
+    let room = Room::with(|surroundings| surroundings.home = Some(path.clone()));
+    let text = said(&room, &format!("cd {}; cat notes .netrc; echo x > notes; ls -A /tmp | wc -l", path.display()));
+    assert!(text.contains("for-all") && !text.contains("a-secret") && text.contains("\n1\n"), "{text}");
+    assert_eq!(std::fs::read_to_string(path.join("notes")).unwrap(), "for-all");
+}
+
+// proves X3: a look at the kernel that fails for another reason is no leave to run free
+fn a_command_is_not_run_where_the_sandbox_could_not_be_tried() {
+    let broken = GuardProgram { program: PathBuf::from("/bin/false"), args: Vec::new() };
+    let support = windlass_tools::guard::support(&broken);
+    assert!(support.failure.is_some() && !support.is_any(), "{support:?}");
+    let mut room = Room::new();
+    room.sandbox = room.sandbox.with_support(support);
+    let outcome = room.run("touch made");
+    assert!(outcome.kind == OutcomeKind::InfrastructureError && outcome.text.contains("--sandbox off"), "{outcome:?}");
+    assert!(!room.workspace.join("made").exists());
+}
+
+// proves X3
 fn a_repository_is_committed_to() {
-    if !has("git") {
-        return;
-    }
     let room = at_home();
     let git = |arguments: &[&str]| {
         let status = Command::new("git").args(arguments).current_dir(&room.workspace).output().unwrap().status;
@@ -704,9 +716,6 @@ fn a_repository_is_committed_to() {
 
 // proves X3
 fn cargo_builds_and_tests_with_a_warm_cache() {
-    if !has("cargo") {
-        return;
-    }
     let room = at_home();
     let lock = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock")).unwrap();
     let memchr = lock.split("name = \"memchr\"\nversion = \"").nth(1).unwrap().split('"').next().unwrap();

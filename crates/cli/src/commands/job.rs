@@ -6,7 +6,7 @@ use std::time::Duration;
 use windlass_vocab::{Attendance, ModelName};
 
 use super::streams::output_failed;
-use super::{CommandError, trusting};
+use super::{CommandError, trusting, unheld};
 use crate::args::CommonFlags;
 use crate::args::secrets::{is_secret, refused};
 use crate::crash;
@@ -62,6 +62,11 @@ impl Job {
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
         for notice in &settings.notices {
             view.notice(notice);
+        }
+        if attendance == Attendance::Unattended
+            && let Some(notice) = unheld::notice(settings.sandbox.mode.value)
+        {
+            view.notice(&notice);
         }
         let secrets = secrets::known(&sources.env, Some(&settings));
         if let Some(model) = settings.model.as_ref().filter(|model| is_secret(&secrets, model.value.as_str())) {

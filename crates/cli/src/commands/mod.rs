@@ -32,6 +32,7 @@ pub(crate) mod streams;
 mod timeline;
 mod trusting;
 mod undo;
+mod unheld;
 
 use windlass::store::StoreError;
 

@@ -31,6 +31,8 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
             tell(&format!("windlass: not enforced here: {gap}"));
         }
     }
+    let confinement = sandbox.program_confinement(&guard, network);
+    let confinement = confinement.map_err(|problem| CommandError::new(Exit::Failed, problem))?;
     let (program, args) = args.command.split_first().ok_or_else(|| CommandError::new(Exit::Usage, "name a command"))?;
     let program = GuardedProgram {
         program: program.clone(),
@@ -39,7 +41,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         environment: Vec::new(),
         scrubbed: secrets.scrubbed_names(std::env::vars_os()),
         stop_grace: Duration::from_millis(200),
-        confinement: sandbox.program_confinement(&guard, network),
+        confinement,
     };
     let end = run_here(&guard, &program);
     let (end, set_aside) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;

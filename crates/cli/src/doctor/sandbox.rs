@@ -17,13 +17,16 @@ pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
         return Check::fail("sandbox", "this program is not found again, so no command can be held");
     };
     let support = support(&guard);
+    if let Some(failure) = &support.failure {
+        return Check::fail("sandbox", format!("it could not be tried, so no command runs: {failure}"));
+    }
     let said = format!("{} ({}): {}", mode.value.as_str(), mode.origin, support.means());
     let gaps: Vec<String> = support.gaps().into_iter().map(|gap| format!("not enforced here: {gap}")).collect();
     let why = support.why.iter().map(|why| format!("because {why}"));
     let details: Vec<String> = gaps.into_iter().chain(why).collect();
     match (support.is_any(), &support.walls) {
         (true, _) if details.is_empty() => Check::ok("sandbox", said),
-        (true, Walls::Namespaces | Walls::Bubblewrap(_)) => Check::ok("sandbox", said).with(details),
+        (true, Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt) => Check::ok("sandbox", said).with(details),
         (true, Walls::Landlock) => {
             Check::warn("sandbox", said, "allow unprivileged user namespaces, or install bubblewrap").with(details)
         }

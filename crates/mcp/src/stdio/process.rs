@@ -66,7 +66,8 @@ pub(crate) struct Started {
 /// What a server is held to. One that is to be held and can't be is not started.
 async fn held(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
     let asked = tokio::task::spawn_blocking(move || sandbox.program_confinement(&guard, Network::Off)).await;
-    asked.map_err(io::Error::other)?.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))
+    let held = asked.map_err(io::Error::other)?.map_err(io::Error::other)?;
+    held.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))
 }
 
 /// Starts a server under `guard`.

@@ -30,6 +30,14 @@ const DEVICES: &[&str] = &[
     "/dev/shm",
 ];
 
+/// Whether this kernel has Landlock, of any version. Restricts nothing.
+#[must_use]
+pub fn has_landlock() -> bool {
+    let oldest = AccessFs::from_all(ABI::V1);
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(oldest);
+    rules.and_then(Ruleset::create).is_ok()
+}
+
 /// Restricts this thread and what it starts. Answers the version of Landlock that does so; 0 is none.
 pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
     let write = AccessFs::from_all(NEWEST);
@@ -41,7 +49,7 @@ pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
         .and_then(Ruleset::create)
         .map_err(io::Error::other)?;
     let readable = match confinement.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) => vec![PathBuf::from("/")],
+        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt => vec![PathBuf::from("/")],
         Walls::Landlock => around(Path::new("/"), &confinement.unreadable),
     };
     let writable = confinement.writable.iter().chain([&confinement.temp]).cloned();
@@ -80,6 +88,17 @@ fn around(folder: &Path, left_out: &[PathBuf]) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // proves X3
+    #[test]
+    fn landlock_is_there_where_it_holds() {
+        // A thread of its own: it is held from then on.
+        let held = std::thread::spawn(|| {
+            rustix::thread::set_no_new_privs(true).unwrap();
+            restrict(&Confinement { walls: Walls::Landlock, ..Confinement::default() })
+        });
+        assert_eq!(has_landlock(), held.join().unwrap().unwrap() > 0);
+    }
 
     // proves X3
     #[test]

@@ -10,6 +10,7 @@ mod syscalls;
 use std::io;
 use std::path::Path;
 
+pub use landlock::has_landlock;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::{Confinement, Network, Walls};

@@ -132,7 +132,7 @@ fn by_arguments(confinement: &Confinement) -> io::Result<BTreeMap<i64, Vec<Secco
     }
     let allowed: &[i32] = match (&confinement.walls, confinement.network) {
         (Walls::Landlock, Network::Off) => &[libc::AF_UNIX, libc::AF_NETLINK],
-        (Walls::Namespaces | Walls::Bubblewrap(_), _) | (Walls::Landlock, Network::On) => {
+        (Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt, _) | (Walls::Landlock, Network::On) => {
             &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
         }
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_sandbox::{Confinement, Lack, Network, SandboxMode};
+use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
 
 use super::Commands;
 use crate::sandbox::Reach;
@@ -65,7 +65,7 @@ impl Commands {
         let (Some(sandbox), Some(guard)) = (self.sandbox.clone(), self.guard.clone()) else { return Ok(None) };
         let commands = Arc::clone(self);
         let work = move || sandbox.confinement(&guard, commands.reach(wish), temp);
-        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())
+        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
     }
 
     /// What a person who is asked about a call with this wish is told of the sandbox.
@@ -75,28 +75,74 @@ impl Commands {
     }
 }
 
-/// What the model is told after a command in the sandbox, on a line of its own each: what was set aside, and
-/// whether it is the sandbox it failed for. `failure` is what it printed, if it failed.
-pub(super) fn hint(set_aside: &[PathBuf], network: Network, failure: Option<&str>) -> String {
-    let mut hints = String::new();
-    for path in set_aside {
-        let _ = write!(
-            hints,
-            "\n[Set aside as {}: what has that name without its ending is protected, and a command in the sandbox can't \
-             make it. A file tool can, where the person agrees.]",
-            path.display()
-        );
+/// What a command in the sandbox was held to, as far as the model is told of it.
+pub(super) struct Held {
+    network: Network,
+    /// Where it may write.
+    writes: &'static str,
+    /// What it had made and was set aside.
+    pub(super) set_aside: Vec<PathBuf>,
+}
+
+impl Held {
+    pub(super) fn to(confinement: &Confinement) -> Self {
+        let writes = match (confinement.writable.is_empty(), &confinement.walls) {
+            (true, Walls::Namespaces | Walls::Bubblewrap(_)) => "only in /tmp, for it is read-only",
+            (true, Walls::Landlock | Walls::Seatbelt) => "only in the folder $TMPDIR names, for it is read-only",
+            (false, Walls::Namespaces | Walls::Bubblewrap(_)) => {
+                "only in the workspace and /tmp, and not what is protected"
+            }
+            (false, Walls::Landlock) => "only in the workspace and the folder $TMPDIR names",
+            (false, Walls::Seatbelt) => "only in the workspace and the folder $TMPDIR names, and not what is protected",
+        };
+        Self { network: confinement.network, writes, set_aside: Vec::new() }
     }
-    hints.push_str(match (failure.and_then(windlass_sandbox::lacked), network) {
-        (Some(Lack::Network), Network::Off) => {
-            "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": true: \
-             the person is asked.]"
+
+    /// What the model is told after the command, on a line of its own each: what was set aside, and whether it is the
+    /// sandbox it failed for. `failure` is what it printed, if it failed.
+    pub(super) fn hint(&self, failure: Option<&str>) -> String {
+        let mut hints = String::new();
+        for path in &self.set_aside {
+            let _ = write!(
+                hints,
+                "\n[Set aside as {}: what has that name without its ending is protected or denied, and a command in the \
+                 sandbox can't make it. A file tool can make what is protected, where the person agrees.]",
+                path.display()
+            );
         }
-        (Some(Lack::Writing), _) => {
-            "\n[The sandbox lets commands write only in the workspace and /tmp, and not what is protected. If this \
-             needs more, call run_command again with \"sandbox\": \"off\": the person is asked.]"
+        match (failure.and_then(windlass_sandbox::lacked), self.network) {
+            (Some(Lack::Network), Network::Off) => hints.push_str(
+                "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": \
+                 true: the person is asked.]",
+            ),
+            (Some(Lack::Writing), _) => {
+                let _ = write!(
+                    hints,
+                    "\n[The sandbox lets commands write {}. If this needs more, call run_command again with \
+                     \"sandbox\": \"off\": the person is asked.]",
+                    self.writes
+                );
+            }
+            (Some(Lack::Network), Network::On) | (None, _) => {}
         }
-        (Some(Lack::Network), Network::On) | (None, _) => "",
-    });
-    hints
+        hints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves X3
+    #[test]
+    fn where_a_command_may_write_is_said_as_it_is() {
+        let hint = |walls, writable: &[&str]| {
+            let writable = writable.iter().map(PathBuf::from).collect();
+            Held::to(&Confinement { walls, writable, ..Confinement::default() }).hint(Some("Permission denied"))
+        };
+        assert!(hint(Walls::Namespaces, &["/w"]).contains("only in the workspace and /tmp, and not what is protected"));
+        assert!(hint(Walls::Namespaces, &[]).contains("only in /tmp, for it is read-only"));
+        let landlock = hint(Walls::Landlock, &["/w"]);
+        assert!(landlock.contains("$TMPDIR") && !landlock.contains("protected") && !landlock.contains("/tmp"));
+    }
 }

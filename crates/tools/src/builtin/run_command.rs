@@ -18,11 +18,10 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_sandbox::Network;
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
 use super::command_output::CommandOutput;
-use super::command_sandbox::{self, Wish};
+use super::command_sandbox::{self, Held, Wish};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
@@ -243,7 +242,7 @@ impl End {
         match self {
             Self::Reported(Report::Exited(code)) => Some(CommandExit::Code(*code)),
             Self::Reported(Report::Signalled(signal)) => Some(CommandExit::Signal(*signal)),
-            Self::Reported(Report::Started(_) | Report::Failed(_) | Report::Held { .. })
+            Self::Reported(Report::Started(_) | Report::Failed(_) | Report::Unheld(_) | Report::Held { .. })
             | Self::GuardLost
             | Self::GivenUp => None,
         }
@@ -260,8 +259,8 @@ struct Running {
     _guard: tokio::process::Child,
     request: Option<String>,
     group: Option<i32>,
-    /// In the sandbox: whether it has the network, and what it had made and was set aside.
-    held: Option<(Network, Vec<PathBuf>)>,
+    /// What holds it, in the sandbox.
+    held: Option<Held>,
 }
 
 impl Running {
@@ -274,7 +273,7 @@ impl Running {
             );
         };
         let request_line = serde_json::to_string(request).map_err(|error| error.to_string())? + "\n";
-        let held = request.confinement.as_ref().map(|confinement| (confinement.network, Vec::new()));
+        let held = request.confinement.as_ref().map(Held::to);
         let started = std::fs::create_dir_all(&commands.lock_dir)
             .and_then(|()| request.lock.as_ref().map(std::fs::File::create).transpose())
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
@@ -377,7 +376,9 @@ impl Running {
                 None
             }
             Some(Ok(Report::Held { set_aside, .. })) => {
-                self.held = self.held.take().map(|(network, _)| (network, set_aside));
+                if let Some(held) = &mut self.held {
+                    held.set_aside = set_aside;
+                }
                 None
             }
             Some(Ok(report)) => Some(End::Reported(report)),
@@ -399,7 +400,7 @@ impl Running {
         let total = usize::try_from(self.output.written()).unwrap_or(usize::MAX);
         let output = self.output.into_text();
         let (kind, note) = match (end, stop) {
-            (End::Reported(Report::Failed(problem)), _) => return not_started(problem),
+            (End::Reported(Report::Failed(problem) | Report::Unheld(problem)), _) => return not_started(problem),
             (End::GuardLost, _) => (
                 OutcomeKind::InfrastructureError,
                 "the guard of the command died; what the command started may still be running".into(),
@@ -426,10 +427,7 @@ impl Running {
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
         let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
-        let hint = self
-            .held
-            .map(|(network, set_aside)| command_sandbox::hint(&set_aside, network, failed.then_some(output.as_str())))
-            .unwrap_or_default();
+        let hint = self.held.map(|held| held.hint(failed.then_some(output.as_str()))).unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }
 }

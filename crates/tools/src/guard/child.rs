@@ -135,7 +135,7 @@ impl GuardedChild {
                 self.life.group = Some(group);
                 if program.confinement.is_some() { Ok(()) } else { self.input.write_all(b"\n").await }
             }
-            Some(Report::Failed(problem)) => Err(io::Error::other(problem)),
+            Some(Report::Failed(problem) | Report::Unheld(problem)) => Err(io::Error::other(problem)),
             Some(Report::Exited(_) | Report::Signalled(_) | Report::Held { .. }) | None => {
                 Err(io::Error::other("its guard ended before it had begun"))
             }
@@ -162,7 +162,7 @@ impl Lifeline {
         let end = match report {
             Some(Report::Exited(code)) => ChildEnd::Exited(code),
             Some(Report::Signalled(signal)) => ChildEnd::Signalled(signal),
-            Some(Report::Failed(problem)) => ChildEnd::NotStarted(problem),
+            Some(Report::Failed(problem) | Report::Unheld(problem)) => ChildEnd::NotStarted(problem),
             Some(Report::Started(_) | Report::Held { .. }) | None => {
                 self.kill_group();
                 ChildEnd::GuardLost

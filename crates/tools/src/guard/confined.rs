@@ -24,7 +24,7 @@ pub(super) const FIRST_PROCESS: &str = "first-process";
 pub(super) fn prepare(request: &Request) -> io::Result<()> {
     match request.confinement.as_ref().map(|confinement| &confinement.walls) {
         Some(Walls::Namespaces) => platform::enter_user(),
-        Some(Walls::Bubblewrap(_) | Walls::Landlock) | None => Ok(()),
+        Some(Walls::Bubblewrap(_) | Walls::Landlock | Walls::Seatbelt) | None => Ok(()),
     }
 }
 
@@ -43,7 +43,7 @@ impl FirstProcess {
         command.stdin(OwnedFd::from(theirs)).process_group(0);
         let process = match confinement.walls {
             Walls::Namespaces => start_apart(command, confinement.network)?,
-            Walls::Bubblewrap(_) | Walls::Landlock => command.spawn()?,
+            Walls::Bubblewrap(_) | Walls::Landlock | Walls::Seatbelt => command.spawn()?,
         };
         Ok(Self { process, channel })
     }
@@ -134,7 +134,7 @@ mod platform {
     pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
         let program = std::env::current_exe()?;
         let mut command = match &confinement.walls {
-            Walls::Namespaces | Walls::Landlock => Command::new(&program),
+            Walls::Namespaces | Walls::Landlock | Walls::Seatbelt => Command::new(&program),
             Walls::Bubblewrap(bubblewrap) => {
                 let mut command = Command::new(bubblewrap);
                 command.args(bubblewrap_arguments(confinement, &program)).arg(&program);

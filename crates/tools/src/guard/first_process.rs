@@ -33,9 +33,10 @@ pub(super) fn run() -> io::Result<()> {
         return Ok(());
     };
     let request: Request = serde_json::from_slice(&line)?;
-    let report = match start(&request, input, &channel) {
-        Ok(shell) => await_end(shell, &stopping),
-        Err(error) => Report::Failed(error.to_string()),
+    let report = match hold(&request, &channel).map(|confinement| start(&request, confinement, input)) {
+        Ok(Ok(shell)) => await_end(shell, &stopping),
+        Ok(Err(error)) => Report::Failed(error.to_string()),
+        Err(error) => Report::Unheld(error.to_string()),
     };
     tell(&channel, &report);
     Ok(())
@@ -47,18 +48,23 @@ fn tell(mut channel: &UnixStream, report: &Report) {
     let _ = channel.write_all(line.as_bytes());
 }
 
-fn start(request: &Request, input: Option<OwnedFd>, channel: &UnixStream) -> io::Result<Pid> {
+/// Holds this process to what the request says.
+fn hold<'r>(request: &'r Request, channel: &UnixStream) -> io::Result<&'r Confinement> {
     let confinement = request.confinement.as_ref().ok_or_else(|| io::Error::other("no confinement was sent"))?;
-    let stdin = match (request.input, input) {
-        (Stdin::Nothing, _) => Stdio::null(),
-        (Stdin::Passed, Some(input)) => Stdio::from(input),
-        (Stdin::Passed, None) => return Err(io::Error::other("no input came with the request")),
-    };
     let landlock = confine(confinement)?;
     // The command is not to trace this process, which says how the command ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     tell(channel, &Report::Held { landlock, set_aside: Vec::new() });
+    Ok(confinement)
+}
+
+fn start(request: &Request, confinement: &Confinement, input: Option<OwnedFd>) -> io::Result<Pid> {
+    let stdin = match (request.input, input) {
+        (Stdin::Nothing, _) => Stdio::null(),
+        (Stdin::Passed, Some(input)) => Stdio::from(input),
+        (Stdin::Passed, None) => return Err(io::Error::other("no input came with the request")),
+    };
     let mut shell = Command::new("/bin/sh");
     WAYS_OUT.iter().for_each(|name| {
         shell.env_remove(name);
@@ -77,8 +83,8 @@ fn start(request: &Request, input: Option<OwnedFd>, channel: &UnixStream) -> io:
 /// Where the command finds its own temporary folder.
 fn temp(confinement: &Confinement) -> &Path {
     match confinement.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) if cfg!(target_os = "linux") => Path::new("/tmp"),
-        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Landlock => &confinement.temp,
+        Walls::Namespaces | Walls::Bubblewrap(_) => Path::new("/tmp"),
+        Walls::Landlock | Walls::Seatbelt => &confinement.temp,
     }
 }
 

@@ -43,7 +43,7 @@ pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(C
             Report::Held { set_aside, .. } => aside = set_aside,
             Report::Exited(code) => end = ChildEnd::Exited(code),
             Report::Signalled(signal) => end = ChildEnd::Signalled(signal),
-            Report::Failed(problem) => end = ChildEnd::NotStarted(problem),
+            Report::Failed(problem) | Report::Unheld(problem) => end = ChildEnd::NotStarted(problem),
         }
     }
     process.wait()?;

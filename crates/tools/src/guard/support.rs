@@ -12,29 +12,60 @@ use windlass_sandbox::{BUBBLEWRAPS, Confinement, Support, Walls};
 use super::wire::{Report, Request, Stdin};
 use crate::GuardProgram;
 
+/// Why a command was not held.
+enum NotHeld {
+    /// The kernel does not let it be.
+    Refused(String),
+    /// It could not be tried.
+    Untried(String),
+}
+
+impl From<io::Error> for NotHeld {
+    fn from(error: io::Error) -> Self {
+        Self::Untried(error.to_string())
+    }
+}
+
+/// The walls there may be on this system, the best first.
+fn candidates() -> Vec<Walls> {
+    if cfg!(target_os = "linux") {
+        let bubblewraps = BUBBLEWRAPS.iter().map(PathBuf::from).filter(|path| path.is_file()).map(Walls::Bubblewrap);
+        std::iter::once(Walls::Namespaces).chain(bubblewraps).chain([Walls::Landlock]).collect()
+    } else if cfg!(target_os = "macos") {
+        vec![Walls::Seatbelt]
+    } else {
+        Vec::new()
+    }
+}
+
 /// Asks what this machine can enforce. Blocks for a few milliseconds.
 #[must_use]
 pub fn support(guard: &GuardProgram) -> Support {
-    let bubblewraps = BUBBLEWRAPS.iter().map(PathBuf::from).filter(|path| path.is_file()).map(Walls::Bubblewrap);
-    let mut why = None;
-    for walls in std::iter::once(Walls::Namespaces).chain(bubblewraps).chain([Walls::Landlock]) {
-        match held(guard, &walls) {
-            Ok(landlock) => return Support { walls, landlock, why },
-            Err(error) => why = why.or(Some(error.to_string())),
-        }
+    let (mut why, mut failure) = (None, None);
+    for walls in candidates() {
+        let problem;
+        (problem, failure) = match held(guard, &walls) {
+            Ok(landlock) => return Support { walls, landlock, why, failure: None },
+            Err(NotHeld::Refused(problem)) => (problem, None),
+            Err(NotHeld::Untried(problem)) => (problem.clone(), Some(problem)),
+        };
+        why = why.or(Some(problem));
     }
-    Support { walls: Walls::Landlock, landlock: 0, why }
+    // The last asks least of the kernel: where even that could not be tried, nothing is known of the kernel.
+    Support { walls: Walls::Landlock, landlock: 0, why, failure }
 }
 
 /// Where a program that belongs to no call has its temporary folder: nobody else's, and not there yet.
 pub(crate) fn fresh_temp() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("windlass-sandbox-{}-{number}", std::process::id()))
+    // The variable may name a folder that is not there.
+    let folder = Some(std::env::temp_dir()).filter(|folder| folder.is_dir()).unwrap_or_else(|| PathBuf::from("/tmp"));
+    folder.join(format!("windlass-sandbox-{}-{number}", std::process::id()))
 }
 
 /// Runs a command that does nothing behind `walls`; the version of Landlock that held it.
-fn held(guard: &GuardProgram, walls: &Walls) -> io::Result<u8> {
+fn held(guard: &GuardProgram, walls: &Walls) -> Result<u8, NotHeld> {
     let confinement = Confinement { walls: walls.clone(), temp: fresh_temp(), ..Confinement::default() };
     let request = Request {
         command: "exit 0".to_owned(),
@@ -51,17 +82,19 @@ fn held(guard: &GuardProgram, walls: &Walls) -> io::Result<u8> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    ours.write_all((serde_json::to_string(&request)? + "\n").as_bytes())?;
+    ours.write_all((serde_json::to_string(&request).map_err(io::Error::from)? + "\n").as_bytes())?;
     let mut landlock = None;
-    let mut result = Err(io::Error::other("its guard ended without a word"));
+    let untried = |problem: String| Err(NotHeld::Untried(problem));
+    let mut result = untried("its guard ended without a word".to_owned());
     for line in BufReader::new(&ours).lines().map_while(Result::ok) {
-        match serde_json::from_str(&line)? {
+        match serde_json::from_str(&line).map_err(io::Error::from)? {
             Report::Held { landlock: version, .. } => landlock = Some(version),
-            Report::Exited(0) => result = landlock.ok_or_else(|| io::Error::other("it was not held")),
-            Report::Failed(problem) => result = Err(io::Error::other(problem)),
+            Report::Exited(0) => result = landlock.ok_or_else(|| NotHeld::Untried("it was not held".to_owned())),
+            Report::Unheld(problem) => result = Err(NotHeld::Refused(problem)),
+            Report::Failed(problem) => result = untried(problem),
             Report::Started(_) => {}
-            Report::Exited(code) => result = Err(io::Error::other(format!("it exited with {code}"))),
-            Report::Signalled(signal) => result = Err(io::Error::other(format!("signal {signal} ended it"))),
+            Report::Exited(code) => result = untried(format!("it exited with {code}")),
+            Report::Signalled(signal) => result = untried(format!("signal {signal} ended it")),
         }
     }
     process.wait()?;

@@ -54,6 +54,8 @@ pub(crate) enum Report {
     },
     /// It could not be started.
     Failed(String),
+    /// It was not started, for the kernel does not let it be held as it should.
+    Unheld(String),
     /// It exited with this code, and nothing it started is left.
     Exited(i32),
     /// A signal ended it, and nothing it started is left.

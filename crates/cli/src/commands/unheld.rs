@@ -1,0 +1,59 @@
+//! What is told at the start of a run that nobody watches, on a machine that can't hold its commands (X3). Where
+//! somebody is asked, each question says so.
+
+use windlass::own_guard;
+use windlass::sandbox::{SandboxMode, Support};
+use windlass::tools::guard::support;
+
+/// What is told, if anything.
+pub(super) fn notice(mode: SandboxMode) -> Option<String> {
+    // Where there is Landlock something holds; all else takes milliseconds to find out.
+    if mode == SandboxMode::Off || has_landlock() {
+        return None;
+    }
+    own_guard().and_then(|guard| worded(&support(&guard)))
+}
+
+#[cfg(target_os = "linux")]
+fn has_landlock() -> bool {
+    windlass::sandbox::has_landlock()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_landlock() -> bool {
+    false
+}
+
+fn worded(support: &Support) -> Option<String> {
+    let why = support.why.iter().map(|why| format!(" ({why})")).collect::<String>();
+    match &support.failure {
+        Some(failure) => Some(format!(
+            "no command is run: what the sandbox can do on this machine could not be tried ({failure}). See `windlass \
+             doctor`, or say --sandbox off"
+        )),
+        None if support.is_any() => None,
+        None => Some(format!(
+            "commands run without a sandbox: this kernel has neither namespaces nor Landlock to hold them{why}. They can \
+             change and send whatever you can"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::sandbox::Walls;
+
+    use super::*;
+
+    // proves X3
+    #[test]
+    fn a_machine_that_holds_nothing_is_told_and_one_that_does_is_not() {
+        let none = Support { walls: Walls::Landlock, landlock: 0, why: Some("EPERM".into()), failure: None };
+        assert!(worded(&none).is_some_and(|said| said.contains("without a sandbox") && said.contains("EPERM")));
+        let untried = Support { failure: Some("no guard".into()), ..none.clone() };
+        assert!(worded(&untried).is_some_and(|said| said.contains("no command is run") && said.contains("no guard")));
+        assert_eq!(worded(&Support { landlock: 1, ..none.clone() }), None);
+        assert_eq!(worded(&Support { walls: Walls::Namespaces, ..none }), None);
+        assert_eq!(notice(SandboxMode::Off), None);
+    }
+}
