@@ -145,7 +145,7 @@ mod tests {
             ("run_command", r#"{"command":"ls\nid","network":true}"#.into(), "run_command ls id (with the network)"),
             ("run_command", r#"{"command":"id","sandbox":"off"}"#.into(), "run_command id (outside the sandbox)"),
             ("move_file", r#"{"from":"a","to":"b"}"#.into(), "move_file a to b"),
-            ("search_files", r#"{"path":"src","pattern":"TODO"}"#.into(), "search_files TODO (path=src)"),
+            ("search_files", r#"{"path":"src","pattern":"needle"}"#.into(), "search_files needle (path=src)"),
             ("fetch_url", r#"{"raw":true,"url":"https://a.b/"}"#.into(), "fetch_url https://a.b/ (raw=true)"),
             ("docs.search", r#"{"q":"words"}"#.into(), "docs.search (q=words)"),
             ("list_directory", "{}".into(), "list_directory"),

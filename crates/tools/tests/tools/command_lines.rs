@@ -303,16 +303,16 @@ fn the_same_command_spelled_otherwise_runs_unasked() {
 fn a_spelling_that_runs_something_else_asks() {
     for line in [
         "cd .",
-        "cd /work",
+        "cd /ws",
         "cd && ls",
         "cd .. && ls",
         "cd a && ls",
-        "cd /work/.. && ls",
-        "cd /wor* && ls",
-        "cd /work a && ls",
+        "cd /ws/.. && ls",
+        "cd /w* && ls",
+        "cd /ws a && ls",
         "cd - && ls",
         "cd -P . && ls",
-        "ls && cd /work && ls",
+        "ls && cd /ws && ls",
         "cd . && cd . && ls",
         "git stat?s; push",
         "git s*",
@@ -363,6 +363,6 @@ fn a_spelling_that_runs_something_else_asks() {
         "cargo test *",
         "cargo test -?",
     ] {
-        assert_eq!(verdict(Path::new("/work"), line), Verdict::Ask, "{line:?}");
+        assert_eq!(verdict(Path::new("/ws"), line), Verdict::Ask, "{line:?}");
     }
 }
