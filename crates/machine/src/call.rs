@@ -28,6 +28,18 @@ pub struct Call {
     pub agreed: Agreed,
     /// The last question that asked a person to approve it.
     pub approval: Option<Arc<QuestionAsked>>,
+    /// Which process asked it.
+    pub asked_by: AskedBy,
+}
+
+/// Which process asked a person about a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The one that has the run now.
+    #[default]
+    ThisProcess,
+    /// One that had the run before.
+    AnEarlierOne,
 }
 
 /// Whether a person said yes to a call.
@@ -101,17 +113,17 @@ impl Call {
         Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
     }
 
-    /// The process that a person said yes to is gone.
+    /// Another process has the run now: a yes was to what an earlier one showed.
     pub(crate) fn leave_process(&mut self) {
         if self.agreed == Agreed::Yes {
             self.agreed = self.agreed_earlier();
         }
     }
 
-    /// A yes to what was last shown of it.
+    /// A yes to what a person was last shown of it; none where they were not asked.
     fn agreed_earlier(&self) -> Agreed {
         let asked = self.approval.as_ref().and_then(|asked| asked.preview.as_ref());
-        asked.or(self.request.preview.as_ref()).map_or(Agreed::No, |shown| Agreed::IfShown(Arc::new(shown.clone())))
+        asked.map_or(Agreed::No, |shown| Agreed::IfShown(Arc::new(shown.clone())))
     }
 
     pub(crate) fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
@@ -133,7 +145,10 @@ impl Call {
                 self.state = CallState::Ready;
                 self.agreed = match answer.option {
                     QuestionOption::Once | QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => {
-                        Agreed::Yes
+                        match self.asked_by {
+                            AskedBy::ThisProcess => Agreed::Yes,
+                            AskedBy::AnEarlierOne => self.agreed_earlier(),
+                        }
                     }
                     // Whether to run it again was asked, and its preview was not shown again.
                     QuestionOption::RunAgain => self.agreed_earlier(),

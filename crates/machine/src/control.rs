@@ -10,7 +10,7 @@ use windlass_vocab::{
     UndoStarted, Usage, Verdict,
 };
 
-pub use crate::call::{Agreed, Call, CallState, Paused};
+pub use crate::call::{Agreed, AskedBy, Call, CallState, Paused};
 use crate::guard::Watch;
 use crate::undo::Kept;
 
@@ -363,8 +363,9 @@ impl Run {
         let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
         let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
         let request = Arc::new(requested.clone());
-        let agreed = Agreed::No;
-        let call = Call { request, edited: None, state, asks: None, pause: None, kept, agreed, approval: None };
+        let (agreed, asked_by) = (Agreed::No, AskedBy::ThisProcess);
+        let call =
+            Call { request, edited: None, state, asks: None, pause: None, kept, agreed, approval: None, asked_by };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -387,7 +388,7 @@ impl Run {
                 self.move_call(*call, CallState::Asking(Arc::clone(&asked)));
                 if let Some(call) = self.call(*call) {
                     // What a person said before was about something else.
-                    (call.agreed, call.approval) = (Agreed::No, Some(asked));
+                    (call.agreed, call.approval, call.asked_by) = (Agreed::No, Some(asked), AskedBy::ThisProcess);
                 }
             }
             QuestionKind::Settlement { call } => {

@@ -98,8 +98,10 @@ pub enum OpenApprovals {
     /// They are judged again, and their questions are withdrawn.
     #[default]
     JudgedAgain,
-    /// They wait on, as older versions had it; for replaying their journals.
-    Kept,
+    /// Their questions stay: somebody brings an answer. A yes counts if the same would be shown now.
+    Answered,
+    /// Older versions left them as they were; for replaying their journals.
+    LeftAlone,
 }
 
 /// Something happened.

@@ -62,7 +62,7 @@ mod undo;
 mod undo_plan;
 
 pub use context::legal;
-pub use control::{Agreed, Call, CallState, Control, Paused, Phase, Run};
+pub use control::{Agreed, AskedBy, Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, OpenApprovals, Terms, Verified};
 pub use ledger::{Deed, Known, Ledger, files_before};

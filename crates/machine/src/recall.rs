@@ -9,6 +9,7 @@ use windlass_vocab::{
 use crate::AttemptKey;
 use crate::control::{CallState, Run};
 use crate::fact::{Fact, Finished, OpenApprovals, Terms, Verified};
+use crate::settle::open_approvals;
 use crate::state::State;
 use crate::undo::UndoAsked;
 
@@ -33,7 +34,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             })
         }
         Record::RunStarted(started) => Some(Fact::Retried(Box::new(terms(started)))),
-        Record::RunResumed(resumed) => Some(resumed_fact(resumed)),
+        Record::RunResumed(resumed) => Some(resumed_fact(run, resumed)),
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
             let pins = run.is_some_and(Run::wants_context);
@@ -93,10 +94,11 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
     }
 }
 
-fn resumed_fact(resumed: &RunResumed) -> Fact {
-    let approvals = match resumed.withdrawn {
+fn resumed_fact(run: Option<&Run>, resumed: &RunResumed) -> Fact {
+    let approvals = match &resumed.withdrawn {
+        Some(withdrawn) if run.is_some_and(|run| open_approvals(run) != *withdrawn) => OpenApprovals::Answered,
         Some(_) => OpenApprovals::JudgedAgain,
-        None => OpenApprovals::Kept,
+        None => OpenApprovals::LeftAlone,
     };
     Fact::Resumed { attendance: resumed.attendance, deadline: resumed.deadline, approvals }
 }

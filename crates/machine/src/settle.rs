@@ -8,7 +8,7 @@ use windlass_vocab::{
     QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
-use crate::control::{Call, CallState, Phase, Run};
+use crate::control::{AskedBy, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::OpenApprovals;
 use crate::texts;
@@ -23,7 +23,8 @@ impl Draft<'_> {
         let Some(run) = self.run() else { return };
         let withdrawn = match approvals {
             OpenApprovals::JudgedAgain => Some(open_approvals(run)),
-            OpenApprovals::Kept => None,
+            OpenApprovals::Answered => Some(Vec::new()),
+            OpenApprovals::LeftAlone => None,
         };
         self.push(RunResumed { attendance, deadline, withdrawn });
         let Some(run) = self.run() else { return };
@@ -201,6 +202,7 @@ impl Run {
         // An older version left them as they were.
         let Some(withdrawn) = &resumed.withdrawn else { return };
         for call in calls {
+            call.asked_by = AskedBy::AnEarlierOne;
             let counts_no_more = match &call.state {
                 CallState::Held => true,
                 CallState::Asking(asked) => withdrawn.contains(&asked.question),
@@ -219,7 +221,7 @@ impl Run {
 }
 
 /// The questions whether a call may run that wait for an answer.
-fn open_approvals(run: &Run) -> Vec<QuestionId> {
+pub(crate) fn open_approvals(run: &Run) -> Vec<QuestionId> {
     let questions = run.calls().iter().filter_map(Call::question);
     questions.filter(|asked| matches!(asked.kind, QuestionKind::Approval { .. })).map(|asked| asked.question).collect()
 }

@@ -49,3 +49,4 @@ pub use prefix::Instructions;
 pub use runtime::{OpenError, Opening, Runtime};
 pub use session::{FirstWords, Sent, Session, SessionClosed, Standing, Stopped};
 pub use undo::{Earnest, UndoConflict, UndoError, UndoFiles, UndoReport, UndoRequest, undo};
+pub use windlass_machine::OpenApprovals;

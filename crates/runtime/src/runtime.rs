@@ -115,10 +115,15 @@ impl Runtime {
     }
 
     /// Opens the session with this id, with every event from the very first.
-    pub async fn open_existing(&self, session: SessionId, agent: Agent) -> Result<(Session, Subscription), OpenError> {
+    pub async fn open_existing(
+        &self,
+        session: SessionId,
+        agent: Agent,
+        approvals: OpenApprovals,
+    ) -> Result<(Session, Subscription), OpenError> {
         let events = Events::default();
         let subscription = events.subscribe(Interest::Everything);
-        let (driver, handle) = self.take_over(session, agent, events).await?;
+        let (driver, handle) = self.take_over(session, agent, events, approvals).await?;
         Ok((started(driver, handle), subscription))
     }
 
@@ -130,7 +135,7 @@ impl Runtime {
     ) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
         let events = Events::default();
         let subscription = events.subscribe(Interest::Everything);
-        let (mut driver, handle) = self.take_over(session, agent, events).await?;
+        let (mut driver, handle) = self.take_over(session, agent, events, OpenApprovals::JudgedAgain).await?;
         let retried = driver.step(Fact::Retried(Box::new(driver.terms()))).await?;
         let run = driver.open_run().filter(|_| retried == Taken::Yes);
         Ok(run.map(|run| (started(driver, handle), subscription, run)))
@@ -155,7 +160,7 @@ impl Runtime {
                 created => return created,
             },
         };
-        let (mut driver, handle) = self.take_over(known, agent.clone(), events).await?;
+        let (mut driver, handle) = self.take_over(known, agent.clone(), events, OpenApprovals::JudgedAgain).await?;
         driver.errand = words.map(|words| words.message_id.clone());
         Ok((started(driver, handle), None))
     }
@@ -191,6 +196,7 @@ impl Runtime {
         session: SessionId,
         agent: Agent,
         events: Events,
+        approvals: OpenApprovals,
     ) -> Result<(Driver, Session), OpenError> {
         let store = &self.outside.store;
         let lease = store.claim(session).await?;
@@ -211,7 +217,6 @@ impl Runtime {
             self.outlive_survivors(session).await?;
             let now: At = self.outside.clock.now();
             let deadline = deadline_ms.map(|ms| now.plus_ms(ms));
-            let approvals = OpenApprovals::JudgedAgain;
             driver.step(Fact::Resumed { attendance, deadline, approvals }).await?;
         }
         Ok((driver, handle))

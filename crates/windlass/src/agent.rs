@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{FirstWords, Interest, OpenError, Opening, Runtime, Session, SessionClosed, Subscription};
+use windlass_runtime::{
+    FirstWords, Interest, OpenApprovals, OpenError, Opening, Runtime, Session, SessionClosed, Subscription,
+};
 use windlass_store::{Backwards, Store, StoreError};
 use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
@@ -99,9 +101,14 @@ impl<D, O> Agent<D, O> {
         self.runtime.open_followed(self.opening(key), self.terms.clone()).await
     }
 
-    /// Opens a session that exists, with every event from the very first.
-    pub async fn existing(&self, session: SessionId) -> Result<(Session, Subscription), OpenError> {
-        self.runtime.open_existing(session, self.terms.clone()).await
+    /// Opens a session that exists, with every event from the very first. An open run is taken up, and what waits for
+    /// a person's approval in it is judged again or kept for an answer.
+    pub async fn existing(
+        &self,
+        session: SessionId,
+        approvals: OpenApprovals,
+    ) -> Result<(Session, Subscription), OpenError> {
+        self.runtime.open_existing(session, self.terms.clone(), approvals).await
     }
 
     /// Opens a session for another try at its last run; `None` when that did not end badly.
@@ -171,7 +178,7 @@ impl<D, O> Agent<D, O> {
             _ => None,
         });
         let Some(run) = newest.await?.flatten() else { return Ok(None) };
-        let (session, events) = self.existing(id).await?;
+        let (session, events) = self.existing(id, OpenApprovals::JudgedAgain).await?;
         let pursuit = Pursuit::new(Arc::clone(self.store()), Awaited::Run(run));
         Ok(Some(Running::new(session, events, pursuit)))
     }

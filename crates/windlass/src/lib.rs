@@ -166,7 +166,9 @@ pub use windlass_tools as tools;
 pub use windlass_vocab as vocab;
 
 pub use windlass_provider::openai::ResponseFormat;
-pub use windlass_runtime::{Interest, Sent, Session, Standing, Subscription, UndoError, UndoReport, UndoRequest};
+pub use windlass_runtime::{
+    Interest, OpenApprovals, Sent, Session, Standing, Subscription, UndoError, UndoReport, UndoRequest,
+};
 pub use windlass_tools::{CallContext, Tool, Verification};
 pub use windlass_vocab::{EffectClass, EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
 

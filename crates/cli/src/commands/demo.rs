@@ -15,7 +15,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use windlass::store::Store;
 use windlass::tools::Protected;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, Awaited, Event, RunError, Session};
+use windlass::{Agent, Awaited, Event, OpenApprovals, RunError, Session};
 use windlass_machine::preset;
 
 use super::streams::{print, tell};
@@ -217,7 +217,7 @@ async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>)
 }
 
 async fn resume(job: &mut Job, agent: &Agent, id: windlass::vocab::SessionId, run: RunId) -> Done {
-    let (session, mut events) = agent.existing(id).await?;
+    let (session, mut events) = agent.existing(id, OpenApprovals::JudgedAgain).await?;
     let done = follow::follow(job, agent, &session, &mut events, Awaited::Run(run)).await;
     session.close().await;
     done

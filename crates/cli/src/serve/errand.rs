@@ -5,7 +5,7 @@ use windlass::runtime::{OpenError, Stopped};
 use windlass::store::{SessionRow, StoreError};
 use windlass::tools::looks_like_key;
 use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
-use windlass::{Awaited, RunError, Session, Standing, Subscription};
+use windlass::{Awaited, OpenApprovals, RunError, Session, Standing, Subscription};
 
 use super::arguments::{Ask, Name};
 use super::client::Client;
@@ -99,7 +99,8 @@ pub(super) async fn take_up(
         return Err(nothing());
     }
     let hired = premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
-    let errand = open(live, hired, row.session, row.key, Awaited::Run(RunId(row.runs))).await?;
+    let awaited = Awaited::Run(RunId(row.runs));
+    let errand = open(live, hired, row.session, row.key, awaited, OpenApprovals::JudgedAgain).await?;
     if errand.session.standing() == Standing::Idle {
         errand.end(live).await;
         return Err(nothing());
@@ -114,8 +115,9 @@ pub(super) async fn open(
     session: SessionId,
     key: String,
     awaited: Awaited,
+    approvals: OpenApprovals,
 ) -> Result<Errand, CommandError> {
-    let (session, events) = hired.agent.existing(session).await.map_err(|error| not_opened(&key, error))?;
+    let (session, events) = hired.agent.existing(session, approvals).await.map_err(|error| not_opened(&key, error))?;
     live.follow(&session);
     Ok(Errand { key, hired, session, events, awaited })
 }

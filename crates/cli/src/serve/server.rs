@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use windlass::Standing;
+use windlass::{OpenApprovals, Standing};
 
 use super::arguments::{self, Ask, OfSession};
 use super::client::Client;
@@ -120,7 +120,7 @@ impl Server {
             Some(parked) => parked,
             None => {
                 let hired = self.premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
-                errand::open(&self.live, hired, session, row.key, awaited).await?
+                errand::open(&self.live, hired, session, row.key, awaited, OpenApprovals::Answered).await?
             }
         };
         match hand_over(&mut errand, answers).await {

@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 use windlass::runtime::Stopped;
 use windlass::vocab::{Attendance, RunId, StopBy};
-use windlass::{Awaited, RunError};
+use windlass::{Awaited, OpenApprovals, RunError};
 
 use super::arguments::Name;
 use super::errand;
@@ -27,7 +27,9 @@ pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> 
         None if !is_open(&row) => return Ok(result(key, Stopped { runs: 0, dropped: 0 })),
         None => {
             let hired = premises.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
-            errand::open(live, hired, row.session, row.key, Awaited::Run(RunId(row.runs))).await?
+            // What waits for approval must not run before it is stopped.
+            let (awaited, approvals) = (Awaited::Run(RunId(row.runs)), OpenApprovals::Answered);
+            errand::open(live, hired, row.session, row.key, awaited, approvals).await?
         }
     };
     let stopped = errand.stop().await;

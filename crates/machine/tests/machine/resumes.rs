@@ -1,5 +1,7 @@
 //! A run that another process takes up: what the rules of the first decided, and what it showed a person, is judged again.
 
+use std::sync::Arc;
+
 use crate::support::{KEEPS, Move, World, call};
 use windlass_machine::{Agreed, Effect, Fact, Finished, OpenApprovals, Replayed, replay};
 use windlass_vocab::EffectClass::{self, Idempotent, Once, ReadOnly, Verifiable};
@@ -260,9 +262,42 @@ fn a_late_question_offers_what_its_reason_allows() {
     }
 }
 
+// proves X6: whoever brings an answer is heard; a yes counts if the same would be shown now, a no always
+#[test]
+fn an_answer_that_is_brought_along_is_for_what_the_earlier_process_showed() {
+    let brought = |option| {
+        let mut world = asking(&[Once]);
+        let asked = question(&world);
+        let (attendance, approvals) = (world.terms.attendance, OpenApprovals::Answered);
+        world.put(Fact::Resumed { attendance, deadline: None, approvals });
+        assert_eq!(question(&world), asked, "it is still there to be answered");
+        answer(&mut world, option);
+        is_same(&world);
+        (world, asked)
+    };
+    let (world, asked) = brought(QuestionOption::Once);
+    assert_eq!(agreed(&world), Agreed::IfShown(Arc::new(asked.preview.expect("a preview"))));
+    let (world, _) = brought(QuestionOption::No);
+    assert_eq!((world.results()[0].0, world.executed.len()), (OutcomeKind::Denied, 0));
+}
+
+// proves X6: nobody was asked about a call that a rule allowed, so "run it again" is no yes to what it does
+#[test]
+fn to_run_again_what_was_never_asked_about_is_judged_like_any_call() {
+    let moves = vec![Move::Calls(vec![call("act", Once)]), Move::Text("done")];
+    let mut world = World::new("default", moves).attended();
+    world.say("go");
+    step(&mut world);
+    step(&mut world);
+    assert_eq!(agreed(&world), Agreed::No);
+    world.crash();
+    answer(&mut world, QuestionOption::RunAgain);
+    assert_eq!(agreed(&world), Agreed::No);
+}
+
 /// Taken up by a version that left open questions as they were.
 fn resume_as_of_old(world: &mut World) {
-    let (attendance, approvals) = (world.terms.attendance, OpenApprovals::Kept);
+    let (attendance, approvals) = (world.terms.attendance, OpenApprovals::LeftAlone);
     world.put(Fact::Resumed { attendance, deadline: None, approvals });
 }
 

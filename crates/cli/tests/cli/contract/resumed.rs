@@ -96,6 +96,15 @@ fn an_answer_given_with_resume_is_not_for_a_question_that_shows_something_else()
     is_whole(&bench, 0);
 }
 
+// proves X6, T8: a no on the command line is heard before any rule
+#[test]
+fn a_no_given_with_resume_counts_whatever_the_rules_of_today_allow() {
+    let (bench, _) = left_open();
+    let ran = bench.run(&["resume", "s", "--answer", "no", "--allow", "run_command"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran")), (0, "Well.\n", None), "{}", ran.stderr);
+    is_whole(&bench, 0);
+}
+
 // proves X6, J4: a yes was for what was shown: with less of a sandbox it is asked for again, else it counts
 #[test]
 fn a_yes_to_a_process_that_died_counts_where_the_same_would_be_shown() {
