@@ -96,26 +96,51 @@ impl Address {
     }
 }
 
-/// Whether a rule's pattern means this address.
-pub(crate) fn matches(pattern: &str, address: &Address, side: Side) -> bool {
-    let (scheme, rest) = match pattern.split_once("://") {
-        Some((scheme, rest)) => (Some(scheme), rest),
-        None => (None, pattern),
-    };
-    let (authority, path) = match rest.find(['/', '?']) {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
-    };
-    let scheme_fits =
-        scheme.is_none_or(|scheme| Pattern::new(&scheme.to_ascii_lowercase()).matches(address.url().scheme()));
-    scheme_fits && HostPattern::new(authority, side).matches(address, side) && path_fits(path, address, side)
+/// A pattern of addresses, taken apart once: a rule is held against every call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressPattern {
+    scheme: Option<Pattern>,
+    /// The host as a rule means it that allows.
+    allowed: HostPattern,
+    /// The same for one that forbids or asks.
+    forbidden: HostPattern,
+    /// Any path without one.
+    path: Option<Pattern>,
 }
 
-fn path_fits(pattern: &str, address: &Address, side: Side) -> bool {
-    if matches!(pattern, "" | "/*") {
-        return true;
+impl From<&str> for AddressPattern {
+    fn from(text: &str) -> Self {
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (Some(scheme), rest),
+            None => (None, text),
+        };
+        let (authority, path) = match rest.find(['/', '?']) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        Self {
+            scheme: scheme.map(|scheme| Pattern::new(&scheme.to_ascii_lowercase())),
+            allowed: HostPattern::new(authority, Side::Allow),
+            forbidden: HostPattern::new(authority, Side::Forbid),
+            path: (!matches!(path, "" | "/*")).then(|| Pattern::new(path)),
+        }
     }
-    let (pattern, path) = (Pattern::new(pattern), address.path());
+}
+
+impl AddressPattern {
+    /// Whether it means this address.
+    pub(crate) fn matches(&self, address: &Address, side: Side) -> bool {
+        let host = match side {
+            Side::Allow => &self.allowed,
+            Side::Forbid => &self.forbidden,
+        };
+        self.scheme.as_ref().is_none_or(|scheme| scheme.matches(address.url().scheme()))
+            && host.matches(address, side)
+            && self.path.as_ref().is_none_or(|path| path_fits(path, address.path(), side))
+    }
+}
+
+fn path_fits(pattern: &Pattern, path: &str, side: Side) -> bool {
     match side {
         // Some servers take an encoded slash or dot for a real one, which leads elsewhere.
         Side::Allow => !has_encoded_separator(path) && pattern.matches(path),
@@ -227,6 +252,10 @@ mod tests {
 
     fn address(text: &str) -> Address {
         Address::parse(text).unwrap()
+    }
+
+    fn matches(pattern: &str, address: &Address, side: Side) -> bool {
+        AddressPattern::from(pattern).matches(address, side)
     }
 
     // proves T10: one form for every way to write an address

@@ -80,7 +80,7 @@ mod word;
 mod workspace;
 
 pub use access::Access;
-pub use address::{HostPattern, ParseHostError};
+pub use address::{AddressPattern, HostPattern, ParseHostError};
 pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};

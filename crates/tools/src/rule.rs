@@ -20,7 +20,7 @@ use std::str::FromStr;
 use windlass_vocab::ToolName;
 
 use crate::access::{Access, FILE_TOOLS, FileAccess};
-use crate::address::{self, Address, Side};
+use crate::address::{Address, AddressPattern, Side};
 use crate::builtin::TOOL_NAMES;
 use crate::doubt::Doubt;
 use crate::path_pattern::{PathFault, PathPattern};
@@ -87,8 +87,8 @@ struct ToolPattern {
     path: Option<PathPattern>,
     /// What its file tools do, where it forbids or asks.
     accesses: Vec<Access>,
-    /// The argument as it was written, for what is not matched letter by letter.
-    written: Option<String>,
+    /// The argument as an address, where it is about the tool that takes one.
+    address: Option<AddressPattern>,
 }
 
 /// What of the network a rule is about.
@@ -97,7 +97,7 @@ pub enum Network {
     /// All of it.
     Everything,
     /// Pages whose addresses are like this.
-    Address(String),
+    Address(AddressPattern),
     /// What the calls this rule is about send and fetch. It is a rule about a tool.
     CallsOf(Box<Rule>),
 }
@@ -148,7 +148,7 @@ fn network(rule: &str, written: Option<&str>) -> Result<Network, ParseRuleError>
             }
         }
         Some(inner) if inner.contains(|c: char| c.is_whitespace() || c == ')') => Err(error()),
-        Some(inner) => Ok(Network::Address(inner.to_owned())),
+        Some(inner) => Ok(Network::Address(inner.into())),
     }
 }
 
@@ -162,8 +162,9 @@ fn tool(rule: &str, name: &str, written: Option<&str>) -> Result<ToolPattern, Pa
     let accesses: Vec<Access> =
         FILE_TOOLS.iter().filter(|(tool, _)| is_meant(tool)).map(|(_, access)| *access).collect();
     let path = path(rule, written.filter(|_| !accesses.is_empty()))?;
-    let (argument, written) = (written.map(Pattern::new), written.map(str::to_owned));
-    Ok(ToolPattern { name, argument, path, accesses, written })
+    let address = written.filter(|_| is_meant(FETCHING)).map(AddressPattern::from);
+    let argument = written.map(Pattern::new);
+    Ok(ToolPattern { name, argument, path, accesses, address })
 }
 
 /// Whether the built-in tool of this name works on files.
@@ -310,10 +311,11 @@ impl Rule {
     /// Whether its pattern means this address.
     pub(crate) fn covers_address(&self, address: &Address, side: Side) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { written: None, .. }) | Target::Network(Network::Everything) => true,
-            Target::Tool(ToolPattern { written: Some(pattern), .. }) | Target::Network(Network::Address(pattern)) => {
-                address::matches(pattern, address, side)
+            Target::Tool(ToolPattern { argument: None, .. }) | Target::Network(Network::Everything) => true,
+            Target::Tool(ToolPattern { address: pattern, .. }) => {
+                pattern.as_ref().is_some_and(|pattern| pattern.matches(address, side))
             }
+            Target::Network(Network::Address(pattern)) => pattern.matches(address, side),
             Target::Network(Network::CallsOf(calls)) => calls.covers_address(address, side),
             Target::Files(_) => false,
         }
@@ -332,8 +334,10 @@ impl Rule {
 }
 
 /// The built-in tool whose calls are addresses.
+const FETCHING: &str = "fetch_url";
+
 fn is_fetching(tool: &ToolName) -> bool {
-    tool.is_local() && tool.bare() == "fetch_url"
+    tool.is_local() && tool.bare() == FETCHING
 }
 
 #[cfg(test)]
