@@ -36,7 +36,12 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::Submit => ("y", "answer"),
             QuestionOption::Dismiss => ("d", "dismiss"),
         };
-        let more = if approval && *option == QuestionOption::No { ", or n and why" } else { "" };
+        let more = match option {
+            QuestionOption::No if approval => ", or n and why",
+            // It is kept in the person's own settings, not in the project's.
+            QuestionOption::Always => ", everywhere",
+            _ => "",
+        };
         Choice { letter, words, more, option: *option }
     };
     // A form that can't be filled in by lines is not offered to be.
@@ -151,9 +156,9 @@ mod tests {
         for line in ["", " ", "maybe", "yn", "yes please", "/stop"] {
             assert_eq!(chosen(&choices, line), None, "{line:?}");
         }
-        let line = "[n] no, or n and why  [y] yes, once  [s] yes, for this session  [a] always  [e] edit";
+        let line = "[n] no, or n and why  [y] yes, once  [s] yes, for this session  [a] always, everywhere  [e] edit";
         assert_eq!(offered(&choices, 100), line);
-        let narrow = "[n] no, or n and why\n[y] yes, once\n[s] yes, for this session\n[a] always  [e] edit";
+        let narrow = "[n] no, or n and why\n[y] yes, once\n[s] yes, for this session\n[a] always, everywhere\n[e] edit";
         assert_eq!(offered(&choices, 20), narrow);
     }
 

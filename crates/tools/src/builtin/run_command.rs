@@ -161,9 +161,12 @@ impl Tool for RunCommand {
                 thousands(length)
             ));
         }
-        let title = format!("Run `{}`", shorten(command.trim().lines().next().unwrap_or_default(), 160));
+        let first = shorten(command.trim().lines().next().unwrap_or_default(), 160);
         let told = self.commands.told(wish);
-        let body = format!("{command}\nin {}{told}", self.workspace.root().display());
+        let place = format!("in {}{told}", self.workspace.root().display());
+        // What the title shows whole is not said twice.
+        let body = if first == command { place } else { format!("{command}\n{place}") };
+        let title = format!("Run `{first}`");
         Ok(Preview { title, body, rule: None })
     }
 

@@ -6,7 +6,8 @@ use windlass_testkit::{Scene, Script, Step};
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-const OFFER: &str = "[n] no, or n and why  [y] yes, once\n[s] yes, for this session  [a] always  [e] edit\n";
+const OFFER: &str =
+    "[n] no, or n and why  [y] yes, once\n[s] yes, for this session  [a] always, everywhere  [e] edit\n";
 
 fn bench(command: &str) -> Bench {
     let call = || Step::call("run_command", json!({"command": command}));
@@ -44,12 +45,11 @@ session k
 › go
 
 Run `echo x >> log`
-  echo x >> log
   in $DIR/work
   $SANDBOX
 [s] and [a] allow: run_command(echo x >> log)
 [n] no, or n and why  [y] yes, once
-[s] yes, for this session  [a] always  [e] edit
+[s] yes, for this session  [a] always, everywhere  [e] edit
 ?";
         glass.assert_shows(&bench, expected);
         for line in answers {

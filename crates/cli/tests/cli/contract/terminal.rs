@@ -11,7 +11,7 @@ use windlass_testkit::{Script, Step};
 
 use crate::support::{Bench, Ran, interrupt, ran};
 
-const PROMPT: &str = "[a] always? ";
+const PROMPT: &str = "[a] always, everywhere? ";
 
 /// A keyboard and a screen.
 struct Terminal {

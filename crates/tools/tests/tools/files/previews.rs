@@ -166,5 +166,8 @@ fn a_command_is_shown_whole_with_its_folder() {
     let room = Room::with(&[]);
     let (title, body) = shown(&room, "run_command", &json!({"command": "make\nmake install"}));
     assert_eq!(title, "Run `make`");
-    assert_eq!(body, format!("make\nmake install\nin {}", room.root().canonicalize().unwrap().display()));
+    let place = format!("in {}", room.root().canonicalize().unwrap().display());
+    assert_eq!(body, format!("make\nmake install\n{place}"));
+    let one_line = shown(&room, "run_command", &json!({"command": "make install"}));
+    assert_eq!(one_line, ("Run `make install`".to_owned(), place), "nothing is said twice");
 }
