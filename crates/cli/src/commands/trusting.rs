@@ -9,8 +9,8 @@ use windlass_vocab::Attendance;
 
 use super::streams::tell;
 use crate::output::harmless_line;
-use crate::servers::described;
-use crate::settings::{Changed, Sources, Standing};
+use crate::servers::{covered, described};
+use crate::settings::{Changed, LeftOut, SettingsFile, Sources, Standing};
 
 /// All of a change is shown: what can't be seen can't be agreed to.
 const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
@@ -29,8 +29,7 @@ pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result
         (Standing::New, _) => take_down(&mut sources, "is trusted as it is now; when it changes you are asked again"),
         (Standing::Changed, Attendance::Attended) => {
             let changes: String = sources.changes().iter().map(shown).collect();
-            if ask(&format!("{changes}Trust what it says now? [y] yes, until it changes  [n] no: "))? == Some(Said::Yes)
-            {
+            if ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")? == Some(Said::Yes) {
                 take_down(&mut sources, "is trusted as it is now");
             }
         }
@@ -72,19 +71,14 @@ enum Said {
 
 /// Asks, the first time it is seen, whether a project is trusted that would loosen something.
 fn ask_first(sources: Sources) -> io::Result<Sources> {
-    let loosened = sources.needing_trust();
+    // What is wrong with its rules is told by whoever takes them; until it is mended there is nothing to agree to.
+    let Ok(loosened) = sources.needing_trust() else { return Ok(sources) };
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
     if loosened.is_empty() || sources.is_declined() {
         return Ok(sources);
     }
-    let mut lines = vec![format!("{file} is new to you, and would loosen your settings:")];
-    lines.extend(loosened.iter().map(|one| format!("  {one}")));
-    let servers = sources.servers_of_project();
-    let servers = servers.iter().flat_map(|(name, config)| described(name, config));
-    lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
-    let told: String = lines.iter().map(|line| harmless_line(line) + "\n").collect();
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
-    match ask(&format!("{told}{question}"))? {
+    match ask(&all_of_it(&sources, &loosened), question)? {
         Some(Said::Yes) => {
             let trusted = sources.clone().trust_folder();
             trusted.or_else(|error| {
@@ -101,13 +95,30 @@ fn ask_first(sources: Sources) -> io::Result<Sources> {
     }
 }
 
-/// Asks at the terminal; nothing at the end of input, which decides nothing.
-fn ask(question: &str) -> io::Result<Option<Said>> {
+/// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
+/// own settings are tighter; and last, next to the question, what of it loosens or starts something.
+fn all_of_it(sources: &Sources, loosened: &[LeftOut]) -> String {
+    let mut lines = vec!["This project is new to you.".to_owned()];
+    for (path, text) in sources.texts_of_project() {
+        lines.push(format!("{} says:", path.display()));
+        lines.extend(text.lines().zip(1..).map(|(line, number)| format!("{number:>5}  {line}")));
+    }
+    lines.push("It would loosen your settings:".to_owned());
+    lines.extend(loosened.iter().map(|one| format!("  {}", one.with_value())));
+    let servers = sources.servers_of_project();
+    let servers = servers.iter().flat_map(|(name, config)| described(name, config));
+    lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
+    let folder = sources.project.as_ref().map_or(Path::new("/"), SettingsFile::folder);
+    lines.extend(covered(&sources.watched(), &sources.unwatched(), folder));
+    lines.iter().map(|line| harmless_line(line) + "\n").collect()
+}
+
+/// Shows what the question is about and asks at the terminal; nothing at the end of input, which decides nothing.
+fn ask(about: &str, question: &str) -> io::Result<Option<Said>> {
     let mut screen = io::stderr().lock();
-    let (told, last) = question.rsplit_once('\n').unwrap_or(("", question));
-    writeln!(screen, "{told}")?;
+    write!(screen, "{about}")?;
     loop {
-        write!(screen, "{last}")?;
+        write!(screen, "{question}")?;
         screen.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {

@@ -84,15 +84,10 @@ impl Agreements {
 
     /// Which files an answer is about, for people, one line each.
     pub(crate) fn about(&self, consent: &Consent) -> Vec<String> {
-        let (changed, files) = (self.changed(consent), consent.files.keys().map(PathBuf::as_path).collect::<Vec<_>>());
-        let unwatched: Vec<&Path> = consent.unwatched.iter().map(PathBuf::as_path).collect();
-        let lines = [
-            ("changed since the last answer: ", changed, ""),
-            ("the answer is for what these hold now, not for what they load: ", files, ""),
-            ("too much to be watched: ", unwatched, "; a change there is not asked about"),
-        ];
-        let lines = lines.into_iter().filter(|(_, paths, _)| !paths.is_empty());
-        lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", listed(&paths, consent))).collect()
+        let (changed, folder) = (self.changed(consent), folder_of(consent));
+        let since =
+            (!changed.is_empty()).then(|| format!("  changed since the last answer: {}", listed(&changed, folder)));
+        since.into_iter().chain(covered(consent.files.keys(), &consent.unwatched, folder)).collect()
     }
 
     /// Takes down what the person says to it, beside what other processes have taken down meanwhile.
@@ -108,6 +103,22 @@ impl Agreements {
 
 fn said_in(folder: &Path) -> BTreeMap<PathBuf, Said> {
     fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Which of the files behind servers an answer covers, for people: those that are watched, and what can't be.
+pub(crate) fn covered<'p>(
+    files: impl IntoIterator<Item = &'p PathBuf>,
+    unwatched: impl IntoIterator<Item = &'p PathBuf>,
+    folder: &Path,
+) -> Vec<String> {
+    let files: Vec<&Path> = files.into_iter().map(PathBuf::as_path).collect();
+    let unwatched: Vec<&Path> = unwatched.into_iter().map(PathBuf::as_path).collect();
+    let lines = [
+        ("the answer is for what these hold now, not for what they load: ", files, ""),
+        ("too much to be watched: ", unwatched, "; a change there is not asked about"),
+    ];
+    let lines = lines.into_iter().filter(|(_, paths, _)| !paths.is_empty());
+    lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", listed(&paths, folder))).collect()
 }
 
 /// Asks at the terminal, before anything else is shown. The end of input decides nothing.
@@ -159,7 +170,7 @@ pub(super) fn advice(
     let since = if changed.is_empty() {
         String::new()
     } else {
-        format!("; changed since you last answered: {}", listed(&changed, consent))
+        format!("; changed since you last answered: {}", listed(&changed, folder_of(consent)))
     };
     format!(
         "the MCP servers of {} are not used before you agree to them ({}){since}: `windlass mcp approve`, or name the \
@@ -169,9 +180,12 @@ pub(super) fn advice(
     )
 }
 
-/// The first few of these files, named from where the servers' file is.
-fn listed(paths: &[&Path], consent: &Consent) -> String {
-    let folder = consent.file.parent().unwrap_or(Path::new("/"));
+fn folder_of(consent: &Consent) -> &Path {
+    consent.file.parent().unwrap_or(Path::new("/"))
+}
+
+/// The first few of these files, named from this folder.
+fn listed(paths: &[&Path], folder: &Path) -> String {
     let name = |path: &&Path| harmless_line(&path.strip_prefix(folder).unwrap_or(path).display().to_string());
     let mut names: Vec<String> = paths.iter().take(LISTED).map(name).collect();
     if paths.len() > LISTED {
@@ -183,15 +197,16 @@ fn listed(paths: &[&Path], consent: &Consent) -> String {
 /// Everything a person should see before they agree: what is started or reached, and what goes along,
 /// as it is written, so that `${VAR}` says which variable is handed over.
 pub(crate) fn described(name: &ServerName, config: &ServerConfig) -> Vec<String> {
-    let (reached, kind, along) = match &config.reach {
-        Reach::Stdio { command, args, env, .. } => {
+    let (reached, folder, kind, along) = match &config.reach {
+        Reach::Stdio { command, args, env, cwd } => {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
-            (words.join(" "), "with", env)
+            (words.join(" "), cwd.as_ref(), "with", env)
         }
-        Reach::Http { url, headers, .. } => (url.clone(), "with the header", headers),
+        Reach::Http { url, headers, .. } => (url.clone(), None, "with the header", headers),
     };
+    let folder = folder.map(|folder| format!("  in the folder {}", quoted(&folder.display().to_string())));
     let along = along.iter().map(|(key, value)| format!("  {kind} {key}={}", quoted(value)));
-    let lines = std::iter::once(format!("{name}: {reached}")).chain(along);
+    let lines = std::iter::once(format!("{name}: {reached}")).chain(folder).chain(along);
     lines.map(|line| harmless_line(&line)).collect()
 }
 

@@ -16,7 +16,7 @@ use windlass::sandbox::{SandboxMode, Surroundings};
 use windlass::tools::Sandbox;
 use windlass::vocab::Attendance;
 
-pub(crate) use self::consent::{Agreements, ConsentAnswer, described};
+pub(crate) use self::consent::{Agreements, ConsentAnswer, covered, described};
 pub(crate) use self::kept::Kept;
 use crate::commands::agent::permissions;
 use crate::secrets::{self, Secret};

@@ -53,6 +53,18 @@ impl Env {
         self.raw("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
     }
 
+    /// Only what says where the person's files are: nothing that is stronger than a settings file.
+    pub(super) fn places_only(&self) -> Self {
+        let is_place = |name: &str| matches!(name, "HOME" | "XDG_CONFIG_HOME");
+        Self(
+            self.0
+                .iter()
+                .filter(|(name, _)| is_place(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        )
+    }
+
     /// `$variable/windlass`, or `windlass` in the folder that stands in for it below the home.
     pub(super) fn windlass_folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
         let base = self.raw(variable).map(PathBuf::from).filter(|base| base.is_absolute());

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use toml::Spanned;
 
 use super::file::FileSettings;
-use super::{Origin, SettingsFile, Sources, policy};
+use super::{Flags, Origin, SettingsError, SettingsFile, Sources, policy};
 
 /// A setting of a project's file that is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,15 @@ pub(crate) struct LeftOut {
     pub(super) origin: Origin,
     /// What it is, for people.
     pub(super) what: String,
+    /// What the file says there, where `what` does not tell.
+    pub(super) value: Option<String>,
+}
+
+impl LeftOut {
+    /// The setting with its value: whoever is to agree to it must see it.
+    pub(crate) fn with_value(&self) -> String {
+        self.value.as_ref().map_or_else(|| self.to_string(), |value| format!("{self}: {value}"))
+    }
 }
 
 impl std::fmt::Display for LeftOut {
@@ -42,22 +51,18 @@ impl Sources {
         (Cow::Owned(Self { project, ..self.clone() }), left_out)
     }
 
-    /// Everything of the project's file that would be taken if it were trusted, and is left out or refused.
-    pub(crate) fn needing_trust(&self) -> Vec<LeftOut> {
-        let (sources, mut left_out) = self.tightened();
+    /// Everything of the project's file that would loosen the person's settings if it were trusted. Flags and variables
+    /// don't count: they hold for one command, and trust for all that follow.
+    pub(crate) fn needing_trust(&self) -> Result<Vec<LeftOut>, SettingsError> {
+        let files = Self { flags: Flags::default(), env: self.env.places_only(), ..self.clone() };
+        let (sources, mut left_out) = files.tightened();
         if let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) {
-            let named = |variables: &[&str]| variables.iter().any(|variable| self.env.raw(variable).is_some());
-            let is_named = self.flags.base_url.is_some() || named(&["WINDLASS_BASE_URL", "OPENAI_BASE_URL"]);
-            let address = file.settings.base_url.as_ref().filter(|_| !is_named).map(|url| (url, "a base_url"));
-            let key = file.settings.api_key_env.as_ref().filter(|_| !named(&["WINDLASS_API_KEY"]));
-            let key = key.map(|name| (name, "the choice of a key (api_key_env)"));
-            let place =
-                |(value, what): (&Spanned<String>, &str)| LeftOut { origin: file.origin(value), what: what.to_owned() };
-            left_out.extend([address, key].into_iter().flatten().map(place));
+            let FileSettings { base_url, api_key_env, .. } = &file.settings;
+            left_out.extend(base_url.as_ref().map(|url| file.left_out(url, "a base_url")));
+            left_out.extend(api_key_env.as_ref().map(|name| file.left_out(name, "the choice of a key (api_key_env)")));
         }
-        // What is wrong with its rules is told by whoever takes them.
-        left_out.extend(policy::policy(&sources).map(|(_, looser)| looser).unwrap_or_default());
-        left_out
+        left_out.extend(policy::policy(&sources)?.1);
+        Ok(left_out)
     }
 
     /// What a person is told of what was left out.
@@ -69,6 +74,14 @@ impl Sources {
             all.join("; "),
             self.trusting(file.folder())
         ))
+    }
+}
+
+impl SettingsFile {
+    /// A value of this file that is not taken.
+    fn left_out<T>(&self, value: &Spanned<T>, what: &str) -> LeftOut {
+        let text = self.text().get(value.span()).map(str::to_owned);
+        LeftOut { origin: self.origin(value), what: what.to_owned(), value: text }
     }
 }
 
@@ -136,13 +149,12 @@ impl Leaving<'_> {
         what: &str,
     ) {
         let taken = look(&mut self.kept).take_if(|theirs| loosens(theirs.get_ref()));
-        self.left_out.extend(taken.map(|value| LeftOut { origin: self.file.origin(&value), what: what.to_owned() }));
+        self.left_out.extend(taken.map(|value| self.file.left_out(&value, what)));
     }
 
     /// Leaves out a list of which every entry loosens.
     fn all<T>(&mut self, look: impl Fn(&mut FileSettings) -> &mut Vec<Spanned<T>>, what: &str) {
         let taken = std::mem::take(look(&mut self.kept));
-        let place = |value| LeftOut { origin: self.file.origin(value), what: what.to_owned() };
-        self.left_out.extend(taken.iter().map(place));
+        self.left_out.extend(taken.iter().map(|value| self.file.left_out(value, what)));
     }
 }

@@ -51,7 +51,7 @@ pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
 pub(crate) use self::kept_servers::{Added, Removed, add_server, remove_server};
-use self::left_out::LeftOut;
+pub(crate) use self::left_out::LeftOut;
 pub(crate) use self::nearest::{near, nearest};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;

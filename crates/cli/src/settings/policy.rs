@@ -73,7 +73,7 @@ impl Tightening<'_> {
             self.policy = Policy { preset: name, ..policy };
         } else {
             let what = format!("the preset {name:?}, which loosens {}", looser.join(", "));
-            self.left_out.push(LeftOut { origin: theirs.origin.clone(), what });
+            self.left_out.push(LeftOut { origin: theirs.origin.clone(), what, value: None });
         }
     }
 
@@ -85,9 +85,12 @@ impl Tightening<'_> {
         patch.tags = patch.tags.filter(|_| over.tags.is_none());
         let (policy, looser) = self.policy.clone().tightened(&patch);
         self.policy = policy;
+        // A row may be written as a table of its own: it is shown as one value.
+        let rows = serde_json::to_value(&self.file.settings.policy).unwrap_or_default();
         for row in looser {
             let what = format!("`{row}`, which may only be tightened");
-            self.left_out.push(LeftOut { origin: self.file.origin_of_row(row), what });
+            let value = rows.get(row).map(ToString::to_string);
+            self.left_out.push(LeftOut { origin: self.file.origin_of_row(row), what, value });
         }
     }
 }

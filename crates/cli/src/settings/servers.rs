@@ -89,11 +89,11 @@ fn ground(sources: &Sources) -> Ground<'_> {
 
 /// The files behind the commands of a project's servers.
 pub(super) fn programs_of_project(sources: &Sources) -> Behind {
-    Behind::all(servers_of_project(sources).values().map(|config| behind(config, ground(sources))))
+    Behind::all(servers_of_project(sources).iter().map(|(_, config)| behind(config, ground(sources))))
 }
 
-/// The servers that a project names, whatever else is wrong with what it says.
-pub(super) fn servers_of_project(sources: &Sources) -> BTreeMap<ServerName, ServerConfig> {
+/// The servers that a project names, whatever else is wrong with what it says. Two may have one name: a person sees both.
+pub(super) fn servers_of_project(sources: &Sources) -> Vec<(ServerName, ServerConfig)> {
     let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
     let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
     let mut all = All::default();

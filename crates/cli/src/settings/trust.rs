@@ -141,7 +141,7 @@ impl Sources {
     }
 
     /// The MCP servers that come with the project: where it is trusted they start unasked.
-    pub(crate) fn servers_of_project(&self) -> BTreeMap<ServerName, ServerConfig> {
+    pub(crate) fn servers_of_project(&self) -> Vec<(ServerName, ServerConfig)> {
         servers::servers_of_project(self)
     }
 
@@ -172,21 +172,29 @@ impl Sources {
         self.config_dir().map_or(Some(Kept::default()), |folder| Kept::read(&folder))
     }
 
-    /// Folders behind the project's servers that hold too much to be part of what is trusted.
+    /// The files behind the project's servers that are part of what is trusted.
+    pub(crate) fn watched(&self) -> Vec<PathBuf> {
+        servers::programs_of_project(self).files.into_keys().collect()
+    }
+
+    /// Folders behind the project's servers that hold too much to be part of it.
     pub(crate) fn unwatched(&self) -> BTreeSet<PathBuf> {
         servers::programs_of_project(self).unwatched
     }
 
+    /// The project's settings and its file of servers, with what they say.
+    pub(crate) fn texts_of_project(&self) -> Vec<(&Path, &str)> {
+        let settings = self.project.as_ref().map(|file| (file.path(), file.text()));
+        let servers =
+            self.project_servers.as_ref().and_then(|file| Some((file.path.as_path(), file.text.as_deref().ok()?)));
+        settings.into_iter().chain(servers).collect()
+    }
+
     /// Everything of the project that trust is about: its settings, its servers, and the files behind their commands.
     fn contents(&self) -> Contents {
-        let mut contents = Contents::new();
-        contents
-            .extend(self.project.as_ref().map(|file| (file.path().to_owned(), Content::Text(file.text().to_owned()))));
-        if let Some(file) = &self.project_servers
-            && let Ok(text) = &file.text
-        {
-            contents.insert(file.path.clone(), Content::Text(text.clone()));
-        }
+        let texts = self.texts_of_project().into_iter();
+        let mut contents: Contents =
+            texts.map(|(path, text)| (path.to_owned(), Content::Text(text.to_owned()))).collect();
         let programs = servers::programs_of_project(self).files.into_iter();
         contents.extend(programs.map(|(path, hash)| (path, Content::Digest(hash))));
         contents

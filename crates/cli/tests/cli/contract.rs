@@ -28,6 +28,8 @@ mod settings;
 mod shown;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
+mod trust_questions;
 mod trusting;
 mod undoing;
 mod waiting;

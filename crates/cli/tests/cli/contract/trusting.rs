@@ -25,7 +25,7 @@ fn config(bench: &Bench) -> PathBuf {
     bench.dir.path().join(".config/windlass")
 }
 
-fn project(bench: &Bench, text: &str) {
+pub(super) fn project(bench: &Bench, text: &str) {
     fs::write(bench.workspace().join("windlass.toml"), text).expect("written");
 }
 
@@ -113,7 +113,7 @@ fn a_changed_project_is_asked_about_with_its_difference() {
 }
 
 /// A bench whose person trusts no folder.
-fn untrusting() -> Bench {
+pub(super) fn untrusting() -> Bench {
     let bench = bench();
     fs::write(config(&bench).join("windlass.toml"), "# mine\n").expect("written");
     bench
@@ -173,12 +173,12 @@ fn a_new_project_that_would_loosen_something_is_asked_about_once() {
     }
 }
 
-fn script(bench: &Bench, text: &str) {
+pub(super) fn script(bench: &Bench, text: &str) {
     fs::create_dir_all(bench.workspace().join("tools")).expect("a folder");
     fs::write(bench.workspace().join("tools/server.sh"), text).expect("written");
 }
 
-fn servers(bench: &Bench) {
+pub(super) fn servers(bench: &Bench) {
     let block = json!({"mcpServers": {"own": {"command": "sh", "args": ["tools/server.sh"]}}});
     fs::write(bench.workspace().join(".mcp.json"), block.to_string()).expect("written");
 }
