@@ -1,6 +1,7 @@
 //! Reaching a server: started or called, got to know, listed; all within its time (P2).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -201,11 +202,20 @@ impl Attempt<'_> {
                     .into(),
             ));
         };
+        self.check_start().await?;
         let Started { process, input, output, last } = stdio::start(guard, program)
             .await
             .map_err(|error| Unreached::Failed(format!("could not be started: {error}")))?;
         let transport = LineTransport::new(output, input, self.options.message_limit, self.tell.clone());
         Ok((transport.of(process), last))
+    }
+
+    /// Whether the program may be started: its files may have been exchanged since it was configured.
+    async fn check_start(&self) -> Result<(), Unreached> {
+        let (check, server) = (Arc::clone(&self.options.check_start), self.server.clone());
+        let checked = tokio::task::spawn_blocking(move || check(&server)).await;
+        let checked = checked.unwrap_or_else(|error| Err(error.to_string()));
+        checked.map_err(|reason| Unreached::Failed(format!("was not started: {reason}")))
     }
 
     async fn over_http(

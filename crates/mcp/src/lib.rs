@@ -50,7 +50,7 @@ pub use config_json::{KEYS, servers_from_json, servers_within};
 pub use http::login::{LoginError, Logout};
 pub use name::{NameError, ServerName};
 pub use notice::{Fault, Notice, NoticeKind};
-pub use options::{MESSAGE_LIMIT, Options, ShowUrl, Variables};
+pub use options::{MESSAGE_LIMIT, Options, ShowUrl, StartCheck, Variables};
 pub use servers::{ServerError, Servers};
 pub use state::{ChangedTool, LeftOut, ServerState, State};
 pub use stdio::{Line, Lines, Meant};

@@ -18,6 +18,9 @@ pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// Is given the address at which a person logs in to a server.
 pub type ShowUrl = Arc<dyn Fn(&ServerName, &str) + Send + Sync>;
 
+/// Says why the program of a server must not be started now, as the rest of a sentence.
+pub type StartCheck = Arc<dyn Fn(&ServerName) -> Result<(), String> + Send + Sync>;
+
 /// What the servers of a process share.
 #[derive(Clone)]
 pub struct Options {
@@ -48,6 +51,8 @@ pub struct Options {
     /// Servers that are configured and must not be used, as nobody has agreed to them: known by name,
     /// so that a call that names one of them is not taken for one of another.
     pub withheld: BTreeSet<ServerName>,
+    /// Asked right before the program of a server is started, each time; it may read files.
+    pub check_start: StartCheck,
 }
 
 impl Default for Options {
@@ -65,6 +70,7 @@ impl Default for Options {
             proxy: None,
             log_in: None,
             withheld: BTreeSet::new(),
+            check_start: Arc::new(|_| Ok(())),
         }
     }
 }

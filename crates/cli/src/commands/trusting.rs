@@ -10,7 +10,7 @@ use windlass_vocab::Attendance;
 use super::streams::tell;
 use crate::output::harmless_line;
 use crate::servers::{covered, described};
-use crate::settings::{Changed, LeftOut, SettingsFile, Sources, Standing};
+use crate::settings::{Changed, Content, LeftOut, SettingsFile, Sources, Standing};
 
 /// All of a change is shown: what can't be seen can't be agreed to.
 const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
@@ -33,14 +33,18 @@ pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result
                 take_down(&mut sources, "is trusted as it is now");
             }
         }
-        (Standing::Changed, Attendance::Unattended) => {
-            let told = "has changed since you trusted it, and may only tighten your settings: any windlass command at a \
-                        terminal shows how it has changed, and asks";
-            let files: Vec<_> = sources.changes().into_iter().map(|changed| changed.path).collect();
-            files.iter().for_each(|file| sources.notice(format!("{} {told}", file.display())));
-        }
+        (Standing::Changed, Attendance::Unattended) => note_changes(&mut sources),
     }
     Ok(sources)
+}
+
+/// Says what is not as it was trusted, where nobody is asked about it now.
+fn note_changes(sources: &mut Sources) {
+    let told = "has changed since you trusted it, and may only tighten your settings: any windlass command at a terminal \
+                shows how it has changed, and asks";
+    for changed in sources.changes() {
+        sources.notice(format!("{} {told}", changed.path.display()));
+    }
 }
 
 /// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
@@ -80,11 +84,15 @@ fn ask_first(sources: Sources) -> io::Result<Sources> {
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
     match ask(&all_of_it(&sources, &loosened), question)? {
         Some(Said::Yes) => {
-            let trusted = sources.clone().trust_folder();
-            trusted.or_else(|error| {
+            let mut trusted = sources.clone().trust_folder().or_else(|error| {
                 tell(&format!("windlass: {}", harmless_line(&format!("{file} can't be trusted: {error}"))));
-                Ok(sources)
-            })
+                Ok::<_, io::Error>(sources)
+            })?;
+            // What was exchanged while the question stood was not agreed to.
+            if trusted.standing() == Some(Standing::Changed) {
+                note_changes(&mut trusted);
+            }
+            Ok(trusted)
         }
         Some(Said::No) => {
             // Where it can't be taken down they are asked again.
@@ -109,7 +117,7 @@ fn all_of_it(sources: &Sources, loosened: &[LeftOut]) -> String {
     let servers = servers.iter().flat_map(|(name, config)| described(name, config));
     lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
     let folder = sources.project.as_ref().map_or(Path::new("/"), SettingsFile::folder);
-    lines.extend(covered(&sources.watched(), &sources.unwatched(), folder));
+    lines.extend(covered(&sources.watched(), sources.unwatched(), folder));
     lines.iter().map(|line| harmless_line(line) + "\n").collect()
 }
 
@@ -138,8 +146,15 @@ fn shown(changed: &Changed) -> String {
     let Changed { path, before, now } = changed;
     let name = path.display();
     let text = match (before, now) {
-        (_, None) => format!("{name}, a program that a server of this project starts, is not what you trusted.\n"),
-        (before, Some(now)) => {
+        (_, Content::Digest(_)) => {
+            format!("{name}, a program that a server of this project starts, is not what you trusted.\n")
+        }
+        (_, Content::Unwatched) => {
+            format!(
+                "{name}, behind a server of this project, holds too much to be watched: a change there is not asked about.\n"
+            )
+        }
+        (before, Content::Text(now)) => {
             let head = match before {
                 Some(_) => "has changed since you trusted this folder",
                 None => "was not there when you trusted this folder",
@@ -156,21 +171,22 @@ fn shown(changed: &Changed) -> String {
 mod tests {
     use super::*;
 
-    fn changed(before: Option<&str>, now: Option<&str>) -> String {
-        let text = |text: Option<&str>| text.map(str::to_owned);
-        shown(&Changed { path: "/p/windlass.toml".into(), before: text(before), now: text(now) })
+    fn changed(before: Option<&str>, now: &str) -> String {
+        let now = Content::Text(now.to_owned());
+        shown(&Changed { path: "/p/windlass.toml".into(), before: before.map(str::to_owned), now })
     }
 
     // proves X2: the person sees all of it, and nothing in it steers the screen
     #[test]
     fn a_change_is_shown_whole() {
-        let told = changed(Some("model = 'a'\n"), Some("model = 'a'\npermissions.mode = 'bypass'\n"));
+        let told = changed(Some("model = 'a'\n"), "model = 'a'\npermissions.mode = 'bypass'\n");
         assert!(told.contains("has changed since") && told.contains("+permissions.mode = 'bypass'"), "{told}");
         let long = "x".repeat(3000) + "\n";
-        let told = changed(Some("a\n"), Some(&long.repeat(900)));
+        let told = changed(Some("a\n"), &long.repeat(900));
         assert_eq!(told.matches(long.trim_end()).count(), 900);
-        assert!(changed(None, Some("a\n")).contains("was not there"));
-        assert!(changed(None, None).contains("a program"));
-        assert!(!changed(Some("a"), Some("\u{1b}[2Jb")).contains('\u{1b}'));
+        assert!(changed(None, "a\n").contains("was not there"));
+        let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched };
+        assert!(shown(&folder).contains("/p/big, behind a server of this project, holds too much"));
+        assert!(!changed(Some("a"), "\u{1b}[2Jb").contains('\u{1b}'));
     }
 }

@@ -19,14 +19,17 @@ use windlass::vocab::Attendance;
 pub(crate) use self::consent::{Agreements, ConsentAnswer, covered, described};
 pub(crate) use self::kept::Kept;
 use crate::commands::agent::permissions;
+use crate::output::harmless_line;
 use crate::secrets::{self, Secret};
-use crate::settings::{Consent, Env, Server, Settings};
+use crate::settings::{Agreed, Consent, Env, Server, Settings};
 
 /// The servers of a command, and what they have to tell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attached {
     servers: Option<Servers>,
     configs: Arc<BTreeMap<ServerName, ServerConfig>>,
+    /// What the commands of a project's servers may start.
+    agreed: Arc<BTreeMap<ServerName, Agreed>>,
     /// Those that nobody has agreed to.
     withheld: BTreeSet<ServerName>,
     told: Arc<Mutex<Vec<String>>>,
@@ -55,6 +58,9 @@ impl Attached {
         let folder = folder(&settings.place.data_dir.value);
         let withheld: BTreeSet<_> =
             settings.servers.keys().filter(|name| !configs.contains_key(*name)).cloned().collect();
+        let agreed = settings.servers.iter().filter_map(|(name, server)| Some((name.clone(), server.agreed.clone()?)));
+        let agreed: Arc<BTreeMap<_, _>> = Arc::new(agreed.collect());
+        let compared = Arc::clone(&agreed);
         let options = Options {
             memory: Some(folder.join("listings")),
             tokens: Some(folder.join("tokens.json")),
@@ -65,10 +71,11 @@ impl Attached {
             secrets: secrets::scrubber(secrets),
             root: Some(settings.place.workspace.clone()),
             withheld: withheld.clone(),
+            check_start: Arc::new(move |name| compared.get(name).map_or(Ok(()), as_agreed)),
             ..Options::default()
         };
         let known = Arc::new(configs.clone());
-        Self { servers: Some(Servers::new(configs, options)), configs: known, withheld, told: self.told }
+        Self { servers: Some(Servers::new(configs, options)), configs: known, agreed, withheld, told: self.told }
     }
 
     /// The servers, where any of them may be used.
@@ -83,7 +90,7 @@ impl Attached {
 
     /// Whether these are the same, as they are configured.
     fn is_like(&self, other: &Self) -> bool {
-        (&self.configs, &self.withheld) == (&other.configs, &other.withheld)
+        (&self.configs, &self.agreed, &self.withheld) == (&other.configs, &other.agreed, &other.withheld)
     }
 
     /// What they have told since this was last asked.
@@ -115,6 +122,17 @@ impl Attached {
             Some(_) | None => server.config.clone(),
         };
         Ok(usable.map(|(name, server)| (name.clone(), config(server))).collect())
+    }
+}
+
+/// What was exchanged since the person agreed is not started.
+fn as_agreed(agreed: &Agreed) -> Result<(), String> {
+    match agreed.exchanged() {
+        None => Ok(()),
+        Some(path) => {
+            let path = harmless_line(&path.display().to_string());
+            Err(format!("{path} is not what you agreed to; start windlass again to be asked about it"))
+        }
     }
 }
 

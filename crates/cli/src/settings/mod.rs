@@ -7,6 +7,7 @@
 //! What a project's file may not do until its folder is trusted is left out first (`left_out`); why, in
 //! docs/decisions/0005-settings.md.
 
+mod agreed;
 mod command_env;
 mod command_words;
 mod endpoint;
@@ -44,6 +45,7 @@ use windlass::sandbox::SandboxMode;
 use windlass::tools::HostPattern;
 use windlass_vocab::{Dialect, ModelName, Policy};
 
+pub use self::agreed::Agreed;
 pub use self::command_env::CommandEnv;
 pub(crate) use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, Endpoint};
@@ -59,7 +61,7 @@ pub use self::sandbox::Sandbox;
 pub use self::servers::{Consent, Server};
 pub use self::sources::Sources;
 pub(crate) use self::sources::{FILE_NAME, user_file, user_file_for_people};
-pub(crate) use self::trust::{Changed, Standing};
+pub(crate) use self::trust::{Changed, Content, Standing};
 use crate::args::{Durability, Mode};
 
 /// What the command line says. Absent means "not said here".

@@ -24,7 +24,7 @@ use windlass::vocab::Hash;
 use super::file::FileMcp;
 use super::programs::{Behind, Ground, behind};
 use super::sources::ServerFile;
-use super::{Origin, SettingsError, SettingsFile, Sources};
+use super::{Agreed, Origin, SettingsError, SettingsFile, Sources};
 use crate::output::{Showing, broken_json};
 
 /// A server and what it takes to start it.
@@ -36,6 +36,8 @@ pub struct Server {
     pub origin: Origin,
     /// What a person must have agreed to first.
     pub consent: Option<Consent>,
+    /// Of a project's server: what its command may start, compared before it does.
+    pub agreed: Option<Agreed>,
 }
 
 /// What a person agrees to: the servers that a project's file names, as it names them now, and the files of the workspace
@@ -64,12 +66,11 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
     {
         all.add(named);
     }
-    let trusted = sources.trusts_project();
     if let Some(file) = &sources.project
         && let Some((value, origin)) = value_of(file)?
     {
         let named = all.sound(&value, origin, file.path());
-        all.add_of_project(named, file.path(), trusted.then_some(Trusted), ground(sources));
+        all.add_of_project(named, file.path(), sources);
     }
     if let Some(file) = &sources.project_servers {
         let value = file.text.as_ref().map_err(Clone::clone).and_then(|text| parse_json(text));
@@ -78,7 +79,7 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
             Value::Null
         });
         let named = all.sound(&value, Origin::ProjectServers(file.path.clone()), &file.path);
-        all.add_of_project(named, &file.path, trusted.then_some(Trusted), ground(sources));
+        all.add_of_project(named, &file.path, sources);
     }
     Ok((all.servers, all.notices))
 }
@@ -122,10 +123,6 @@ fn seconds(seconds: f64) -> Result<Duration, &'static str> {
     limit.ok_or("must be a number of seconds above 0")
 }
 
-/// A project the person trusts.
-#[derive(Clone, Copy)]
-struct Trusted;
-
 /// What was found so far; earlier places win.
 #[derive(Default)]
 struct All {
@@ -137,8 +134,8 @@ struct All {
 impl All {
     fn add(&mut self, named: Named) {
         for (name, config) in named.servers {
-            let (origin, consent) = (named.origin.clone(), named.consent.clone());
-            self.servers.entry(name).or_insert(Server { config, origin, consent });
+            let origin = named.origin.clone();
+            self.servers.entry(name).or_insert(Server { config, origin, consent: None, agreed: None });
         }
     }
 
@@ -152,17 +149,18 @@ impl All {
                 Err(error) => self.notices.push(left_out(file, &error)),
             }
         }
-        Named { servers, origin, digest: hash_of(block.to_string().as_bytes()), consent: None }
+        Named { servers, origin, digest: hash_of(block.to_string().as_bytes()) }
     }
 
     /// What comes with a project speaks for itself only where the person trusts it, and never gets the
     /// key of the model.
-    fn add_of_project(&mut self, mut named: Named, file: &Path, trusted: Option<Trusted>, ground: Ground<'_>) {
+    fn add_of_project(&mut self, mut named: Named, file: &Path, sources: &Sources) {
+        let (is_trusted, ground) = (sources.trusts_project(), ground(sources));
         let told = |name: &ServerName, why: &str| format!("{}: the MCP server `{name}` {why}", file.display());
         named.servers.retain(|name, config| {
             let why = if self.servers.contains_key(name) {
                 "is not used: you have one of that name"
-            } else if trusted.is_none() && takes_model_key(config) {
+            } else if !is_trusted && takes_model_key(config) {
                 "wants the key of the model and is left out: put it into your own windlass.toml if you mean it"
             } else {
                 return true;
@@ -170,14 +168,20 @@ impl All {
             self.notices.push(told(name, why));
             false
         });
-        if trusted.is_none() {
+        let (programs, consent) = if is_trusted {
+            (sources.programs.clone(), None)
+        } else {
             named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
             let all = Behind::all(named.servers.values().map(|config| behind(config, ground)));
             let digest = all.digest_with(named.digest);
-            let Behind { files, unwatched } = all;
-            named.consent = Some(Consent { file: file.to_owned(), digest, files, unwatched });
+            let Behind { files, unwatched } = all.clone();
+            (all, Some(Consent { file: file.to_owned(), digest, files, unwatched }))
+        };
+        for (name, config) in named.servers {
+            let agreed = Some(Agreed::new(&config, ground, &programs));
+            let (origin, consent) = (named.origin.clone(), consent.clone());
+            self.servers.entry(name).or_insert(Server { config, origin, consent, agreed });
         }
-        self.add(named);
     }
 }
 
@@ -195,7 +199,6 @@ struct Named {
     servers: BTreeMap<ServerName, ServerConfig>,
     origin: Origin,
     digest: Hash,
-    consent: Option<Consent>,
 }
 
 impl Named {
@@ -207,7 +210,7 @@ impl Named {
     ) -> Result<Self, SettingsError> {
         let servers = servers_within(object, limits).map_err(|error| told(error.to_string()))?;
         let digest = hash_of(object.to_string().as_bytes());
-        Ok(Self { servers, origin, digest, consent: None })
+        Ok(Self { servers, origin, digest })
     }
 }
 

@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::ownership::{Looker, search};
+use super::programs::Behind;
+use super::servers::programs_of_project;
 use super::trust::Standing;
 use super::{Env, Flags, Origin, SettingsError, SettingsFile, Sourced, Whose};
 
@@ -36,6 +38,9 @@ pub struct Sources {
     pub(super) project_servers: Option<ServerFile>,
     /// What a person should know of how they were found.
     pub(super) notices: Vec<String>,
+    /// What stands behind the commands of the project's servers, as it was when the files were read: what a person is
+    /// shown, what they agree to and what is started are compared with this, whatever is exchanged meanwhile.
+    pub(super) programs: Behind,
     /// Whether the project says what the person trusts, where they trust its folder.
     pub(super) trusted: Standing,
     /// Folders on the way that they trust and that have no settings.
@@ -89,8 +94,7 @@ impl Sources {
         let is_empty = |folder: &&Path| folder.join(FILE_NAME).symlink_metadata().is_err();
         let empty = folders.iter().copied().filter(|folder| lists(user.as_ref(), folder, &env)).filter(is_empty);
         let empty = empty.map(Path::to_owned).collect();
-        let trusted = Standing::New;
-        let sources = Self {
+        let mut sources = Self {
             flags,
             env,
             cwd,
@@ -99,12 +103,16 @@ impl Sources {
             named_servers,
             project_servers,
             notices,
-            trusted,
+            programs: Behind::default(),
+            trusted: Standing::New,
             empty,
             workspace: workspace.clone(),
         };
-        let trusted = sources.standing().unwrap_or(Standing::New);
-        Ok(Self { trusted, ..sources })
+        if sources.project.is_some() {
+            sources.programs = programs_of_project(&sources);
+        }
+        sources.trusted = sources.standing().unwrap_or(Standing::New);
+        Ok(sources)
     }
 
     /// What counts when the tools work in this folder, which has no symlinks. What was read for it is not read again.
@@ -128,6 +136,7 @@ impl Sources {
             named_servers: Vec::new(),
             project_servers: None,
             notices: Vec::new(),
+            programs: Behind::default(),
             trusted: Standing::AsTrusted,
             empty: Vec::new(),
         }

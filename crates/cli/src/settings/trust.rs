@@ -37,11 +37,13 @@ pub(crate) enum Standing {
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// Settings.
     Text(String),
     /// A program, of which only this is kept.
     Digest(Hash),
+    /// A folder that holds too much to be watched.
+    Unwatched,
 }
 
 /// The files of a project that trust is about.
@@ -80,8 +82,8 @@ pub(crate) struct Changed {
     pub(crate) path: PathBuf,
     /// What it said, where that is kept.
     pub(crate) before: Option<String>,
-    /// What it says; nothing of a program.
-    pub(crate) now: Option<String>,
+    /// What it says.
+    pub(crate) now: Content,
 }
 
 impl Sources {
@@ -99,11 +101,11 @@ impl Sources {
         let trusted = kept.0.get(project.folder()).cloned().unwrap_or_default();
         let text = |content: &Content| match content {
             Content::Text(text) => Some(text.clone()),
-            Content::Digest(_) => None,
+            Content::Digest(_) | Content::Unwatched => None,
         };
         let differs = |(path, now): &(PathBuf, Content)| trusted.get(path) != Some(now);
         let now = self.contents().into_iter().filter(differs);
-        now.map(|(path, now)| Changed { before: trusted.get(&path).and_then(text), now: text(&now), path }).collect()
+        now.map(|(path, now)| Changed { before: trusted.get(&path).and_then(text), now, path }).collect()
     }
 
     /// Takes down that the person trusts the project as it is.
@@ -174,12 +176,12 @@ impl Sources {
 
     /// The files behind the project's servers that are part of what is trusted.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
-        servers::programs_of_project(self).files.into_keys().collect()
+        self.programs.files.keys().cloned().collect()
     }
 
     /// Folders behind the project's servers that hold too much to be part of it.
-    pub(crate) fn unwatched(&self) -> BTreeSet<PathBuf> {
-        servers::programs_of_project(self).unwatched
+    pub(crate) fn unwatched(&self) -> &BTreeSet<PathBuf> {
+        &self.programs.unwatched
     }
 
     /// The project's settings and its file of servers, with what they say.
@@ -195,8 +197,9 @@ impl Sources {
         let texts = self.texts_of_project().into_iter();
         let mut contents: Contents =
             texts.map(|(path, text)| (path.to_owned(), Content::Text(text.to_owned()))).collect();
-        let programs = servers::programs_of_project(self).files.into_iter();
-        contents.extend(programs.map(|(path, hash)| (path, Content::Digest(hash))));
+        let programs = self.programs.files.iter();
+        contents.extend(programs.map(|(path, hash)| (path.clone(), Content::Digest(*hash))));
+        contents.extend(self.programs.unwatched.iter().map(|folder| (folder.clone(), Content::Unwatched)));
         contents
     }
 }

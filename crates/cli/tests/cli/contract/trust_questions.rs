@@ -1,9 +1,10 @@
 //! What a person agrees to when they are asked to trust a project or to use its servers: everything the answer covers is
-//! shown.
+//! shown, and what is exchanged while they read is not agreed to.
 
 use std::fs;
 
-use super::trusting::{project, script, servers, untrusting};
+use super::trusting::{answered, bench, project, script, servers, untrusting};
+use crate::support::Bench;
 use crate::support::person::Attended;
 
 const ASKED: &str = "go on without all that: ";
@@ -105,4 +106,91 @@ fn a_server_does_not_hide_behind_another_of_its_name() {
     let told = bench.run(&["mcp", "list"]).stderr;
     assert!(told.contains("first.sh has changed since you trusted it"), "{told}");
     assert_eq!(bench.read("exchanged"), None);
+}
+
+/// Asks for a run, exchanges the script while the question stands, says yes, and lets no command run.
+fn exchange_while_asked(bench: &Bench, question: &str) -> String {
+    let mut asked = Attended::start(bench, &["run", "go"], &[]);
+    asked.read_until(question);
+    script(bench, EXCHANGED);
+    asked.type_text("y\n");
+    let mut told = String::new();
+    while let Some(seen) = asked.question() {
+        told += &seen;
+        asked.type_text("n\n");
+    }
+    let ran = asked.finish();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    told + &ran.stderr
+}
+
+fn never_ran(bench: &Bench) {
+    let _ = bench.run(&["mcp", "list"]);
+    assert_eq!(bench.read("exchanged"), None);
+}
+
+// proves X2: trust is in what was there when the question was shown
+#[test]
+fn a_script_exchanged_while_a_person_reads_a_difference_is_not_trusted() {
+    let bench = bench();
+    project(&bench, "[policy]\nturn_cap = 10\n");
+    script(&bench, "exit 1\n");
+    servers(&bench);
+    answered(&bench.run(&["run", "go"]));
+    project(&bench, "[policy]\nturn_cap = 11\n");
+    let told = exchange_while_asked(&bench, "[n] no: ");
+    assert!(told.contains("was not started: tools/server.sh is not what you agreed to"), "{told}");
+    never_ran(&bench);
+    let later = bench.run(&["run", "go"]);
+    assert!(later.stderr.contains("tools/server.sh has changed since you trusted it"), "{}", later.stderr);
+}
+
+// proves X2: nor is one exchanged during the first question
+#[test]
+fn a_script_exchanged_while_a_new_project_is_asked_about_is_not_trusted() {
+    let bench = untrusting();
+    project(&bench, "[policy]\nturn_cap = 4000\n");
+    script(&bench, "exit 1\n");
+    servers(&bench);
+    let mut asked = Attended::start(&bench, &["run", "go"], &[]);
+    asked.read_until(ASKED);
+    script(&bench, EXCHANGED);
+    asked.type_text("y\n");
+    let told = asked.read_until("[l] later: ");
+    assert!(told.contains("tools/server.sh has changed since you trusted it"), "{told}");
+    asked.type_text("n\n");
+    assert!(asked.question().is_some_and(|question| question.contains("echo x")));
+    asked.type_text("n\n");
+    assert_eq!(asked.finish().code, 0);
+    never_ran(&bench);
+}
+
+// proves X2: consent is to what was there when the question was shown
+#[test]
+fn a_script_exchanged_while_consent_is_asked_for_is_not_started() {
+    let bench = untrusting();
+    script(&bench, "exit 1\n");
+    servers(&bench);
+    let told = exchange_while_asked(&bench, "[l] later: ");
+    assert!(told.contains("was not started: tools/server.sh is not what you agreed to"), "{told}");
+    never_ran(&bench);
+    let later = bench.run(&["run", "go"]);
+    assert!(later.stderr.contains("changed since you last answered: tools/server.sh"), "{}", later.stderr);
+}
+
+// proves X2: a folder is not trusted any more once it holds too much to be watched
+#[test]
+fn a_watched_folder_that_is_filled_up_is_a_change() {
+    let bench = bench();
+    project(&bench, "[mcpServers.own]\ncommand = 'sh'\nargs = ['tools/server.sh', 'tools']\n");
+    script(&bench, "exit 1\n");
+    answered(&bench.run(&["run", "go"]));
+    (0..=1000).for_each(|number| script_beside(&bench, &number.to_string()));
+    let later = bench.run(&["run", "go"]);
+    answered(&later);
+    assert!(later.stderr.contains("tools has changed since you trusted it"), "{}", later.stderr);
+}
+
+fn script_beside(bench: &Bench, name: &str) {
+    fs::write(bench.workspace().join("tools").join(name), "").expect("written");
 }

@@ -12,7 +12,7 @@ use crate::support::{Bench, Ran};
 const COMMAND: &str = "echo x >> ran";
 
 /// A bench whose model runs a command whenever it is asked, in a folder that the person trusts.
-fn bench() -> Bench {
+pub(super) fn bench() -> Bench {
     let steps = [Step::call("run_command", json!({"command": COMMAND})), Step::say("Well.")];
     let bench = Bench::new(Script::default().scene(Scene::when("", steps).then(After::Refuse)));
     let user = config(&bench).join("windlass.toml");
@@ -29,7 +29,7 @@ pub(super) fn project(bench: &Bench, text: &str) {
     fs::write(bench.workspace().join("windlass.toml"), text).expect("written");
 }
 
-fn answered(ran: &Ran) {
+pub(super) fn answered(ran: &Ran) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Well.\n"), "{}", ran.stderr);
 }
 
