@@ -143,7 +143,7 @@ impl Search<'_> {
     fn add(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         if !real.starts_with(self.workspace) {
-            self.found.files.extend(self.link_outside(path, &real));
+            self.found.files.extend(link_outside(path, &real, self.workspace));
         } else if real == self.workspace {
             STARTED_BY
                 .iter()
@@ -160,12 +160,12 @@ impl Search<'_> {
             self.found.files.extend(content(&real).map(|hash| (real, hash)));
         }
     }
+}
 
-    /// A link of the workspace that leads out of it counts by where it leads.
-    fn link_outside(&self, path: &Path, real: &Path) -> Option<(PathBuf, Hash)> {
-        let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
-        place.starts_with(self.workspace).then(|| (place, hash_of(real.as_os_str().as_encoded_bytes())))
-    }
+/// A link of the workspace that leads out of it counts by where it leads.
+fn link_outside(path: &Path, real: &Path, workspace: &Path) -> Option<(PathBuf, Hash)> {
+    let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+    place.starts_with(workspace).then(|| (place, hash_of(real.as_os_str().as_encoded_bytes())))
 }
 
 /// Every file below a folder; nothing where they are too many or too long.
@@ -180,11 +180,11 @@ fn all_within(folder: &Path, workspace: &Path) -> Option<Files> {
             if PASSED_OVER.iter().any(|name| entry.file_name() == *name) {
                 continue;
             }
-            // A link counts by what it leads to.
-            let Some(real) = entry.path().canonicalize().ok().filter(|real| real.starts_with(workspace)) else {
-                continue;
-            };
-            if real.is_dir() {
+            // A link inside the workspace counts by what it leads to.
+            let Ok(real) = entry.path().canonicalize() else { continue };
+            if !real.starts_with(workspace) {
+                files.extend(link_outside(&entry.path(), &real, workspace));
+            } else if real.is_dir() {
                 folders.push(real);
             } else if let Some(hash) = content(&real) {
                 bytes += real.metadata().map_or(0, |metadata| metadata.len());
@@ -346,5 +346,19 @@ mod tests {
         fs::remove_file(root.join("s.sh")).expect("removed");
         std::os::unix::fs::symlink("/bin/true", root.join("s.sh")).expect("a link");
         assert!(digest() != first && digest() != absent, "a link out of the workspace is another script");
+    }
+
+    // proves X2: wherever a link stands that leads out of the workspace, it is watched
+    #[test]
+    fn a_link_in_a_watched_folder_that_comes_to_lead_elsewhere_is_a_change() {
+        let (_dir, root) = folder(&["app/__main__.py"]);
+        let link = root.join("app/helper");
+        let files = || behind(&config("python3", &["app"]), Ground { cwd: &root, workspace: &root }).files;
+        let mut seen = BTreeSet::from([format!("{:?}", files())]);
+        for outside in ["/bin/true", "/bin/false", "/usr"] {
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(outside, &link).expect("a link");
+            assert!(files().contains_key(&link) && seen.insert(format!("{:?}", files())), "{outside}");
+        }
     }
 }
