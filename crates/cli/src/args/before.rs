@@ -17,10 +17,7 @@ impl Cli {
                 run.rules.join(std::mem::take(&mut before.rules));
                 run.common.join(std::mem::take(&mut before.common));
             }
-            Command::Chat(ChatArgs { rules, common, .. }) => {
-                rules.join(std::mem::take(&mut before.rules));
-                common.join(std::mem::take(&mut before.common));
-            }
+            Command::Chat(chat) => chat.join(std::mem::take(&mut before)),
             Command::Retry(retry) => {
                 retry.rules.join(std::mem::take(&mut before.rules));
                 retry.common.join(std::mem::take(&mut before.common));
@@ -49,6 +46,19 @@ impl Cli {
     }
 }
 
+impl ChatArgs {
+    /// Takes over what stands before the command and not after it.
+    fn join(&mut self, before: Self) {
+        let Self { continue_last, resume, session, rules, common } = before;
+        // Each of the three says which session is meant, so one after the command leaves no room for another.
+        if !self.continue_last && self.resume.is_none() && self.session.is_none() {
+            (self.continue_last, self.resume, self.session) = (continue_last, resume, session);
+        }
+        self.rules.join(rules);
+        self.common.join(common);
+    }
+}
+
 impl RuleFlags {
     /// Takes over what stands before the command and not after it; of lists, both.
     fn join(&mut self, before: Self) {
@@ -63,7 +73,20 @@ impl RuleFlags {
 impl CommonFlags {
     /// Takes over what stands before the command and not after it; of lists, both.
     fn join(&mut self, before: Self) {
-        let Self { model, base_url, workspace, deadline, allow, deny, fetch_private, mcp_config, .. } = before;
+        let Self {
+            model,
+            base_url,
+            workspace,
+            deadline,
+            allow,
+            deny,
+            fetch_private,
+            mcp_config,
+            mode,
+            sandbox,
+            json,
+            durability,
+        } = before;
         self.model = self.model.take().or(model);
         self.base_url = self.base_url.take().or(base_url);
         self.workspace = self.workspace.take().or(workspace);
@@ -72,10 +95,10 @@ impl CommonFlags {
         self.deny.splice(..0, deny);
         self.fetch_private.splice(..0, fetch_private);
         self.mcp_config.splice(..0, mcp_config);
-        self.mode = self.mode.or(before.mode);
-        self.sandbox = self.sandbox.or(before.sandbox);
-        self.json |= before.json;
-        self.durability = self.durability.or(before.durability);
+        self.mode = self.mode.or(mode);
+        self.sandbox = self.sandbox.or(sandbox);
+        self.json |= json;
+        self.durability = self.durability.or(durability);
     }
 }
 
@@ -145,6 +168,21 @@ mod tests {
         let line = ["--model", "a", "--allow", "x", "run", "go", "--model", "b", "--allow", "y"];
         let Some(Command::Run(run)) = joined(&line).expect("it is taken").command else { panic!("not run") };
         assert_eq!((run.common.model.as_deref(), run.common.allow), (Some("b"), vec!["x".to_owned(), "y".into()]));
+    }
+
+    // proves W2
+    #[test]
+    fn the_session_of_a_chat_may_be_named_before_it() {
+        let chat = |line: &[&str]| match joined(line).expect("it is taken").command {
+            Some(Command::Chat(chat)) => chat,
+            other => panic!("{other:?}"),
+        };
+        for options in [&["--session", "s"][..], &["-c"], &["-r", "s"]] {
+            let before = chat(&[options, &["chat"]].concat());
+            assert_eq!(before, chat(&[&["chat"], options].concat()), "{options:?}");
+            assert_ne!(before, ChatArgs::default(), "{options:?}");
+        }
+        assert_eq!(chat(&["-c", "chat", "-r", "s"]), chat(&["chat", "-r", "s"]), "what stands after the command wins");
     }
 
     #[test]
