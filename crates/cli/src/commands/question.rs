@@ -95,10 +95,10 @@ pub(crate) fn answer(asked: &QuestionAsked, choices: &[Choice], line: &str) -> O
         return Some(Answer::plain(option));
     }
     let (first, reason) = line.trim().split_once([' ', ',', ':'])?;
-    let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.trim().is_empty();
-    let reason = reason.trim_start_matches([' ', ',', ':']).to_owned();
+    let reason = reason.trim_start_matches([' ', ',', ':']);
+    let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.is_empty();
     (says_no && matches!(asked.kind, QuestionKind::Approval { .. }))
-        .then(|| Answer { reason: Some(reason), ..Answer::plain(QuestionOption::No) })
+        .then(|| Answer { reason: Some(reason.to_owned()), ..Answer::plain(QuestionOption::No) })
 }
 
 /// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(said("n use pnpm\n"), no("use pnpm"));
         assert_eq!(said("No, that is: wrong"), no("that is: wrong"));
         assert_eq!((said("n"), said("no ")), (Some((QuestionOption::No, None)), Some((QuestionOption::No, None))));
-        for line in ["y but not so", "s x", "not that", "nope, no"] {
+        for line in ["y but not so", "s x", "not that", "nope, no", "n ,", "no : ,"] {
             assert_eq!(said(line), None, "{line:?}");
         }
         let cycle = QuestionAsked { kind: QuestionKind::Cycle, ..approval() };
