@@ -48,6 +48,11 @@ impl Scene {
         Self { room, countdown }
     }
 
+    /// Every call opens something, so what is exchanged right before the first opening was exchanged.
+    fn assert_exchanged_at_first(&self, nth: usize) {
+        assert!(nth > 1 || self.countdown.load(Ordering::SeqCst) == 0, "nothing was opened");
+    }
+
     fn guarded(&self, guarded: &str) -> BTreeMap<PathBuf, Option<String>> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.room.root().join(guarded)];
@@ -95,6 +100,7 @@ fn what_a_rule_denies_is_not_reached_through_a_link_that_is_exchanged_for_a_fold
             let before = scene.guarded("secrets");
             scene.countdown.store(nth, Ordering::SeqCst);
             let outcome = scene.room.judged(&permissions, tool, &arguments);
+            scene.assert_exchanged_at_first(nth);
             assert!(!outcome.text.contains(TREASURE), "{tool} {arguments} at {nth}: {}", outcome.text);
             assert_eq!(scene.guarded("secrets"), before, "{tool} {arguments} at {nth}: {}", outcome.text);
         }
@@ -110,6 +116,7 @@ fn what_is_protected_is_not_changed_through_a_link_that_is_exchanged_for_a_folde
             let before = scene.guarded(".git");
             scene.countdown.store(nth, Ordering::SeqCst);
             let outcome = scene.room.judged(&Permissions::default(), tool, &arguments);
+            scene.assert_exchanged_at_first(nth);
             assert_eq!(scene.guarded(".git"), before, "{tool} {arguments} at {nth}: {}", outcome.text);
         }
     }

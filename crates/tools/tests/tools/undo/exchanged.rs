@@ -42,6 +42,7 @@ fn neither_a_look_nor_an_undo_goes_through_a_link_that_was_exchanged_for_a_folde
             .collect();
         let changes: Changes = [("open/key".to_owned(), change)].into();
         exchanging(&room, nth).restore(&changes, &contents, &secrets, "t");
+        assert!(nth > 1 || room.path().join("open").is_symlink(), "nothing was opened, and nothing exchanged");
         assert_eq!(room.read("guarded/key"), "a treasure", "at {nth}");
         assert_eq!(std::fs::read_dir(room.path().join("guarded")).unwrap().count(), 1, "at {nth}");
     }
@@ -52,5 +53,6 @@ fn neither_a_look_nor_an_undo_goes_through_a_link_that_was_exchanged_for_a_folde
     }
     symlink("guarded", room.path().join("aside")).unwrap();
     let looked = exchanging(&room, 1).keep(&[content("open/key")], &Secrets::default());
+    assert!(room.path().join("open").is_symlink(), "nothing was opened, and nothing exchanged");
     assert!(looked.contents.iter().all(|content| **content != *b"guarded"), "{looked:?}");
 }
