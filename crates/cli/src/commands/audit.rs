@@ -68,7 +68,7 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<G
             match store.read(row.session, 0).await {
                 Ok(records) => {
                     entries.extend(audit(&records));
-                    arguments.extend(records.iter().filter_map(arguments_in));
+                    arguments.extend(records.into_iter().filter_map(arguments_in));
                 }
                 Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) if key.is_none() => {
                     exit = Exit::Store;
@@ -93,13 +93,15 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<G
 }
 
 /// What a call was asked for with, or what a person had it run with instead.
-fn arguments_in(envelope: &Envelope) -> Option<((SessionId, CallId), Json)> {
-    let (call, arguments) = match &envelope.record {
-        Record::CallRequested(requested) => (requested.call, &requested.arguments),
-        Record::CallStarted(started) => (started.call, started.arguments.as_ref()?),
-        _ => return None,
-    };
-    Some(((envelope.session, call), arguments.clone()))
+fn arguments_in(envelope: Envelope) -> Option<((SessionId, CallId), Json)> {
+    let session = envelope.session;
+    if let Record::CallRequested(requested) = envelope.record {
+        Some(((session, requested.call), requested.arguments))
+    } else if let Record::CallStarted(started) = envelope.record {
+        Some(((session, started.call), started.arguments?))
+    } else {
+        None
+    }
 }
 
 /// Nothing is told of a session without calls; one that was never there is a slip.
@@ -155,17 +157,19 @@ const ABOUT: std::ops::RangeInclusive<usize> = 40..=120;
 
 /// A table of these calls, with room left for what they are about: the screen's width, in a pipe all there may be.
 fn table(entries: &[AuditEntry], arguments: &Arguments) -> String {
-    let mut rows: Vec<[String; 7]> = entries.iter().map(cells).collect();
-    let mut widths = widths(&rows);
-    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    let origins: Vec<[String; 4]> = entries.iter().map(origin).collect();
+    let results: Vec<[String; 2]> = entries.iter().map(result).collect();
+    let taken: usize = widths(&origins).iter().chain(&widths(&results)).map(|width| width + 2).sum::<usize>() + 2;
     let room = match tty::size() {
         Some((columns, _)) => columns.saturating_sub(taken).clamp(*ABOUT.start(), *ABOUT.end()),
         None => *ABOUT.end(),
     };
-    for (row, entry) in rows.iter_mut().zip(entries) {
-        row[4] = about(entry, arguments.get(&(entry.session, entry.call)), room);
-    }
-    widths[4] = rows.iter().map(|row| row[4].chars().count()).max().unwrap_or(0);
+    let abouts = entries.iter().map(|entry| about(entry, arguments.get(&(entry.session, entry.call)), room));
+    let rows = origins.into_iter().zip(abouts).zip(results);
+    let rows: Vec<[String; 7]> = rows
+        .map(|(([at, owner, key, call], about), [verdict, came_out])| [at, owner, key, call, about, verdict, came_out])
+        .collect();
+    let widths = widths(&rows);
     let line = |row: &[String; 7]| {
         let cells: Vec<String> = row
             .iter()
@@ -177,8 +181,8 @@ fn table(entries: &[AuditEntry], arguments: &Arguments) -> String {
     rows.iter().map(line).collect()
 }
 
-fn widths(rows: &[[String; 7]]) -> [usize; 7] {
-    let mut widths = [0; 7];
+fn widths<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> [usize; COLUMNS] {
+    let mut widths = [0; COLUMNS];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
@@ -203,9 +207,19 @@ fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
     }
 }
 
-/// What a row says, but for what its call is about.
-fn cells(entry: &AuditEntry) -> [String; 7] {
+/// When a call was asked for, for whom, in which session, and which one it is.
+fn origin(entry: &AuditEntry) -> [String; 4] {
     let at = entry.at.to_string();
+    [
+        at.get(..19).unwrap_or(&at).replace('T', " "),
+        harmless_line(&entry.owner),
+        short_line(&entry.key, 30),
+        entry.call.to_string(),
+    ]
+}
+
+/// How a call was judged, and how it came out.
+fn result(entry: &AuditEntry) -> [String; 2] {
     let undone = entry.undone.map(|undo| format!(", undone by {undo}")).unwrap_or_default();
     let came_out = match entry.outcome {
         None => "no result".to_owned(),
@@ -215,11 +229,6 @@ fn cells(entry: &AuditEntry) -> [String; 7] {
         },
     };
     [
-        at.get(..19).unwrap_or(&at).replace('T', " "),
-        harmless_line(&entry.owner),
-        short_line(&entry.key, 30),
-        entry.call.to_string(),
-        String::new(),
         short_line(&verdict(entry), 60),
         format!("{came_out}{}", entry.took_ms.map(|ms| format!(", {}", took(ms))).unwrap_or_default()),
     ]
