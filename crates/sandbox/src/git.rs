@@ -1,13 +1,22 @@
 //! Where git keeps what it runs and is configured by, besides the usual: the repositories of submodules and linked
 //! worktrees; and what a linked worktree, whose repository is elsewhere, must be able to write.
 
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+
+use crate::apart::{lies_in, resolved_apart};
 
 /// What git runs, or is configured or led elsewhere by, in a folder of its own.
 const LEADING: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
 
-/// What every repository has: a folder with all of these is one, whatever its name.
-pub(crate) const SIGNS: [&str; 3] = ["HEAD", "objects", "refs"];
+/// The names that [`is_repository`] asks about.
+pub(crate) const SIGNS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
+
+/// Whether git takes a folder that has these names in it for a repository, whatever it is called (git's own
+/// `is_git_directory`): a `commondir` says where the rest is.
+pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
 
 /// How many folders of a repository are looked into.
 const LOOKED_INTO: usize = 200;
@@ -54,23 +63,53 @@ pub(crate) struct Linked {
     pub(crate) absent: Vec<PathBuf>,
 }
 
-/// What `workspace` is linked to. The repository must know of the link: a file alone leads nowhere.
-pub(crate) fn linked(workspace: &Path) -> Option<Linked> {
+/// What `workspace` is linked to. A file in the workspace alone leads nowhere, for a command may have written it: the
+/// repository must know of the link, and lie with all that is opened of it outside `controlled`, where commands write.
+pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked> {
     let link = workspace.join(".git");
-    let text =
-        link.symlink_metadata().ok().filter(std::fs::Metadata::is_file).and(std::fs::read_to_string(&link).ok())?;
-    let own = workspace.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let back = std::fs::read_to_string(own.join("gitdir")).ok()?;
-    let common = own.join(std::fs::read_to_string(own.join("commondir")).ok()?.trim()).canonicalize().ok()?;
-    let known = Path::new(back.trim()).canonicalize().ok()? == link.canonicalize().ok()?;
-    if !known || own.parent()? != common.join("worktrees") {
+    let text = read_plain(&link)?;
+    let own = resolved_apart(&gitdir(workspace, &text)?, controlled)?;
+    let common = resolved_apart(&own.join(read_plain(&own.join("commondir"))?.trim()), controlled)?;
+    let back = own.join(read_plain(&own.join("gitdir"))?.trim());
+    if lies_in(&own, controlled) || lies_in(&common, controlled) {
+        return None;
+    }
+    if back.canonicalize().ok()? != link || own.parent()? != common.join("worktrees") {
+        return None;
+    }
+    if !is_repository(|name| common.join(name).symlink_metadata().is_ok()) {
         return None;
     }
     let leading = LEADING.iter().map(|name| own.join(name));
     let (protected, absent) = leading.partition(|path| path.symlink_metadata().is_ok());
     let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
-    let writable = shared.into_iter().chain([own]).filter(|path| path.is_dir()).collect();
+    let writable = shared.into_iter().chain([own]).filter(|path| is_own_folder(path)).collect();
     Some(Linked { writable, protected, absent })
+}
+
+/// Where the text of a `.git` file leads, from the folder that the file is in.
+fn gitdir(folder: &Path, text: &str) -> Option<PathBuf> {
+    Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// The text of a file that is no link.
+fn read_plain(path: &Path) -> Option<String> {
+    path.symlink_metadata().ok().filter(Metadata::is_file).and(std::fs::read_to_string(path).ok())
+}
+
+/// Whether this is a folder, no link to one, and the same person's as this process.
+fn is_own_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir() && is_ours(&found))
+}
+
+#[cfg(target_os = "linux")]
+fn is_ours(found: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(found) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_ours(_: &Metadata) -> bool {
+    true
 }
 
 #[cfg(test)]
@@ -112,14 +151,49 @@ mod tests {
                 ("x/.git", &link),
                 ("main/.git/worktrees/w/gitdir", &back),
                 ("main/.git/worktrees/w/commondir", "../..\n"),
+                ("main/.git/HEAD", ""),
                 ("main/.git/objects/x", ""),
+                ("main/.git/refs/x", ""),
                 ("main/.git/config", ""),
             ],
         );
+        std::os::unix::fs::symlink("/", root.join("main/.git/logs")).unwrap();
         let own = root.join("main/.git/worktrees/w");
-        let linked_to = linked(&root.join("w")).unwrap();
-        assert_eq!(linked_to.writable, [root.join("main/.git/objects"), own.clone()]);
+        let linked = |name: &str| linked(&root.join(name), &[root.join(name)]);
+        let linked_to = linked("w").unwrap();
+        assert_eq!(
+            linked_to.writable,
+            [root.join("main/.git/objects"), root.join("main/.git/refs"), own.clone()],
+            "no link is opened"
+        );
         assert_eq!(linked_to.protected, [own.join("commondir"), own.join("gitdir")]);
-        assert_eq!((linked(&root.join("x")), linked(&root.join("main"))), (None, None));
+        assert_eq!((linked("x"), linked("main")), (None, None));
+        let controlled = [root.join("w"), root.join("main")];
+        assert_eq!(super::linked(&root.join("w"), &controlled), None, "commands write there");
+    }
+
+    // proves X3: what a command can write makes nothing writable
+    #[test]
+    fn a_repository_in_the_workspace_opens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let back = format!("{}/w/.git", root.display());
+        for (link, back) in [("fake/worktrees/w", ".git"), ("fake/worktrees/w", &back), ("out/worktrees/w", &back)] {
+            write(
+                &root,
+                &[
+                    ("w/.git", &format!("gitdir: {link}\n")),
+                    ("w/fake/worktrees/w/gitdir", back),
+                    ("w/fake/worktrees/w/commondir", "../..\n"),
+                    ("w/fake/HEAD", ""),
+                    ("w/fake/refs/x", ""),
+                    ("victim/worktrees/w/gitdir", back),
+                    ("victim/worktrees/w/commondir", "../..\n"),
+                ],
+            );
+            let _ = std::os::unix::fs::symlink(root.join("victim"), root.join("w/fake/objects"));
+            let _ = std::os::unix::fs::symlink(root.join("victim"), root.join("w/out"));
+            assert_eq!(linked(&root.join("w"), &[root.join("w")]), None, "{link} {back}");
+        }
     }
 }

@@ -18,6 +18,7 @@
 
 #![deny(missing_docs)]
 
+mod apart;
 mod bubblewrap;
 mod confinement;
 mod git;
@@ -32,6 +33,7 @@ mod surroundings;
 
 pub use bubblewrap::bubblewrap_arguments;
 pub use confinement::{Confinement, Network, SandboxMode, Walls};
+pub use git::is_repository;
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_user, has_landlock, leave};

@@ -138,7 +138,7 @@ pub(crate) const PACKAGE_CACHES: &[PackageCache] = &[
         files: &[".cargo/.package-cache", ".cargo/.package-cache-mutate", ".cargo/.global-cache"],
     },
     cache("npm", &[".npm"]),
-    cache("pnpm", &[".local/share/pnpm"]),
+    cache("pnpm", &[".local/share/pnpm/store"]),
     cache("yarn", &[".yarn"]),
     cache("bun", &[".bun/install/cache"]),
     cache("go", &["go/pkg"]),

@@ -63,7 +63,7 @@ pub(crate) fn look(workspace: &Path, rules: &Rules<'_>) -> Found {
     let mut folders = VecDeque::from([workspace.to_owned()]);
     let mut seen = 0;
     'folders: while let Some(folder) = folders.pop_front() {
-        let mut signs = 0;
+        let mut names = Vec::new();
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             seen += 1;
             if seen > LOOKED_AT {
@@ -73,7 +73,7 @@ pub(crate) fn look(workspace: &Path, rules: &Rules<'_>) -> Found {
             let (path, name) = (entry.path(), entry.file_name());
             let kind = entry.file_type().ok();
             found.there.extend(of_repository(&path, &name, kind));
-            signs += usize::from(git::SIGNS.iter().any(|sign| name == *sign));
+            names.extend(git::SIGNS.iter().find(|sign| name == **sign));
             match (rules.closed)(&path) {
                 Closed::ToReading => found.hidden.push(path),
                 Closed::ToWriting => found.there.push(path),
@@ -83,7 +83,7 @@ pub(crate) fn look(workspace: &Path, rules: &Rules<'_>) -> Found {
                 Closed::No => found.looked = found.looked.max(Looked::PastBuildFolders),
             }
         }
-        if signs == git::SIGNS.len() {
+        if git::is_repository(|name| names.contains(&name)) {
             found.there.extend(git::leading_in(&folder));
         }
     }

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::apart::{is_without_links, lies_in, resolved_apart};
 use crate::git;
-use crate::places::{HIDDEN, HOME_SECRETS, PACKAGE_CACHES, PackageCache, SEEN, SYSTEM_SECRETS, TEMP};
+use crate::places::{HIDDEN, HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS, TEMP};
 use crate::protected::{self, Looked};
 use crate::{Confinement, Network, SandboxMode, Walls};
 
@@ -77,7 +78,7 @@ impl Surroundings {
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
-                if let Some(linked) = git::linked(&self.workspace) {
+                if let Some(linked) = git::linked(&self.workspace, &self.controlled()) {
                     writable.extend(linked.writable);
                     protected.extend(linked.protected);
                     absent.extend(linked.absent);
@@ -104,38 +105,62 @@ impl Surroundings {
 
     fn writable_folders(&self, network: Network) -> Vec<PathBuf> {
         let caches = match network {
-            Network::Off => &[],
-            Network::On => PACKAGE_CACHES,
+            Network::Off => Vec::new(),
+            Network::On => self.caches(),
         };
-        let caches = self.home.iter().flat_map(|home| caches.iter().flat_map(|cache| self.cache_paths(home, cache)));
-        let more = self.writable.iter().cloned().chain(caches).filter_map(|path| path.canonicalize().ok());
+        let controlled = self.controlled();
+        let added = self.writable.iter().filter_map(|path| resolved_apart(path, &controlled));
         let mut folders = vec![self.workspace.clone()];
-        for path in more {
-            if !folders.iter().any(|folder| path.starts_with(folder)) {
+        for path in added.chain(caches) {
+            if !lies_in(&path, &folders) {
                 folders.push(path);
             }
         }
         folders
     }
 
-    /// What a package manager writes in `home`. If it is installed, what is missing is made; what can't be made is
-    /// left out by the caller like anything that is not there.
-    fn cache_paths(&self, home: &Path, cache: &PackageCache) -> Vec<PathBuf> {
-        let folders: Vec<PathBuf> = cache.folders.iter().map(|folder| home.join(folder)).collect();
-        let files: Vec<PathBuf> = cache.files.iter().map(|file| home.join(file)).collect();
-        let is_installed = || self.programs.iter().any(|folder| folder.join(cache.program).is_file());
-        if home.is_dir() && folders.iter().chain(&files).any(|path| !path.exists()) && is_installed() {
-            folders.iter().for_each(|folder| drop(std::fs::create_dir_all(folder)));
-            files.iter().for_each(|file| drop(std::fs::File::create_new(file)));
+    /// Wherever commands may write, with the network or without: a link in there may be theirs.
+    fn controlled(&self) -> Vec<PathBuf> {
+        let added = self.writable.iter().filter_map(|path| path.canonicalize().ok());
+        let names = PACKAGE_CACHES.iter().flat_map(|cache| cache.folders.iter().chain(cache.files));
+        let caches = self.own_home().into_iter().flat_map(|home| names.clone().map(move |name| home.join(name)));
+        [self.workspace.clone()].into_iter().chain(added).chain(caches).collect()
+    }
+
+    /// The home folder without links, if commands have no hand in where it is.
+    fn own_home(&self) -> Option<PathBuf> {
+        resolved_apart(self.home.as_ref()?, std::slice::from_ref(&self.workspace))
+    }
+
+    /// What package managers write in the home folder. A link there may have been made by a command that ran in the home
+    /// folder itself: what it leads to is not opened. Where such a package manager is installed, what is missing is made.
+    fn caches(&self) -> Vec<PathBuf> {
+        let Some(home) = self.own_home().filter(|home| home.is_dir()) else { return Vec::new() };
+        let mut caches = Vec::new();
+        for cache in PACKAGE_CACHES {
+            let paths = |names: &[&str]| -> Vec<PathBuf> {
+                let paths = names.iter().map(|name| home.join(name));
+                paths.filter(|path| is_without_links(&home, path) && !path.starts_with(&self.workspace)).collect()
+            };
+            let (folders, files) = (paths(cache.folders), paths(cache.files));
+            let is_installed = || self.programs.iter().any(|folder| folder.join(cache.program).is_file());
+            if folders.iter().chain(&files).any(|path| !path.exists()) && is_installed() {
+                // What can't be made is left out like anything that is not there.
+                folders.iter().for_each(|folder| drop(std::fs::create_dir_all(folder)));
+                files.iter().for_each(|file| drop(std::fs::File::create_new(file)));
+            }
+            caches.extend(folders.into_iter().chain(files).filter(|path| path.exists()));
         }
-        [folders, files].concat()
+        caches
     }
 
     /// What may not be read, as it is without links, and what is there only.
     fn secrets(&self) -> Vec<PathBuf> {
         let home = self.home.iter().flat_map(|home| HOME_SECRETS.iter().map(|name| home.join(name)));
         let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
-        let readable: Vec<PathBuf> = self.readable.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let controlled = self.controlled();
+        let readable: Vec<PathBuf> =
+            self.readable.iter().filter_map(|path| resolved_apart(path, &controlled)).collect();
         // Most are not there, which one question to the kernel tells; following a path takes several.
         let there = all.filter(|path| path.symlink_metadata().is_ok());
         let mut secrets: Vec<PathBuf> = there.filter_map(|path| path.canonicalize().ok()).collect();
@@ -223,6 +248,33 @@ mod tests {
         assert!(!confinement(&surroundings, Network::Off).unwrap().writable.contains(&cache) && !cache.exists());
         assert!(confinement(&surroundings, Network::On).unwrap().writable.contains(&cache) && cache.is_dir());
         assert!(!root.join("home/.m2").exists(), "nobody has it");
+    }
+
+    // proves X3: `ln -s /victim ~/.cache` by a command that ran in the home folder
+    #[test]
+    fn what_a_link_that_a_command_can_make_leads_to_is_not_opened() {
+        let (folder, mut surroundings) = surroundings();
+        let root = folder.path().canonicalize().unwrap();
+        let home = root.join("home");
+        for path in ["bin", "victim"] {
+            std::fs::create_dir(root.join(path)).unwrap();
+        }
+        std::fs::write(root.join("bin/mvn"), "").unwrap();
+        for link in ["home/.cache", "home/.m2", "work/link"] {
+            std::os::unix::fs::symlink(root.join("victim"), root.join(link)).unwrap();
+        }
+        std::os::unix::fs::symlink(home.join(".ssh"), root.join("work/ssh")).unwrap();
+        surroundings.programs = vec![root.join("bin")];
+        surroundings.writable.push(root.join("work/link"));
+        surroundings.readable.push(root.join("work/ssh"));
+        let held = confinement(&surroundings, Network::On).unwrap();
+        let opened = held.writable.iter().find(|path| path.starts_with(root.join("victim")));
+        assert_eq!((opened, root.join("victim").read_dir().unwrap().count()), (None, 0));
+        assert!(held.unreadable.contains(&home.join(".ssh")));
+        surroundings.workspace = home.clone();
+        surroundings.writable.pop();
+        let held = confinement(&surroundings, Network::On).unwrap();
+        assert_eq!(held.writable, [home, root.join("more")]);
     }
 
     // proves X3

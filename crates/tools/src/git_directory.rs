@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_sandbox::is_repository;
+
 use crate::Workspace;
 
 /// What makes git obey something else, in a folder that is a repository.
@@ -27,8 +29,4 @@ impl Workspace {
         let will_be = |name: &str| name.eq_ignore_ascii_case(part) || is_there(name);
         (is_one_of(OBEYED) || is_one_of(CONTENT) && !is_repository(is_there)) && is_repository(will_be)
     }
-}
-
-fn is_repository(has: impl Fn(&str) -> bool) -> bool {
-    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod trials;
+mod planted;
 
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
@@ -28,7 +29,10 @@ use windlass_vocab::{CommandExit, Json, Outcome, OutcomeKind, SessionId, ToolSou
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("guard") => windlass_tools::guard::run(),
-        Some(_) | None => libtest_mimic::run(&Arguments::from_args(), trials()).exit_code(),
+        Some(_) | None => {
+            libtest_mimic::run(&Arguments::from_args(), trials().into_iter().chain(planted::trials()).collect())
+                .exit_code()
+        }
     }
 }
 

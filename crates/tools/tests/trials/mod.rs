@@ -4,7 +4,7 @@
 /// answers a reason the test is ignored, and the reason printed.
 macro_rules! trials {
     ($($name:ident $(($need:ident))?,)*) => {
-        fn trials() -> Vec<libtest_mimic::Trial> {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
             vec![$({
                 let lack: Option<String> = None $(.or_else($need))?;
                 if let Some(reason) = &lack {

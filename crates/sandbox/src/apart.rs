@@ -1,0 +1,78 @@
+//! Paths that no command had a hand in: what a command may write is never followed to say what the next one may write.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+/// `path` without links, if none on the way to it lies in `controlled`, where it may be a command's.
+pub(crate) fn resolved_apart(path: &Path, controlled: &[PathBuf]) -> Option<PathBuf> {
+    let mut rest: VecDeque<OsString> = parts(path).collect();
+    let (mut at, mut links) = (PathBuf::new(), 0);
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(part);
+        if next.symlink_metadata().ok()?.is_symlink() {
+            links += 1;
+            let is_open = links <= MOST_LINKS && !lies_in(&next, controlled);
+            let target = next.read_link().ok().filter(|_| is_open)?;
+            rest = parts(&target).chain(rest).collect();
+        } else {
+            at = next;
+        }
+    }
+    Some(at).filter(|path| path.is_absolute())
+}
+
+/// Whether `path` is one of `folders` or in one.
+pub(crate) fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// The parts of a path; that it begins at the root is one of them, and leads there from anywhere.
+fn parts(path: &Path) -> impl Iterator<Item = OsString> {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    parts.map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether nothing between `folder` and `path`, which is in it, is a link.
+pub(crate) fn is_without_links(folder: &Path, path: &Path) -> bool {
+    let above = path.ancestors().take_while(|above| *above != folder);
+    path.starts_with(folder) && above.filter_map(|at| at.symlink_metadata().ok()).all(|found| !found.is_symlink())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    // proves X3
+    #[test]
+    fn a_link_in_a_folder_that_commands_write_leads_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["work", "home/cache", "victim"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        symlink(root.join("victim"), root.join("work/link")).unwrap();
+        symlink("../work/link", root.join("home/through")).unwrap();
+        symlink("./cache/../cache", root.join("home/plain")).unwrap();
+        symlink("round", root.join("home/round")).unwrap();
+        let controlled = [root.join("work")];
+        let resolved = |path: &str| resolved_apart(&root.join(path), &controlled);
+        assert_eq!(resolved("home/plain"), Some(root.join("home/cache")));
+        assert_eq!(resolved("work/../work"), Some(root.join("work")));
+        for path in ["work/link", "home/through", "home/round", "home/none"] {
+            assert_eq!(resolved(path), None, "{path}");
+        }
+        let home = root.join("home");
+        assert!(is_without_links(&home, &home.join("cache/new")) && !is_without_links(&home, &home.join("plain/new")));
+        assert!(!is_without_links(&home, &root.join("victim")));
+    }
+}
