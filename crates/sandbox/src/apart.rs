@@ -9,8 +9,14 @@ const MOST_LINKS: usize = 40;
 
 /// `path` without links, if none on the way to it lies in `controlled`, where it may be a command's.
 pub(crate) fn resolved_apart(path: &Path, controlled: &[PathBuf]) -> Option<PathBuf> {
-    let mut rest: VecDeque<OsString> = parts(path).collect();
-    let (mut at, mut links) = (PathBuf::new(), 0);
+    follow(Path::new("/"), path, |link| !lies_in(link, controlled))
+}
+
+/// `path`, seen from `folder`, which is without links, without links, if it is there. Each link on the way is followed
+/// if `may_follow` says so.
+pub(crate) fn follow(folder: &Path, path: &Path, mut may_follow: impl FnMut(&Path) -> bool) -> Option<PathBuf> {
+    let mut rest: VecDeque<OsString> = parts(path.strip_prefix(folder).unwrap_or(path)).collect();
+    let (mut at, mut links) = (folder.to_owned(), 0);
     while let Some(part) = rest.pop_front() {
         if part == ".." {
             at.pop();
@@ -19,14 +25,13 @@ pub(crate) fn resolved_apart(path: &Path, controlled: &[PathBuf]) -> Option<Path
         let next = at.join(part);
         if next.symlink_metadata().ok()?.is_symlink() {
             links += 1;
-            let is_open = links <= MOST_LINKS && !lies_in(&next, controlled);
-            let target = next.read_link().ok().filter(|_| is_open)?;
+            let target = next.read_link().ok().filter(|_| links <= MOST_LINKS && may_follow(&next))?;
             rest = parts(&target).chain(rest).collect();
         } else {
             at = next;
         }
     }
-    Some(at).filter(|path| path.is_absolute())
+    Some(at)
 }
 
 /// Whether `path` is one of `folders` or in one.

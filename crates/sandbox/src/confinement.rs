@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Looked;
+
 /// What the person wants of the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -58,6 +60,29 @@ pub enum Walls {
     Seatbelt,
 }
 
+/// A link that stays as it is: it is closed, or leads to what is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KeptLink {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub target: PathBuf,
+}
+
+/// What is looked for when a command has ended: whatever rules close that was not there before. The rules are in the
+/// words of whoever made the confinement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clearing {
+    /// Where it is looked for.
+    pub workspace: PathBuf,
+    /// Patterns of what is protected besides what always is.
+    pub protected: Vec<String>,
+    /// Patterns of what is not.
+    pub exceptions: Vec<String>,
+    /// Rules that deny.
+    pub denied: Vec<String>,
+}
+
 /// What a command is held to. All paths are absolute and without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
@@ -69,6 +94,12 @@ pub struct Confinement {
     pub protected: Vec<PathBuf>,
     /// What is not there, and is set aside if the command has made it.
     pub absent: Vec<PathBuf>,
+    /// Links that are put back when it has ended, if it has changed them: a link can't be mounted over.
+    pub links: Vec<KeptLink>,
+    /// How far was looked for all these.
+    pub looked: Looked,
+    /// What is looked for when it has ended.
+    pub clearing: Option<Clearing>,
     /// What it may not read.
     pub unreadable: Vec<PathBuf>,
     /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN`]).

@@ -21,16 +21,21 @@ pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
 /// How many folders of a repository are looked into.
 const LOOKED_INTO: usize = 200;
 
-/// The folders of submodules and linked worktrees in the repository at `git`.
-fn inner(git: &Path) -> Vec<PathBuf> {
+/// The folders of submodules and linked worktrees in the repository at `git`; none if they can't be looked through.
+fn inner(git: &Path) -> Option<Vec<PathBuf>> {
     let mut folders = vec![git.join("modules"), git.join("worktrees")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        for path in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
-        {
-            if found.len() + folders.len() > LOOKED_INTO {
-                return found;
+        if folder.is_symlink() {
+            return None;
+        }
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (path, kind) = (entry.path(), entry.file_type().ok()?);
+            if kind.is_symlink() || found.len() + folders.len() > LOOKED_INTO {
+                return None;
+            }
+            if !kind.is_dir() {
+                continue;
             }
             // A submodule's name may have slashes in it, and it may have submodules.
             let is_repository = path.join("HEAD").exists();
@@ -38,13 +43,17 @@ fn inner(git: &Path) -> Vec<PathBuf> {
             found.extend(is_repository.then_some(path));
         }
     }
-    found
+    Some(found)
 }
 
-/// What leads git in the submodules and worktrees of the repository at `git`: what is there, and what is not.
+/// What leads git in the submodules and worktrees of the repository at `git`: what is there, and what is not. Where they
+/// can't be looked through, all of them is.
 pub(crate) fn leading(git: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let paths = inner(git).into_iter().flat_map(|folder| LEADING.iter().map(move |name| folder.join(name)));
-    paths.partition(|path| path.symlink_metadata().is_ok())
+    let paths: Vec<PathBuf> = match inner(git) {
+        Some(folders) => folders.iter().flat_map(|folder| LEADING.iter().map(|name| folder.join(name))).collect(),
+        None => ["modules", "worktrees"].iter().filter_map(|name| git.join(name).canonicalize().ok()).collect(),
+    };
+    paths.into_iter().partition(|path| path.symlink_metadata().is_ok())
 }
 
 /// What leads git in the repository whose own folder this is, where it is there.
@@ -135,6 +144,8 @@ mod tests {
         let (there, absent) = leading(folder.path());
         assert_eq!(there, [folder.path().join("modules/a/b/config")]);
         assert!(absent.contains(&folder.path().join("modules/a/b/modules/c/hooks")));
+        std::os::unix::fs::symlink("/", folder.path().join("modules/link")).unwrap();
+        assert_eq!(leading(folder.path()).0, [folder.path().join("modules")], "who knows where it leads");
     }
 
     // proves X3

@@ -32,13 +32,13 @@ mod support;
 mod surroundings;
 
 pub use bubblewrap::bubblewrap_arguments;
-pub use confinement::{Confinement, Network, SandboxMode, Walls};
+pub use confinement::{Clearing, Confinement, KeptLink, Network, SandboxMode, Walls};
 pub use git::is_repository;
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_user, has_landlock, leave};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
-pub use protected::Looked;
+pub use protected::{Looked, closed_since};
 pub use seatbelt::seatbelt_profile;
 pub use support::{Support, told};
 pub use surroundings::{Closed, Rules, Surroundings};

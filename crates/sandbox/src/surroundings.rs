@@ -46,11 +46,18 @@ pub struct Rules<'r> {
     pub closed: &'r dyn Fn(&Path) -> Closed,
     /// The paths they spell out, from the workspace on.
     pub spelled_out: &'r [PathBuf],
+    /// Folders they spell out, in which they close names by a pattern.
+    pub ends: &'r [PathBuf],
+    /// Whether a path is one that something closed may be below of.
+    pub leads: &'r dyn Fn(&Path) -> bool,
+    /// Whether reading is closed by a pattern, so that it may be so anywhere.
+    pub hides: bool,
 }
 
 impl Rules<'_> {
     /// They close nothing.
-    pub const NONE: Rules<'static> = Rules { closed: &|_| Closed::No, spelled_out: &[] };
+    pub const NONE: Rules<'static> =
+        Rules { closed: &|_| Closed::No, spelled_out: &[], ends: &[], leads: &|_| false, hides: false };
 }
 
 impl std::fmt::Debug for Rules<'_> {
@@ -73,8 +80,9 @@ impl Surroundings {
             return None;
         }
         let found = protected::look(&self.workspace, rules);
-        let (writable, protected, absent) = match self.mode {
-            SandboxMode::Off | SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new()),
+        let (looked, links) = (found.looked, found.links);
+        let (writable, protected, absent, links) = match self.mode {
+            SandboxMode::Off | SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new(), Vec::new()),
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
@@ -83,7 +91,7 @@ impl Surroundings {
                     protected.extend(linked.protected);
                     absent.extend(linked.absent);
                 }
-                (writable, protected, absent)
+                (writable, protected, absent, links)
             }
         };
         let mut unreadable = self.secrets();
@@ -96,6 +104,9 @@ impl Surroundings {
             writable,
             protected,
             absent,
+            links,
+            looked,
+            clearing: None,
             unreadable,
             readable: readable.chain(home).collect(),
             temp,
@@ -196,7 +207,7 @@ mod tests {
             Some("AGENTS.md") => Closed::ToWriting,
             Some(_) | None => Closed::No,
         };
-        let rules = Rules { closed: &closed, spelled_out: &[] };
+        let rules = Rules { closed: &closed, ..Rules::NONE };
         surroundings.confinement(Walls::Namespaces, network, PathBuf::from("/t"), &rules)
     }
 

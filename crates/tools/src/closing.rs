@@ -1,9 +1,10 @@
 //! Which paths rules close to commands: what they forbid to file tools, and what is protected from those (X3).
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use windlass_sandbox::Closed;
+use windlass_sandbox::{Clearing, Closed, Rules};
 
 use crate::path_pattern::PathPattern;
 use crate::{Access, Permissions};
@@ -13,31 +14,76 @@ use crate::{Access, Permissions};
 pub(crate) struct Closing {
     /// The paths that are spelled out.
     pub(crate) spelled_out: Vec<PathBuf>,
-    /// Whether files are forbidden by patterns that spell out no path.
+    /// The folders that are spelled out of patterns that close names in them by another.
+    pub(crate) ends: Vec<PathBuf>,
+    /// Whether files are forbidden by patterns that spell out no path, or one in any folder.
     pub(crate) denies_by_pattern: bool,
     denies_files: bool,
     protected: LastNames,
+    ways: Ways,
 }
 
 impl Closing {
     pub(crate) fn new(permissions: &Permissions) -> Self {
-        let denied: Vec<Option<String>> = permissions
-            .deny
-            .iter()
-            .filter_map(|rule| rule.forbidden_files())
-            .map(|pattern| pattern.and_then(PathPattern::spelled_out))
-            .collect();
-        let protected = permissions.protected.patterns().filter_map(|text| PathPattern::new(text).ok()?.spelled_out());
+        let forbidden = || permissions.deny.iter().filter_map(|rule| rule.forbidden_files());
+        let denied: Vec<Option<String>> =
+            forbidden().map(|pattern| pattern.and_then(PathPattern::spelled_out)).collect();
+        let is_anywhere = |pattern: &PathPattern| pattern.is_in_any_folder() || pattern.spelled_out().is_none();
+        let patterns = || permissions.protected.patterns();
+        let protected = patterns().filter_map(|text| PathPattern::new(text).ok()?.spelled_out());
+        let ways = patterns().map(str::to_owned).chain(denied.iter().flatten().map(|path| format!("/{path}")));
         Self {
-            denies_by_pattern: denied.iter().any(Option::is_none),
+            ends: patterns().filter_map(end).collect(),
+            ways: Ways::of(ways),
+            denies_by_pattern: forbidden().any(|pattern| pattern.is_none_or(is_anywhere)),
             denies_files: !denied.is_empty(),
-            protected: LastNames::of(permissions.protected.patterns()),
+            protected: LastNames::of(patterns()),
             spelled_out: protected.chain(denied.into_iter().flatten()).map(PathBuf::from).collect(),
         }
     }
 
+    /// The same in the guard process, which is told the rules in words.
+    pub(crate) fn permissions(clearing: &Clearing) -> Permissions {
+        let deny = clearing.denied.iter().filter_map(|rule| rule.parse().ok()).collect();
+        let mut permissions = Permissions { deny, ..Permissions::default() };
+        // Each was a pattern already.
+        for pattern in &clearing.protected {
+            let _ = permissions.protected.add(pattern);
+        }
+        for pattern in &clearing.exceptions {
+            let _ = permissions.protected.except(pattern);
+        }
+        permissions
+    }
+
+    /// What is looked for in `workspace` when a command has ended. Not what is closed altogether: a tool is denied then
+    /// rather than a path, and commands make what they make.
+    pub(crate) fn clearing(permissions: &Permissions, workspace: &Path) -> Clearing {
+        let is_pattern = |pattern: Option<&PathPattern>| pattern.is_some_and(|pattern| !pattern.is_everything());
+        let denied = permissions.deny.iter().filter(|rule| rule.forbidden_files().is_some_and(is_pattern));
+        Clearing {
+            workspace: workspace.to_owned(),
+            protected: permissions.protected.added().map(str::to_owned).collect(),
+            exceptions: permissions.protected.exceptions().map(str::to_owned).collect(),
+            denied: denied.map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Asks with what `permissions`, which this was made from, say about a workspace at `root`.
+    pub(crate) fn with_rules<T>(&self, permissions: &Permissions, root: &Path, ask: impl FnOnce(&Rules<'_>) -> T) -> T {
+        let closed = |path: &Path| -> Closed { self.closed(permissions, root, path) };
+        let leads = |path: &Path| path.strip_prefix(root).is_ok_and(|path| self.ways.lead_over(path));
+        ask(&Rules {
+            closed: &closed,
+            spelled_out: &self.spelled_out,
+            ends: &self.ends,
+            leads: &leads,
+            hides: self.denies_by_pattern,
+        })
+    }
+
     /// What `permissions`, which this was made from, say about `path` for a workspace at `root`.
-    pub(crate) fn closed(&self, permissions: &Permissions, root: &Path, path: &Path) -> Closed {
+    fn closed(&self, permissions: &Permissions, root: &Path, path: &Path) -> Closed {
         let inside = path.strip_prefix(root).ok();
         let Some(text) = inside.unwrap_or(path).to_str() else { return Closed::No };
         let is_protected = || {
@@ -90,6 +136,51 @@ impl LastNames {
     }
 }
 
+/// The folder that a pattern spells out before a last name that it does not: `.cargo` of `**/.cargo/config*`.
+fn end(pattern: &str) -> Option<PathBuf> {
+    let (folder, last) = pattern.strip_prefix("**/").unwrap_or(pattern).rsplit_once('/')?;
+    (last.contains('*') && !folder.contains(['*', '\\'])).then(|| PathBuf::from(folder))
+}
+
+/// The folders above what patterns mean: a link in place of one leads elsewhere.
+#[derive(Debug, Default)]
+struct Ways {
+    /// Their last names, for most paths have another.
+    names: HashSet<String>,
+    /// Their parts, in lower case. Those that begin with nothing are from the workspace on, others in any folder.
+    parts: Vec<Vec<String>>,
+}
+
+impl Ways {
+    fn of(patterns: impl Iterator<Item = String>) -> Self {
+        let mut ways = Self::default();
+        for pattern in patterns.filter(|pattern| !pattern.contains('\\')) {
+            let (root, pattern) = match pattern.strip_prefix("**/") {
+                Some(pattern) => (None, pattern),
+                None => (Some(String::new()), pattern.trim_start_matches('/')),
+            };
+            let mut way: Vec<String> = root.into_iter().collect();
+            let names: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
+            for name in names[..names.len() - 1].iter().take_while(|name| !name.contains('*')) {
+                way.push(name.to_lowercase());
+                ways.names.insert(name.to_lowercase());
+                ways.parts.push(way.clone());
+            }
+        }
+        ways
+    }
+
+    /// Whether this path, from the workspace on, is one of them.
+    fn lead_over(&self, path: &Path) -> bool {
+        let name = |name: &OsStr| name.to_string_lossy().to_lowercase();
+        if !path.file_name().is_some_and(|last| self.names.contains(&name(last))) {
+            return false;
+        }
+        let parts: Vec<String> = std::iter::once(String::new()).chain(path.iter().map(name)).collect();
+        self.parts.iter().any(|way| parts.ends_with(way))
+    }
+}
+
 /// A folder that version control keeps its own files in.
 fn is_version_control(name: &str) -> bool {
     [".git", ".hg", ".svn"].contains(&name)
@@ -134,10 +225,35 @@ mod tests {
             let root = Path::new("/w");
             assert_eq!(closing.closed(&permissions, root, &root.join(path)), want, "{path}");
         }
-        assert!(closing.denies_by_pattern);
+        assert!(closing.denies_by_pattern && closing.ends.contains(&PathBuf::from(".cargo")));
+        for (path, want) in [
+            (".github", true),
+            ("a/.Config", true),
+            (".cargo", true),
+            ("conf", true),
+            ("a/conf", false),
+            ("github", false),
+            (".github/workflows", false),
+            ("secrets", false),
+        ] {
+            let root = Path::new("/w");
+            assert_eq!(closing.with_rules(&permissions, root, |rules| (rules.leads)(&root.join(path))), want, "{path}");
+        }
         for path in ["secrets", ".github/workflows", "AGENTS.md", "conf", "/etc/keys"] {
             assert!(closing.spelled_out.contains(&PathBuf::from(path)), "{path}");
         }
+    }
+
+    // proves X3: the guard closes what Windlass closes, but for what a whole tool is denied
+    #[test]
+    fn rules_are_the_same_after_they_were_told_in_words() {
+        let mut permissions = permissions();
+        permissions.deny.push("write_file".parse().unwrap());
+        let clearing = Closing::clearing(&permissions, Path::new("/w"));
+        assert_eq!(clearing.denied, ["read(secrets/)", "write(**/*.lock)", "read(/etc/keys)"]);
+        let told = Closing::permissions(&clearing);
+        permissions.deny.retain(|rule| clearing.denied.contains(&rule.to_string()));
+        assert_eq!((told.deny, told.protected), (permissions.deny, permissions.protected));
     }
 
     // proves X3: every pattern of the list is asked about where it may mean something

@@ -21,6 +21,7 @@
 //! On systems without reapers of descendants only the process group is killed.
 
 mod child;
+mod clear;
 mod confined;
 mod descendants;
 mod first_process;
@@ -41,6 +42,7 @@ pub(crate) use support::fresh_temp;
 pub use support::support;
 pub use survivors::{SurvivorsError, wait_for_survivors};
 pub(crate) use survivors::{lock_path, temp_path};
+pub use wire::Cleared;
 
 /// The first file handle that is no standard stream.
 const FIRST_INHERITED: i32 = 3;

@@ -101,6 +101,11 @@ impl PathPattern {
         tokens.iter().map(letter).collect::<Option<String>>().filter(|path| !path.is_empty())
     }
 
+    /// Whether it means that path in any folder.
+    pub(crate) fn is_in_any_folder(&self) -> bool {
+        self.glob.tokens().starts_with(&[Token::Perhaps, Token::Star, SLASH])
+    }
+
     /// Whether it allows this path of a workspace that is at `roots`.
     pub(crate) fn allows(&self, path: &Text, roots: &[PathBuf]) -> bool {
         self.held_against(path, roots, |path| self.glob.matches(path))

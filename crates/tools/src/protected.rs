@@ -66,6 +66,11 @@ impl Protected {
         self.all().map(|named| named.text.as_str())
     }
 
+    /// Those that a person has added, as they are written.
+    pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
+        self.added.iter().map(|named| named.text.as_str())
+    }
+
     /// The patterns of what is not protected although one of [`Protected::patterns`] means it.
     pub fn exceptions(&self) -> impl Iterator<Item = &str> {
         self.exceptions.iter().map(|named| named.text.as_str())

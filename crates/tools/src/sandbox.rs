@@ -1,10 +1,10 @@
 //! The sandbox of a run's commands: what is wanted of it, what this machine can do of that, and what one
 //! command is held to (X3).
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use windlass_sandbox::{Closed, Confinement, Looked, Network, Rules, SandboxMode, Support, Surroundings, Walls, told};
+use windlass_sandbox::{Confinement, Looked, Network, Rules, SandboxMode, Support, Surroundings, Walls, told};
 
 use crate::closing::Closing;
 use crate::{GuardProgram, Permissions, guard};
@@ -87,7 +87,11 @@ impl Sandbox {
             ));
         }
         let walls = support.walls.clone();
-        Ok(self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules)))
+        let mut confinement = self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules));
+        if let Some(confinement) = confinement.as_mut().filter(|confinement| !confinement.writable.is_empty()) {
+            confinement.clearing = Some(Closing::clearing(&self.permissions, &self.surroundings.workspace));
+        }
+        Ok(confinement)
     }
 
     /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
@@ -97,9 +101,7 @@ impl Sandbox {
             Network::Off => Reach::Inside,
             Network::On => Reach::Network,
         };
-        let confinement = self.confinement(guard, reach, guard::fresh_temp())?;
-        // It may run for days, in which others make such files too.
-        Ok(confinement.map(|confinement| Confinement { absent: Vec::new(), ..confinement }))
+        self.confinement(guard, reach, guard::fresh_temp())
     }
 
     /// What a person who is asked is told of it.
@@ -111,10 +113,11 @@ impl Sandbox {
         };
         let support = self.support(guard);
         let looked = match (reach, &support.walls) {
-            (Reach::Inside | Reach::Network, Walls::Namespaces | Walls::Bubblewrap(_)) => self.looked(),
+            (Reach::Inside | Reach::Network, Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt) => {
+                self.looked()
+            }
             // Nothing is closed in the workspace anyway, as is said.
-            (Reach::Inside | Reach::Network, Walls::Landlock | Walls::Seatbelt)
-            | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
+            (Reach::Inside | Reach::Network, Walls::Landlock) | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
         };
         told(mode, network, support, looked)
     }
@@ -133,8 +136,6 @@ impl Sandbox {
     }
 
     fn with_rules<T>(&self, ask: impl FnOnce(&Rules<'_>) -> T) -> T {
-        let (closing, root) = (self.closing(), &self.surroundings.workspace);
-        let closed = |path: &Path| -> Closed { closing.closed(&self.permissions, root, path) };
-        ask(&Rules { closed: &closed, spelled_out: &closing.spelled_out })
+        self.closing().with_rules(&self.permissions, &self.surroundings.workspace, ask)
     }
 }

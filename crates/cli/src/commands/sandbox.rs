@@ -7,7 +7,7 @@ use std::time::Duration;
 use windlass::own_guard;
 use windlass::sandbox::{Network, SandboxMode};
 use windlass::tools::Sandbox;
-use windlass::tools::guard::{ChildEnd, GuardedProgram, run_here};
+use windlass::tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
 
 use super::agent::permissions;
 use super::streams::tell;
@@ -44,17 +44,27 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         confinement,
     };
     let end = run_here(&guard, &program);
-    let (end, set_aside) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
-    for path in set_aside {
-        tell(&format!(
-            "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
-            path.display()
-        ));
-    }
+    let (end, cleared) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
+    tell_cleared(&cleared);
     match end {
         ChildEnd::Exited(code) => Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX))),
         ChildEnd::Signalled(signal) => Ok(Exit::OfCommand(u8::try_from(128 + signal).unwrap_or(u8::MAX))),
         ChildEnd::NotStarted(problem) => Err(CommandError::new(Exit::Failed, format!("not started: {problem}"))),
         ChildEnd::GuardLost => Err(CommandError::new(Exit::Failed, "the guard of the command died")),
+    }
+}
+
+fn tell_cleared(cleared: &Cleared) {
+    for path in &cleared.set_aside {
+        tell(&format!(
+            "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
+            path.display()
+        ));
+    }
+    for path in &cleared.put_back {
+        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", path.display()));
+    }
+    for (path, problem) in &cleared.left {
+        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", path.display()));
     }
 }

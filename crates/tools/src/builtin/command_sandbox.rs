@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
 
 use super::Commands;
+use crate::guard::Cleared;
 use crate::sandbox::Reach;
+
+/// How many paths the model is told of at once.
+const MOST_NAMED: usize = 10;
 
 /// What a call says of the sandbox.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -80,8 +84,8 @@ pub(super) struct Held {
     network: Network,
     /// Where it may write.
     writes: &'static str,
-    /// What it had made and was set aside.
-    pub(super) set_aside: Vec<PathBuf>,
+    /// What was done about what it had made and may not.
+    pub(super) cleared: Cleared,
 }
 
 impl Held {
@@ -95,21 +99,13 @@ impl Held {
             (false, Walls::Landlock) => "only in the workspace and the folder $TMPDIR names",
             (false, Walls::Seatbelt) => "only in the workspace and the folder $TMPDIR names, and not what is protected",
         };
-        Self { network: confinement.network, writes, set_aside: Vec::new() }
+        Self { network: confinement.network, writes, cleared: Cleared::default() }
     }
 
     /// What the model is told after the command, on a line of its own each: what was set aside, and whether it is the
     /// sandbox it failed for. `failure` is what it printed, if it failed.
     pub(super) fn hint(&self, failure: Option<&str>) -> String {
-        let mut hints = String::new();
-        for path in &self.set_aside {
-            let _ = write!(
-                hints,
-                "\n[Set aside as {}: what has that name without its ending is protected or denied, and a command in the \
-                 sandbox can't make it. A file tool can make what is protected, where the person agrees.]",
-                path.display()
-            );
-        }
+        let mut hints = cleared_hint(&self.cleared);
         match (failure.and_then(windlass_sandbox::lacked), self.network) {
             (Some(Lack::Network), Network::Off) => hints.push_str(
                 "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": \
@@ -127,6 +123,33 @@ impl Held {
         }
         hints
     }
+}
+
+/// What the model is told of what was cleared away, on a line of its own each.
+fn cleared_hint(cleared: &Cleared) -> String {
+    let mut hints = String::new();
+    for path in cleared.set_aside.iter().take(MOST_NAMED) {
+        let _ = write!(
+            hints,
+            "\n[Set aside as {}: what has that name without its ending is protected or denied, and a command in the \
+             sandbox can't make it. A file tool can make what is protected, where the person agrees.]",
+            path.display()
+        );
+    }
+    if cleared.set_aside.len() > MOST_NAMED {
+        let _ = write!(hints, "\n[{} more were set aside for the same reason.]", cleared.set_aside.len() - MOST_NAMED);
+    }
+    for path in cleared.put_back.iter().take(MOST_NAMED) {
+        let _ = write!(hints, "\n[Put back: {}, a link that is protected or leads to what is.]", path.display());
+    }
+    for (path, problem) in cleared.left.iter().take(MOST_NAMED) {
+        let _ = write!(
+            hints,
+            "\n[WARNING: {} is protected or denied and could not be set aside ({problem}). Tell the person.]",
+            path.display()
+        );
+    }
+    hints
 }
 
 #[cfg(test)]

@@ -378,9 +378,9 @@ impl Running {
                 self.group = Some(group);
                 None
             }
-            Some(Ok(Report::Held { set_aside, .. })) => {
+            Some(Ok(Report::Held { cleared, .. })) => {
                 if let Some(held) = &mut self.held {
-                    held.set_aside = set_aside;
+                    held.cleared = cleared;
                 }
                 None
             }

@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -96,28 +95,6 @@ impl Replies {
 pub(super) fn remove_temp(confinement: &Confinement) {
     // It is in the place for what may be lost.
     let _ = std::fs::remove_dir_all(&confinement.temp);
-}
-
-/// Removes the command's temporary folder and sets aside what is protected and new, under names that mean
-/// nothing to anybody. Not removed: a person may have made it meanwhile. Answers the new names. Nothing of the
-/// command runs any more.
-pub(super) fn clear_away(confinement: &Confinement) -> Vec<PathBuf> {
-    remove_temp(confinement);
-    confinement.absent.iter().filter_map(|path| set_aside(path)).collect()
-}
-
-fn set_aside(path: &Path) -> Option<PathBuf> {
-    path.symlink_metadata().ok()?;
-    // The path was without links: one on the way is new, leads who knows where, and is itself what goes.
-    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let path = path.ancestors().filter(is_link).last().unwrap_or(path);
-    let named = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(if number == 0 { ".set-aside".to_owned() } else { format!(".set-aside-{number}") });
-        PathBuf::from(name)
-    };
-    let free = (0..1000).map(named).find(|path| path.symlink_metadata().is_err())?;
-    std::fs::rename(path, &free).is_ok().then_some(free)
 }
 
 #[cfg(target_os = "linux")]

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use windlass_sandbox::{Confinement, WAYS_OUT, Walls};
 
 use super::handover::{self, Received};
-use super::wire::{Report, Request, Stdin};
+use super::wire::{Cleared, Report, Request, Stdin};
 
 /// What tells a program that it runs in the sandbox.
 const MARK: &str = "WINDLASS_IN_SANDBOX";
@@ -55,7 +55,7 @@ fn hold<'r>(request: &'r Request, channel: &UnixStream) -> io::Result<&'r Confin
     // The command is not to trace this process, which says how the command ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
-    tell(channel, &Report::Held { landlock, set_aside: Vec::new() });
+    tell(channel, &Report::Held { landlock, cleared: Cleared::default() });
     Ok(confinement)
 }
 

@@ -3,17 +3,16 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::process::Command;
 
 use super::child::{ChildEnd, GuardedProgram, command_line};
 use super::handover;
-use super::wire::{Report, Request, Stdin};
+use super::wire::{Cleared, Report, Request, Stdin};
 use crate::GuardProgram;
 
-/// Runs `program` to its end with this process's own input and output. Answers how it ended, and what it had
-/// made in the sandbox and may not, under the names it has now. Blocks.
-pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(ChildEnd, Vec<PathBuf>)> {
+/// Runs `program` to its end with this process's own input and output. Answers how it ended, and what was
+/// done about what it had made in the sandbox and may not. Blocks.
+pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(ChildEnd, Cleared)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let held = program.confinement.is_some();
     let request = Request {
@@ -36,16 +35,16 @@ pub fn run_here(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(C
     drop(command);
     let sent = handover::send(&ours, line.as_bytes(), Some(input.as_fd()))?;
     ours.write_all(&line.as_bytes()[sent..])?;
-    let (mut end, mut aside) = (ChildEnd::GuardLost, Vec::new());
+    let (mut end, mut done) = (ChildEnd::GuardLost, Cleared::default());
     for line in BufReader::new(&ours).lines().map_while(Result::ok) {
         match serde_json::from_str(&line)? {
             Report::Started(_) => {}
-            Report::Held { set_aside, .. } => aside = set_aside,
+            Report::Held { cleared, .. } => done = cleared,
             Report::Exited(code) => end = ChildEnd::Exited(code),
             Report::Signalled(signal) => end = ChildEnd::Signalled(signal),
             Report::Failed(problem) | Report::Unheld(problem) => end = ChildEnd::NotStarted(problem),
         }
     }
     process.wait()?;
-    Ok((end, aside))
+    Ok((end, done))
 }

@@ -18,6 +18,7 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
+use super::clear::Clearing;
 use super::confined::{self, FirstProcess, Replies};
 use super::descendants;
 use super::handover::{self, Received};
@@ -67,8 +68,9 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
         Ok((shell, replies)) => {
             reap(signs);
             let grace = Duration::from_millis(request.grace_ms);
+            let clearing = request.confinement.as_ref().and_then(Clearing::prepare);
             let report = Watch { shell, grace, inbox, status: None, empty: false }.finish();
-            settle(&request, replies, report, lifeline)
+            settle(&request, replies, report, clearing.as_ref(), lifeline)
         }
         Err(error) => {
             request.confinement.as_ref().map(confined::remove_temp);
@@ -131,12 +133,19 @@ const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
 /// The first process of the sandbox says how the command in it ended; what it may not leave is set aside.
-fn settle(request: &Request, replies: Option<Replies>, report: Report, lifeline: &UnixStream) -> Report {
+fn settle(
+    request: &Request,
+    replies: Option<Replies>,
+    report: Report,
+    clearing: Option<&Clearing<'_>>,
+    lifeline: &UnixStream,
+) -> Report {
     let (Some(confinement), Some(replies)) = (&request.confinement, replies) else { return report };
     let (landlock, end) = replies.read();
-    let set_aside = confined::clear_away(confinement);
+    confined::remove_temp(confinement);
+    let cleared = clearing.map(Clearing::clear_away).unwrap_or_default();
     if let Some(landlock) = landlock {
-        tell(lifeline, &Report::Held { landlock, set_aside });
+        tell(lifeline, &Report::Held { landlock, cleared });
     }
     end.unwrap_or(report)
 }

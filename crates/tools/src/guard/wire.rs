@@ -39,6 +39,17 @@ pub(crate) enum Stdin {
     Passed,
 }
 
+/// What was done about what a command had made, removed or replaced and may not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// What was renamed: the names it has now.
+    pub set_aside: Vec<PathBuf>,
+    /// Links that were put back.
+    pub put_back: Vec<PathBuf>,
+    /// What is still there, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
 /// What a guard answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,8 +60,8 @@ pub(crate) enum Report {
     Held {
         /// The version of Landlock that held it; 0 is none.
         landlock: u8,
-        /// What it had made and may not, under the names it has now.
-        set_aside: Vec<PathBuf>,
+        /// What was done about what it had made and may not.
+        cleared: Cleared,
     },
     /// It could not be started.
     Failed(String),
