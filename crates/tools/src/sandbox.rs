@@ -53,15 +53,24 @@ impl Sandbox {
         self.surroundings.mode
     }
 
-    /// What this machine can do of it; found out once, which takes a few milliseconds.
-    pub fn support(&self, guard: &GuardProgram) -> &Support {
-        self.support.get_or_init(|| guard::support(guard))
+    /// What this machine can do of it; found out once, which takes a few milliseconds, and again where it could not be.
+    #[must_use]
+    pub fn support(&self, guard: &GuardProgram) -> Support {
+        if let Some(support) = self.support.get() {
+            return support.clone();
+        }
+        let support = guard::support(guard);
+        if support.failure.is_none() {
+            // Others may have found it out at the same time.
+            let _ = self.support.set(support.clone());
+        }
+        support
     }
 
     /// Whether a command is held by it at all, or not run.
     pub(crate) fn holds(&self, guard: &GuardProgram) -> bool {
         let may_hold = |support: &Support| support.is_any() || support.failure.is_some();
-        self.mode() != SandboxMode::Off && may_hold(self.support(guard))
+        self.mode() != SandboxMode::Off && may_hold(&self.support(guard))
     }
 
     /// What a command is held to, with `temp` for itself; nothing where it runs outside.
@@ -76,17 +85,17 @@ impl Sandbox {
             Reach::Network => Network::On,
             Reach::Outside | Reach::Unheld => return Ok(None),
         };
-        if !self.holds(guard) {
+        let support = self.support(guard);
+        if self.mode() == SandboxMode::Off || !support.is_any() && support.failure.is_none() {
             return Ok(None);
         }
-        let support = self.support(guard);
         if let Some(failure) = &support.failure {
             return Err(format!(
                 "The command was not run: what the sandbox can do on this machine could not be tried ({failure}). \
                  `windlass doctor` says more; `--sandbox off` runs commands without one."
             ));
         }
-        let walls = support.walls.clone();
+        let walls = support.walls;
         let mut confinement = self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules));
         if let Some(confinement) = confinement.as_mut().filter(|confinement| !confinement.writable.is_empty()) {
             confinement.clearing = Some(Closing::clearing(&self.permissions, &self.surroundings.workspace));
@@ -119,7 +128,7 @@ impl Sandbox {
             // Nothing is closed in the workspace anyway, as is said.
             (Reach::Inside | Reach::Network, Walls::Landlock) | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
         };
-        told(mode, network, support, looked)
+        told(mode, network, &support, looked)
     }
 
     /// How far the workspace is looked through for what rules close. Only a pattern means anything in the folders of

@@ -19,10 +19,35 @@ use super::wire::{Report, Request};
 /// The last argument that makes a guard program the first process of a sandbox.
 pub(super) const FIRST_PROCESS: &str = "first-process";
 
+/// The kernel does not let a command be held as it should.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refused(io::Error);
+
+impl Refused {
+    /// What the kernel answered when it was asked for what holds a command: a refusal, unless it may answer otherwise the
+    /// next time.
+    pub(super) fn by_kernel(error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, Self(error)),
+        }
+    }
+
+    /// What a command was not started for, as a report.
+    pub(super) fn report(error: &io::Error) -> Report {
+        if error.get_ref().is_some_and(|inner| inner.is::<Self>()) {
+            Report::Unheld(error.to_string())
+        } else {
+            Report::Failed(error.to_string())
+        }
+    }
+}
+
 /// What must be done while the guard has no threads.
 pub(super) fn prepare(request: &Request) -> io::Result<()> {
     match request.confinement.as_ref().map(|confinement| &confinement.walls) {
-        Some(Walls::Namespaces) => platform::enter_user(),
+        Some(Walls::Namespaces) => platform::enter_user().map_err(Refused::by_kernel),
         Some(Walls::Bubblewrap(_) | Walls::Landlock | Walls::Seatbelt) | None => Ok(()),
     }
 }
@@ -61,7 +86,7 @@ impl FirstProcess {
 fn start_apart(mut command: Command, network: Network) -> io::Result<Child> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        let started = platform::leave(network).and_then(|()| command.spawn());
+        let started = platform::leave(network).map_err(Refused::by_kernel).and_then(|()| command.spawn());
         drop(command);
         if sender.send(started).is_ok() {
             loop {
@@ -166,5 +191,20 @@ mod platform {
 
     pub(super) fn command(_: &Confinement) -> io::Result<Command> {
         Err(io::Error::other("there is no sandbox for this operating system"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves X3: a machine that is short of something for a moment has not said that it can hold nothing
+    #[test]
+    fn what_may_pass_is_no_refusal() {
+        let report = |kind: io::ErrorKind| Refused::report(&Refused::by_kernel(io::Error::from(kind)));
+        assert!(matches!(report(io::ErrorKind::PermissionDenied), Report::Unheld(_)));
+        assert!(matches!(report(io::ErrorKind::StorageFull), Report::Unheld(_)));
+        assert!(matches!(report(io::ErrorKind::WouldBlock), Report::Failed(_)));
+        assert!(matches!(report(io::ErrorKind::OutOfMemory), Report::Failed(_)));
     }
 }

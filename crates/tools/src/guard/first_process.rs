@@ -13,6 +13,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use windlass_sandbox::{Confinement, WAYS_OUT, Walls};
 
+use super::confined::Refused;
 use super::handover::{self, Received};
 use super::wire::{Cleared, Report, Request, Stdin};
 
@@ -36,7 +37,7 @@ pub(super) fn run() -> io::Result<()> {
     let report = match hold(&request, &channel).map(|confinement| start(&request, confinement, input)) {
         Ok(Ok(shell)) => await_end(shell, &stopping),
         Ok(Err(error)) => Report::Failed(error.to_string()),
-        Err(error) => Report::Unheld(error.to_string()),
+        Err(error) => Refused::report(&Refused::by_kernel(error)),
     };
     tell(&channel, &report);
     Ok(())

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatu
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::clear::Clearing;
-use super::confined::{self, FirstProcess, Replies};
+use super::confined::{self, FirstProcess, Refused, Replies};
 use super::descendants;
 use super::handover::{self, Received};
 use super::wire::{Report, Request, STOP, Stdin};
@@ -74,7 +74,7 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
         }
         Err(error) => {
             request.confinement.as_ref().map(confined::remove_temp);
-            Report::Failed(error.to_string())
+            Refused::report(&error)
         }
     };
     unlock(&request)?;
@@ -206,7 +206,7 @@ fn reap(signs: Sender<Sign>) {
     thread::spawn(move || {
         loop {
             let sign = match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) if is_childless() => Sign::LastReaped(pid, status),
+                Ok(Some((pid, status))) if descendants::CAN_BE_FOUND && is_childless() => Sign::LastReaped(pid, status),
                 Ok(Some((pid, status))) => Sign::Reaped(pid, status),
                 Ok(None) | Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => Sign::NoneLeft,
@@ -220,7 +220,8 @@ fn reap(signs: Sender<Sign>) {
 }
 
 /// Whether this process has no child, dead or alive. Said together with the last one's end: who heard of the end
-/// alone would look through every process of the machine for what is left, which takes milliseconds.
+/// alone would look through every process of the machine for what is left, which takes milliseconds. Where orphans are
+/// not adopted it says nothing about them: the group must be killed.
 fn is_childless() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, options), Err(rustix::io::Errno::CHILD))

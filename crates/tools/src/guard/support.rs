@@ -38,21 +38,20 @@ fn candidates() -> Vec<Walls> {
     }
 }
 
-/// Asks what this machine can enforce. Blocks for a few milliseconds.
+/// Asks what this machine can enforce. Blocks for a few milliseconds. Where better walls could not be tried, worse ones
+/// are not taken for the best there are.
 #[must_use]
 pub fn support(guard: &GuardProgram) -> Support {
-    let (mut why, mut failure) = (None, None);
+    let nothing = |why, failure| Support { walls: Walls::Landlock, landlock: 0, why, failure };
+    let mut why = None;
     for walls in candidates() {
-        let problem;
-        (problem, failure) = match held(guard, &walls) {
+        match held(guard, &walls) {
             Ok(landlock) => return Support { walls, landlock, why, failure: None },
-            Err(NotHeld::Refused(problem)) => (problem, None),
-            Err(NotHeld::Untried(problem)) => (problem.clone(), Some(problem)),
-        };
-        why = why.or(Some(problem));
+            Err(NotHeld::Refused(problem)) => why = why.or(Some(problem)),
+            Err(NotHeld::Untried(problem)) => return nothing(why.or(Some(problem.clone())), Some(problem)),
+        }
     }
-    // The last asks least of the kernel: where even that could not be tried, nothing is known of the kernel.
-    Support { walls: Walls::Landlock, landlock: 0, why, failure }
+    nothing(why, None)
 }
 
 /// Where a program that belongs to no call has its temporary folder: nobody else's, and not there yet.
@@ -93,6 +92,10 @@ fn held(guard: &GuardProgram, walls: &Walls) -> Result<u8, NotHeld> {
             Report::Unheld(problem) => result = Err(NotHeld::Refused(problem)),
             Report::Failed(problem) => result = untried(problem),
             Report::Started(_) => {}
+            // That is how bubblewrap says that it may not.
+            Report::Exited(code) if landlock.is_none() && matches!(walls, Walls::Bubblewrap(_)) => {
+                result = Err(NotHeld::Refused(format!("bubblewrap exited with {code}")));
+            }
             Report::Exited(code) => result = untried(format!("it exited with {code}")),
             Report::Signalled(signal) => result = untried(format!("signal {signal} ended it")),
         }
