@@ -149,6 +149,9 @@ fn a_command_is_tried_in_the_sandbox_and_leaves_with_its_exit_code() {
     assert!(outside.is_written());
     assert_eq!(bench.run_with_input(&["sandbox", "--", "sh", "-c", "cat"], b"typed\n").stdout, "typed\n");
     assert_eq!(bench.run(&["sandbox", "--", "sh", "-c", "kill -9 $$"]).code, 137);
+    let ran = bench.run(&["sandbox", "--", "sh", "-c", "mkdir a; echo x > .envrc; echo x > a/AGENTS.md"]);
+    assert!(ran.code == 0 && ran.stderr.matches("set aside as").count() == 2, "{}", ran.stderr);
+    assert_eq!((bench.read(".envrc"), bench.read("a/AGENTS.md")), (None, None));
 }
 
 // proves X3, X2
