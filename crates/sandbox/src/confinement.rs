@@ -111,6 +111,13 @@ pub struct Confinement {
 }
 
 impl Confinement {
+    /// The same for a program that runs while the person and others work on the workspace: what it makes can't be told
+    /// from what they make, so nothing is set aside or put back when it ends.
+    #[must_use]
+    pub fn beside_others(self) -> Self {
+        Self { absent: Vec::new(), links: Vec::new(), clearing: None, ..self }
+    }
+
     /// The folders between the one that may be written and `path`, the outermost first. They must stay where they are,
     /// or `path` goes with them.
     pub(crate) fn folders_above<'p>(&self, path: &'p Path) -> Vec<&'p Path> {

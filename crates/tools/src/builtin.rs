@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
+pub use command_sandbox::sandbox_notes;
 pub use ending::ending_tools;
 pub use fetch_url::{Fetching, fetch_url};
 pub use run_command::{Commands, GuardProgram};

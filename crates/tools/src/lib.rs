@@ -81,7 +81,7 @@ mod workspace;
 
 pub use access::Access;
 pub use address::{AddressPattern, HostPattern, ParseHostError};
-pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url};
+pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url, sandbox_notes};
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};
 pub use file_rules::{FileRules, JudgedPaths};

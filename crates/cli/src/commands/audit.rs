@@ -22,7 +22,7 @@ use crate::settings::{Env, Flags, near};
 use crate::tty;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
+    let place = job::place(&job::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = agent::open_store_to_show(&place)?;
         let Gathered { entries, arguments, exit } =

@@ -34,7 +34,7 @@ pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) ->
 }
 
 async fn examine(flags: Flags, env: Env) -> Vec<Check> {
-    let sources = match job::gather(flags, env) {
+    let sources = match job::gather_unasked(flags, env) {
         Ok(sources) => sources,
         Err(CommandError { message, .. }) => return vec![Check::fail("settings", message)],
     };

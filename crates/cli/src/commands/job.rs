@@ -55,7 +55,7 @@ impl Job {
         let sources = if sources.workspace == place.workspace {
             sources
         } else {
-            settled(sources.for_folder(&place.workspace)?)?
+            settled(sources.for_folder(&place.workspace)?, attendance)?
         };
         // Where the session was found is where it stays, whatever its folder's file names.
         let settings = Settings { place, ..sources.resolve()? };
@@ -147,14 +147,24 @@ pub(super) fn place(sources: &Sources) -> Result<Place, CommandError> {
 }
 
 pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+    settled(sources(flags, env)?, attendance())
+}
+
+/// The same for a command that looks at things, or is itself about what the person agrees to: nobody is asked whether
+/// they trust the project.
+pub(super) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+    settled(sources(flags, env)?, Attendance::Unattended)
+}
+
+fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     let cwd = std::env::current_dir()
         .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
-    settled(Sources::gather(flags, env, cwd)?)
+    Ok(Sources::gather(flags, env, cwd)?)
 }
 
 /// With the trust in the project settled.
-fn settled(sources: Sources) -> Result<Sources, CommandError> {
-    trusting::settle(sources, attendance()).map_err(|error| output_failed(&error))
+fn settled(sources: Sources, attendance: Attendance) -> Result<Sources, CommandError> {
+    trusting::settle(sources, attendance).map_err(|error| output_failed(&error))
 }
 
 pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {

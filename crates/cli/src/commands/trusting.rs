@@ -27,10 +27,20 @@ pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result
     match (standing, attendance) {
         (Standing::AsTrusted, _) => {}
         (Standing::New, _) => take_down(&mut sources, "is trusted as it is now; when it changes you are asked again"),
-        (Standing::Changed, Attendance::Attended) => {
+        (Standing::Changed, Attendance::Attended) if !sources.is_declined() => {
             let changes: String = sources.changes().iter().map(shown).collect();
-            if ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")? == Some(Said::Yes) {
-                take_down(&mut sources, "is trusted as it is now");
+            match ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")? {
+                Some(Said::Yes) => take_down(&mut sources, "is trusted as it is now"),
+                // Where it can't be taken down they are asked again.
+                Some(Said::No) => drop(sources.decline()),
+                None => {}
+            }
+        }
+        (Standing::Changed, Attendance::Attended) => {
+            for changed in sources.changes() {
+                let told =
+                    "has changed since you trusted it, and may only tighten your settings: you said no to the change";
+                sources.notice(format!("{} {told}", changed.path.display()));
             }
         }
         (Standing::Changed, Attendance::Unattended) => note_changes(&mut sources),

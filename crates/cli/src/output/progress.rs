@@ -154,7 +154,7 @@ impl<W: Write> Progress<W> {
             line += &format!(", {problem}{colon}{detail}");
         }
         self.print(Weight::Plain, &line);
-        for changed in shown.map(|shown| shown.changes(call)).unwrap_or_default() {
+        for changed in shown.map(|shown| shown.below(call)).unwrap_or_default() {
             self.print(Weight::Plain, &format!("  {changed}"));
         }
     }

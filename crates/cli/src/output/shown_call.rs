@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 use windlass::tools::diff::{self, Limits};
+use windlass::tools::sandbox_notes;
 use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, Verdict};
 
 use super::short_line;
@@ -16,6 +17,9 @@ const CHANGED_COLUMNS: usize = 200;
 
 /// Arguments that say what a call is about; the first of them that is there leads the line, without its name.
 const LEADING: [&str; 6] = ["command", "pattern", "query", "url", "path", "from"];
+
+/// The tool whose results tell of the sandbox.
+const RUN_COMMAND: &str = "run_command";
 
 /// A call that has no result yet.
 #[derive(Clone, Debug)]
@@ -42,9 +46,14 @@ impl ShownCall {
         &self.line
     }
 
-    /// What the call has changed unasked: lines that begin with `+`, `-` or a blank.
-    pub(crate) fn changes(self, finished: &CallFinished) -> Vec<String> {
-        if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() }
+    /// What belongs below the line once the call has ended: what it changed unasked, in lines that begin with `+`, `-` or
+    /// a blank, and what the sandbox had to do with it.
+    pub(crate) fn below(self, finished: &CallFinished) -> Vec<String> {
+        let mut lines = if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() };
+        if self.tool == RUN_COMMAND {
+            lines.extend(sandbox_notes(&finished.text).into_iter().map(|note| short_line(note, CHANGED_COLUMNS)));
+        }
+        lines
     }
 }
 
@@ -163,7 +172,7 @@ mod tests {
             call.verdict = verdict;
             call
         };
-        let changes = |verdict, outcome| ShownCall::of(&edit(verdict)).changes(&finished(0, outcome, "", 1));
+        let changes = |verdict, outcome| ShownCall::of(&edit(verdict)).below(&finished(0, outcome, "", 1));
         assert_eq!(changes(Verdict::Allow, OutcomeKind::Ok), ["-a", "+b", "+    c"]);
         assert!(changes(Verdict::Allow, OutcomeKind::NotFound).is_empty(), "nothing was changed");
         assert!(changes(Verdict::Ask, OutcomeKind::Ok).is_empty(), "it was shown in the question");
@@ -174,7 +183,7 @@ mod tests {
         let new = "line\\n".repeat(51);
         let arguments = format!(r#"{{"new_text":"{new}","old_text":"a","path":"f"}}"#);
         let call = ShownCall::of(&requested(0, "local.edit_file", &arguments));
-        let lines = call.changes(&finished(0, OutcomeKind::Ok, "", 1));
+        let lines = call.below(&finished(0, OutcomeKind::Ok, "", 1));
         assert_eq!((lines.len(), lines[20].as_str()), (21, "… 32 more lines"));
     }
 }

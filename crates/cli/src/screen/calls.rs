@@ -58,7 +58,7 @@ impl Calls {
     pub(super) fn finished(&mut self, finished: &CallFinished, look: Look) -> Vec<Line> {
         let mut lines = lines(&self.shown(finished.call), finished, look);
         let shown = self.0.remove(&finished.call).and_then(|call| call.shown);
-        let changes = shown.map(|shown| shown.changes(finished)).unwrap_or_default();
+        let changes = shown.map(|shown| shown.below(finished)).unwrap_or_default();
         lines.extend(changes.iter().map(|changed| changed_line(changed, look)));
         lines
     }

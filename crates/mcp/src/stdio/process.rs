@@ -67,7 +67,8 @@ pub(crate) struct Started {
 async fn held(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
     let asked = tokio::task::spawn_blocking(move || sandbox.program_confinement(&guard, Network::Off)).await;
     let held = asked.map_err(io::Error::other)?.map_err(io::Error::other)?;
-    held.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))
+    let held = held.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))?;
+    Ok(held.beside_others())
 }
 
 /// Starts a server under `guard`.

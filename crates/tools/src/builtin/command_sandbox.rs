@@ -125,6 +125,18 @@ impl Held {
     }
 }
 
+/// How the lines begin that tell the model of the sandbox.
+const NOTES: [&str; 4] = ["[Set aside as ", "[Put back: ", "[WARNING: ", "[The sandbox "];
+
+/// What a command's result says of the sandbox, a line each, for the person who watches.
+#[must_use]
+pub fn sandbox_notes(result: &str) -> Vec<&str> {
+    let is_note = |line: &&str| NOTES.iter().any(|begin| line.starts_with(begin)) && line.ends_with(']');
+    let mut notes: Vec<&str> = result.lines().rev().take_while(|line| line.starts_with('[')).filter(is_note).collect();
+    notes.reverse();
+    notes.iter().map(|note| note.trim_matches(['[', ']'])).collect()
+}
+
 /// What the model is told of what was cleared away, on a line of its own each.
 fn cleared_hint(cleared: &Cleared) -> String {
     let mut hints = String::new();
@@ -167,5 +179,15 @@ mod tests {
         assert!(hint(Walls::Namespaces, &[]).contains("only in /tmp, for it is read-only"));
         let landlock = hint(Walls::Landlock, &["/w"]);
         assert!(landlock.contains("$TMPDIR") && !landlock.contains("protected") && !landlock.contains("/tmp"));
+    }
+
+    // proves X3: what the model is told of the sandbox, the person who watches is told too
+    #[test]
+    fn what_a_result_says_of_the_sandbox_is_found_at_its_end() {
+        let cleared = Cleared { set_aside: vec!["AGENTS.md.set-aside".into()], ..Cleared::default() };
+        let text = format!("[Set aside as x: printed by the command]\ndone{}", cleared_hint(&cleared));
+        let [note] = sandbox_notes(&text)[..] else { panic!("{text}") };
+        assert!(note.starts_with("Set aside as AGENTS.md.set-aside: ") && !note.contains(']'), "{note}");
+        assert_eq!(sandbox_notes("[1]\n[2]"), [""; 0]);
     }
 }

@@ -4,7 +4,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;
-use windlass_sandbox::{Network, Surroundings};
+use windlass_sandbox::{Confinement, Network, Surroundings};
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram};
 use windlass_vocab::CommandExit;
 
@@ -210,18 +210,28 @@ fn what_a_denied_link_leads_to_is_closed() {
 // proves X3, P3
 fn a_program_that_is_talked_to_leaves_nothing_protected() {
     let room = Room::new();
+    let held = room.sandbox.program_confinement(&guard(), Network::Off).unwrap().unwrap();
+    // One that works beside others may have seen them make such a file.
+    talk_to(&room, "echo x > .envrc", held.clone().beside_others());
+    assert!(room.workspace.join(".envrc").exists());
+    std::fs::remove_file(room.workspace.join(".envrc")).unwrap();
+    talk_to(&room, "echo evil > .envrc; mkdir a; echo evil > a/AGENTS.md", held);
+    assert!(is_aside(&room, ".envrc") && is_aside(&room, "a/AGENTS.md"));
+}
+
+/// Runs this to its end as a program that is talked to.
+fn talk_to(room: &Room, line: &str, confinement: Confinement) {
     let program = GuardedProgram {
         program: "sh".into(),
-        args: vec!["-c".into(), "echo evil > .envrc; mkdir a; echo evil > a/AGENTS.md".into()],
+        args: vec!["-c".into(), line.into()],
         directory: room.workspace.clone(),
         environment: Vec::new(),
         scrubbed: std::collections::BTreeSet::new(),
         stop_grace: std::time::Duration::from_millis(50),
-        confinement: room.sandbox.program_confinement(&guard(), Network::Off).unwrap(),
+        confinement: Some(confinement),
     };
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let mut child = GuardedChild::start(&guard(), &program).await.unwrap();
         assert_eq!(child.life.ended().await, ChildEnd::Exited(0));
     });
-    assert!(is_aside(&room, ".envrc") && is_aside(&room, "a/AGENTS.md"));
 }

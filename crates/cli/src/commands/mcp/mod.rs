@@ -27,7 +27,7 @@ const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- 
                          `mcpServers` in windlass.toml";
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
-    let sources = job::gather(args.flags(data_dir), env)?;
+    let sources = job::gather_unasked(args.flags(data_dir), env)?;
     match &args.command {
         McpCommand::Add(add) => return add::add(add, &sources),
         McpCommand::Remove { server, project } => {

@@ -90,8 +90,9 @@ fn a_changed_project_is_asked_about_with_its_difference() {
     let bench = bench();
     project(&bench, STRICT);
     answered(&bench.run(&["run", "go"]));
-    project(&bench, BYPASS);
     for (answer, runs) in [("n\n", false), ("what?\ny\n", true)] {
+        // A no holds until it changes again.
+        project(&bench, &format!("{BYPASS}# {runs}\n"));
         let mut asked = Attended::start(&bench, &["run", "go"], &[]);
         let seen = asked.read_until("[n] no: ");
         for part in ["windlass.toml has changed since you trusted this folder", "-mode = 'strict'", "+mode = 'bypass'"]
@@ -171,6 +172,28 @@ fn a_new_project_that_would_loosen_something_is_asked_about_once() {
         again.type_text("n\n");
         again.finish();
     }
+}
+
+// proves X2: a no to a change holds until it changes again, and who only looks is not asked
+#[cfg(target_os = "linux")]
+#[test]
+fn a_no_to_a_change_is_not_asked_for_again() {
+    use crate::support::person::Attended;
+    let bench = bench();
+    project(&bench, STRICT);
+    answered(&bench.run(&["run", "go"]));
+    project(&bench, BYPASS);
+    assert_eq!(Attended::start(&bench, &["audit"], &[]).finish().code, 0, "who looks is not asked");
+    let mut asked = Attended::start(&bench, &["sessions", "list"], &[]);
+    asked.read_until("[n] no: ");
+    asked.type_text("n\n");
+    assert_eq!(asked.finish().code, 0);
+    assert_eq!(Attended::start(&bench, &["sessions", "list"], &[]).finish().code, 0, "they have said no");
+    let held = bench.run(&["run", "go"]);
+    answered(&held);
+    assert_eq!(bench.read("ran"), None, "{}", held.stderr);
+    project(&bench, "[permissions]\nmode = 'bypass'\n[policy]\nturn_cap = 4000\n");
+    Attended::start(&bench, &["sessions", "list"], &[]).read_until("[n] no: ");
 }
 
 pub(super) fn script(bench: &Bench, text: &str) {
