@@ -15,7 +15,7 @@ use windlass_vocab::{
 };
 
 use crate::cut_call::refuse_cut;
-use crate::events::Events;
+use crate::feed::Feed;
 use crate::offering::KnownNames;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
@@ -70,7 +70,7 @@ pub(crate) fn start(
     outside: &Outside,
     state: &State,
     written: &mut Written,
-    events: &Events,
+    feed: &Feed,
     asked: &Asked<'_>,
     streamed: &Streamed,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
@@ -105,7 +105,7 @@ pub(crate) fn start(
         stop: &[],
     };
     let reader = textual::reader(policy, context, &asked.known);
-    let sink = sink(outside, events.clone(), asked.key, streamed.clone(), reader);
+    let sink = sink(outside, feed.clone(), asked.key, streamed.clone(), reader);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
     written.textual.render(dialect, context, &history, state.book.epoch);
@@ -157,7 +157,7 @@ struct Pieces {
 /// Where they become deltas.
 struct Shown {
     secrets: Arc<Secrets>,
-    events: Events,
+    feed: Feed,
     key: AttemptKey,
     streamed: Streamed,
     text: Channel,
@@ -165,16 +165,10 @@ struct Shown {
     calls: HashMap<u32, Channel>,
 }
 
-fn sink(
-    outside: &Outside,
-    events: Events,
-    key: AttemptKey,
-    streamed: Streamed,
-    reader: Option<Reader<'static>>,
-) -> Sink {
+fn sink(outside: &Outside, feed: Feed, key: AttemptKey, streamed: Streamed, reader: Option<Reader<'static>>) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
     let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
-    let shown = Shown { secrets, events, key, streamed, text, thinking, calls: HashMap::new() };
+    let shown = Shown { secrets, feed, key, streamed, text, thinking, calls: HashMap::new() };
     let mut pieces = Pieces { reader, shown };
     Box::new(move |piece| pieces.take(piece))
 }
@@ -212,29 +206,26 @@ impl Shown {
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
             let call = CallId { run: self.key.run, turn: self.key.turn, index };
-            self.publish(offset, || DeltaBody::CallDelta {
-                call,
-                name: name.map(str::to_owned),
-                text: text.into_owned(),
-            });
+            let (name, text) = (name.map(str::to_owned), text.into_owned());
+            self.publish(offset, DeltaBody::CallDelta { call, name, text });
         }
     }
 
     fn tell_text(&self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
             self.streamed.add(&text);
-            self.publish(offset, || DeltaBody::TextDelta { text: text.into_owned() });
+            self.publish(offset, DeltaBody::TextDelta { text: text.into_owned() });
         }
     }
 
     fn tell_thinking(&self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
-            self.publish(offset, || DeltaBody::ThinkingDelta { text: text.into_owned() });
+            self.publish(offset, DeltaBody::ThinkingDelta { text: text.into_owned() });
         }
     }
 
-    fn publish(&self, offset: u64, body: impl FnOnce() -> DeltaBody) {
-        self.events.publish_delta(|| delta(self.key, offset, body()));
+    fn publish(&self, offset: u64, body: DeltaBody) {
+        self.feed.publish_delta(delta(self.key, offset, body));
     }
 }
 
@@ -257,8 +248,8 @@ fn delta(key: AttemptKey, offset: u64, body: DeltaBody) -> Delta {
 }
 
 /// Tells subscribers to drop what this attempt has shown.
-pub(crate) fn publish_cleared(events: &Events, key: AttemptKey) {
-    events.publish_delta(|| delta(key, 0, DeltaBody::Cleared {}));
+pub(crate) fn publish_cleared(feed: &Feed, key: AttemptKey) {
+    feed.publish_delta(delta(key, 0, DeltaBody::Cleared {}));
 }
 
 /// What a model call's end is read against.

@@ -11,7 +11,7 @@ use windlass_vocab::{
     SnapshotKind, ToolName, Wait,
 };
 
-use crate::events::Events;
+use crate::feed::Feed;
 use crate::outside::Outside;
 use crate::snapshot::Keeper;
 use crate::spilled::Spilled;
@@ -50,7 +50,7 @@ pub(crate) struct World<'a> {
     pub(crate) state: &'a State,
     pub(crate) offer: Offer,
     pub(crate) keeper: Keeper,
-    pub(crate) events: &'a Events,
+    pub(crate) feed: &'a Feed,
 }
 
 pub(crate) fn prepare(
@@ -59,7 +59,7 @@ pub(crate) fn prepare(
     edited: Option<&Json>,
     live: Live,
 ) -> Option<Prepared> {
-    let World { outside, state, offer, keeper, events } = world;
+    let World { outside, state, offer, keeper, feed } = world;
     let policy = state.control.run.as_ref()?.policy();
     let spilled = Spilled {
         store: Arc::clone(&outside.store),
@@ -73,8 +73,8 @@ pub(crate) fn prepare(
         call: request.call,
         effect_id: request.effect_id.clone(),
         cancel: live.cancel,
-        progress: progress(&outside.secrets, events.clone(), request.call),
-        waits: waits(events.clone(), request.call),
+        progress: progress(&outside.secrets, feed.clone(), request.call),
+        waits: waits(feed.clone(), request.call),
         spilled: Arc::new(spilled),
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
@@ -96,28 +96,24 @@ pub(crate) fn prepare(
 
 /// Shows what a call says as it goes. A secret may come in two fragments, so what could be the
 /// beginning of one is held back; at the end it is dropped, for the result says it all.
-fn progress(secrets: &Secrets, events: Events, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
+fn progress(secrets: &Secrets, feed: Feed, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
     let scrubber = Mutex::new(secrets.stream());
     Arc::new(move |fragment| {
         // Held until it is told, so that fragments keep their order.
         let mut scrubber = scrubber.lock().unwrap_or_else(PoisonError::into_inner);
         let text = scrubber.push(fragment);
         if !text.is_empty() {
-            events.publish_delta(|| {
-                let body = DeltaBody::CallDelta { call, name: None, text: text.into_owned() };
-                Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
-            });
+            let body = DeltaBody::CallDelta { call, name: None, text: text.into_owned() };
+            feed.publish_delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body });
         }
     })
 }
 
 /// Shows what of a server a call waits for.
-fn waits(events: Events, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
+fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
     Arc::new(move |wait| {
-        events.publish_delta(|| {
-            let body = DeltaBody::Waiting { call: Some(call), wait };
-            Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body }
-        });
+        let body = DeltaBody::Waiting { call: Some(call), wait };
+        feed.publish_delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body });
     })
 }
 
@@ -233,25 +229,25 @@ fn finish(
 #[cfg(test)]
 mod tests {
     use windlass_tools::Secrets;
-    use windlass_vocab::{CallId, DeltaBody, Event};
+    use windlass_vocab::{CallId, Delta, DeltaBody, Event};
 
     use super::progress;
-    use crate::events::{Events, Interest};
+    use crate::feed::{Feed, Interest};
 
     // proves X1
     #[test]
     fn a_secret_split_over_fragments_of_progress_is_not_shown() {
         let text = "key sk-0123456789 here";
         for cut in 0..=text.len() {
-            let events = Events::default();
-            let mut shown = events.subscribe(Interest::Everything);
-            let tell = progress(&Secrets::new([("KEY", "sk-0123456789")]), events, CallId::default());
+            let feed = Feed::new(0);
+            let mut shown = feed.join(Interest::Everything).unwrap().events;
+            let tell = progress(&Secrets::new([("KEY", "sk-0123456789")]), feed, CallId::default());
             tell(&text[..cut]);
             tell(&text[cut..]);
             let mut seen = String::new();
-            while let Some(Event::Delta(delta)) = shown.try_next() {
-                if let DeltaBody::CallDelta { text, .. } = delta.body {
-                    seen.push_str(&text);
+            while let Ok(published) = shown.try_recv() {
+                if let Event::Delta(Delta { body: DeltaBody::CallDelta { text, .. }, .. }) = published.event() {
+                    seen.push_str(text);
                 }
             }
             assert_eq!(seen, "key ⟦secret:KEY⟧ here", "cut at {cut}");

@@ -18,7 +18,8 @@ use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumptio
 use crate::attempt::{self, Asked, Streamed};
 use crate::call::{self, Ended, Live};
 use crate::clearance::{Judge, judged};
-use crate::events::Events;
+use crate::feed::Feed;
+use crate::live::Registration;
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
 use crate::session::{Command, FirstWords, Sent, SessionClosed, Standing, Taken};
@@ -31,7 +32,7 @@ pub(crate) struct Driver {
     pub(crate) state: State,
     pub(crate) writer: Writer,
     pub(crate) lease: Lease,
-    pub(crate) events: Events,
+    pub(crate) feed: Feed,
     pub(crate) standing: watch::Sender<Standing>,
     pub(crate) commands: mpsc::Receiver<Box<Command>>,
     pub(crate) waiting: VecDeque<Waiting>,
@@ -40,6 +41,8 @@ pub(crate) struct Driver {
     /// What is owed, after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) underway: Underway,
+    /// Lets others in this process find the session while it is driven.
+    pub(crate) registration: Option<Registration>,
 }
 
 impl Driver {
@@ -49,12 +52,18 @@ impl Driver {
             Ok(()) => SessionClosed::Closed,
             Err(error) => SessionClosed::Store(error),
         };
-        let Self { lease, standing, events, underway, .. } = *self;
+        self.end(why);
+    }
+
+    /// Lets go of the session and tells its handles why.
+    pub(crate) fn end(self, why: SessionClosed) {
+        let Self { lease, standing, feed, underway, registration, .. } = self;
         // What was under way ends before the session can be claimed again.
         drop(underway);
         drop(lease);
+        drop(registration);
         standing.send_replace(Standing::Closed(why));
-        events.close();
+        feed.close();
     }
 
     async fn go_round(&mut self) -> Result<(), StoreError> {
@@ -80,6 +89,8 @@ impl Driver {
                 next = self.underway.next() => self.go_on(next).await?,
             }
         }
+        // Whoever comes now must open it anew.
+        self.commands.close();
         // Calls that were told to stop get the grace their tools grant them. What else ends meanwhile counts.
         while self.underway.is_stopping() {
             let next = self.underway.next().await;
@@ -121,7 +132,7 @@ impl Driver {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
                 let asked = Asked { key: *key, model, mode: *mode, delivery, known: self.known() };
                 let (outside, state, streamed) = (&self.outside, &self.state, Streamed::default());
-                let call = attempt::start(outside, state, &mut self.underway.written, &self.events, &asked, &streamed);
+                let call = attempt::start(outside, state, &mut self.underway.written, &self.feed, &asked, &streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
                 let (key, servers, known) = (*key, self.named_servers(asked.known.clone()), asked.known);
                 let future = async move {
@@ -164,7 +175,7 @@ impl Driver {
     fn prepare_call(&mut self, request: &CallRequested, edited: Option<&Json>, live: Live) -> Option<call::Prepared> {
         let offer = request.tool.as_ref().map(|tool| self.offer_with(tool))?;
         let keeper = self.underway.keeper.clone();
-        let world = call::World { outside: &self.outside, state: &self.state, offer, keeper, events: &self.events };
+        let world = call::World { outside: &self.outside, state: &self.state, offer, keeper, feed: &self.feed };
         call::prepare(world, request, edited, live)
     }
 
@@ -204,7 +215,7 @@ impl Driver {
                 let fact = self.read(key, known, result, &streamed);
                 let taken = self.step(fact).await?;
                 if !streamed.is_empty() {
-                    attempt::publish_cleared(&self.events, key);
+                    attempt::publish_cleared(&self.feed, key);
                 }
                 taken
             }
@@ -232,7 +243,7 @@ impl Driver {
     fn told(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
             self.underway.elicited.tell(&envelope.record);
-            self.events.publish(envelope);
+            self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use windlass_machine::{Effect, Fact, Finished, State, preset};
+use windlass_machine::{Effect, Fact, Finished, OpenApprovals, State, preset};
 use windlass_provider::{BoxFuture, Model};
 use windlass_store::{Head, MemoryStore, Ownership as _, SessionLog as _, Writer};
 use windlass_testkit::{CountingTool, Script, ScriptedModel, Step};
@@ -17,18 +17,17 @@ use windlass_vocab::{
 };
 
 use super::{Done, Driver, Ended, Started};
-use crate::events::Events;
-use crate::runtime::taken;
+use crate::opening::{Entered, Opener, taken};
 use crate::session::Command;
-use crate::{Agent, FirstWords, Instructions, Outside, Runtime, Session, SystemClock};
+use crate::{Agent, FirstWords, Hub, Instructions, Outside, Session, SystemClock};
 
-/// A runtime whose model asks for two calls at once.
-fn runtime(store: &Arc<MemoryStore>) -> Runtime {
+/// A hub whose model asks for two calls at once.
+fn hub(store: &Arc<MemoryStore>) -> Hub {
     let mut registry = Registry::new();
     registry.add(Arc::new(CountingTool::new("read", EffectClass::ReadOnly, Path::new("")))).unwrap();
     let two = Step::call("scripted__read", json!({"label": "a"})).and_call("scripted__read", json!({"label": "b"}));
     let model: Arc<dyn Model> = Arc::new(ScriptedModel::new(Script::of([two])));
-    Runtime::new(Outside {
+    Hub::new(Outside {
         store: Arc::clone(store) as _,
         models: Arc::new(HashMap::from([("scripted".into(), model)])),
         registry,
@@ -63,7 +62,10 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
     let id = SessionId(Uuid::now_v7());
     let lease = store.claim(id).await.unwrap();
     let writer = Writer::new(id, Head::default(), 7);
-    let (mut driver, session) = runtime(store).driver(State::new(id), writer, lease, agent(), Events::default());
+    let (hub, agent) = (hub(store), agent());
+    let opener =
+        Opener { outside: hub.outside(), agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
+    let Entered { mut driver, session, .. } = opener.entered(State::new(id), writer, lease);
     let opened = SessionOpened {
         owner: "me".into(),
         key: "k".into(),

@@ -8,8 +8,8 @@ use windlass_machine::{Fact, Input, State, decide};
 use windlass_store::{Batch, Branch, Break, Fork, ForkError, Prefix, Store, StoreError, whole_prefix};
 use windlass_vocab::{At, SessionChanged, SessionId};
 
+use crate::opening::nonce;
 use crate::place::placed;
-use crate::runtime::{Runtime, nonce};
 
 /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with
 /// this key.
@@ -78,12 +78,4 @@ pub async fn salvage(store: &dyn Store, origin: SessionId, key: &str, now: At) -
     }
     let session = fork(store, origin, Some(whole.records), key, now).await?;
     Ok(Salvaged { session, records: whole.records, broken })
-}
-
-impl Runtime {
-    /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session
-    /// with this key. The origin may be live.
-    pub async fn fork(&self, origin: SessionId, at: Option<u64>, key: &str) -> Result<SessionId, ForkError> {
-        fork(self.outside().store.as_ref(), origin, at, key, self.outside().clock.now()).await
-    }
 }

@@ -7,8 +7,8 @@ use windlass_machine::{Fact, Input, State, decide};
 use windlass_store::{Batch, Import, ImportError, Store};
 use windlass_vocab::{At, CallFinished, CallId, Grant, Imported, Record, RunId, SessionChanged, SessionId};
 
+use crate::opening::nonce;
 use crate::place::placed;
-use crate::runtime::nonce;
 
 /// How a session is to live on here.
 #[derive(Clone, Debug, Default)]

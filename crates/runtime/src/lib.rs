@@ -1,8 +1,8 @@
 //! The runtime: the only async part of Windlass.
 //!
-//! The protocol: a [`Runtime`] holds what sessions share (store, models, tools, clock). `open` claims
-//! a session, folds its journal and gives a [`Session`], a handle to its one live driver. The driver
-//! goes round: start what is outstanding and not running, abort what is running and no longer
+//! The protocol: a [`Hub`] holds what sessions share (store, models, tools, clock) and the sessions that are live
+//! in this process. `open` claims a session, folds its journal and gives a [`Session`], a handle to its one live driver;
+//! whoever opens it again joins it. The driver goes round: start what is outstanding and not running, abort what is running and no longer
 //! outstanding, wait for the first of {effect finished, command, timer}, decide, append, apply,
 //! publish. A run left unfinished by another process is taken up as soon as it is opened.
 //!
@@ -18,21 +18,27 @@ mod commands;
 mod cut_call;
 mod driver;
 mod elicit;
-mod events;
+mod feed;
 mod files;
+mod follow;
 mod fork;
+mod hub;
 mod import;
+mod live;
+mod membership;
 mod offering;
+mod opening;
 mod output;
 mod outside;
 mod pen;
 mod place;
 mod prefix;
-mod runtime;
 mod scrub;
 mod session;
 mod snapshot;
 mod spilled;
+mod streaming;
+mod subscription;
 mod textual;
 mod underway;
 mod undo;
@@ -40,13 +46,17 @@ mod undo;
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};
-pub use events::{Interest, Subscription};
+pub use feed::{Interest, Published};
+pub use follow::Follow;
 pub use fork::{SalvageError, Salvaged, fork, salvage};
+pub use hub::Hub;
 pub use import::{Arrival, Arrived, import};
+pub use opening::{OpenError, Opening};
 pub use output::{Expected, OutputCheck};
 pub use outside::{Agent, Models, Outside};
 pub use prefix::Instructions;
-pub use runtime::{OpenError, Opening, Runtime};
+
 pub use session::{FirstWords, Sent, Session, SessionClosed, Standing, Stopped};
+pub use subscription::{Followed, Subscription};
 pub use undo::{Earnest, UndoConflict, UndoError, UndoFiles, UndoReport, UndoRequest, undo};
 pub use windlass_machine::OpenApprovals;

@@ -22,7 +22,7 @@ use windlass_vocab::{
 
 use crate::attempt;
 use crate::driver::Driver;
-use crate::events::Events;
+use crate::feed::Feed;
 use crate::outside::Outside;
 use crate::prefix::Instructions;
 use crate::textual;
@@ -159,7 +159,7 @@ pub(crate) struct NamedServers {
     known: KnownNames,
     /// How calls may be written into the text of a reply.
     spoken: Option<Spoken>,
-    events: Events,
+    feed: Feed,
     at: (RunId, TurnId),
 }
 
@@ -176,24 +176,24 @@ impl NamedServers {
         let named: Vec<String> = self.known.starting.iter().filter(is_named).cloned().collect();
         if !named.is_empty() {
             let wait = wait_for(named.clone(), &servers.stages());
-            with_wait_notice(servers.settled(named), || publish_wait(&self.events, self.at, wait)).await;
+            with_wait_notice(servers.settled(named), || publish_wait(&self.feed, self.at, wait)).await;
         }
     }
 }
 
 /// Tells subscribers what the run waits for.
-fn publish_wait(events: &Events, (run, turn): (RunId, TurnId), wait: Wait) {
-    events.publish_delta(|| Delta { run, turn, attempt: 0, offset: 0, body: DeltaBody::Waiting { call: None, wait } });
+fn publish_wait(feed: &Feed, (run, turn): (RunId, TurnId), wait: Wait) {
+    feed.publish_delta(Delta { run, turn, attempt: 0, offset: 0, body: DeltaBody::Waiting { call: None, wait } });
 }
 
 /// Waits for these servers, as long as the policy lets the first turn of the run wait.
-async fn wait_before_first_turn(outside: &Outside, events: &Events, run: &Run, awaited: Vec<String>) {
+async fn wait_before_first_turn(outside: &Outside, feed: &Feed, run: &Run, awaited: Vec<String>) {
     let (limit_ms, Some(servers)) = (run.policy().server_wait_ms, outside.registry.servers()) else { return };
     if limit_ms == 0 || awaited.is_empty() {
         return;
     }
     let settled = servers.settled(awaited.clone());
-    publish_wait(events, (run.id, run.turn), Wait { what: WaitFor::Servers(awaited), limit_ms });
+    publish_wait(feed, (run.id, run.turn), Wait { what: WaitFor::Servers(awaited), limit_ms });
     let out_of_time = outside.clock.until(outside.clock.now().plus_ms(limit_ms));
     tokio::select! {
         () = settled => {}
@@ -250,13 +250,13 @@ impl Driver {
             let awaited = self.underway.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
             return Box::pin(async move { (gathering.context(offer, awaited).await, None) });
         };
-        let (outside, events) = (Arc::clone(&self.outside), self.events.clone());
+        let (outside, feed) = (Arc::clone(&self.outside), self.feed.clone());
         let selection = Selection::from(run.policy());
         outside.registry.wake(&selection);
         Box::pin(async move {
             let stages = outside.registry.stages(&selection).into_iter();
             let awaited = stages.filter(|(_, stage)| known(stage) == Some(Known::No)).map(|(server, _)| server);
-            wait_before_first_turn(&outside, &events, &run, awaited.collect()).await;
+            wait_before_first_turn(&outside, &feed, &run, awaited.collect()).await;
             let offering = Offering::new(&outside.registry, &run);
             (offering.context(gathering).await, Some(offering))
         })
@@ -278,13 +278,7 @@ impl Driver {
     pub(crate) fn named_servers(&self, known: KnownNames) -> NamedServers {
         let (run, spoken) = (self.state.control.run.as_ref(), self.spoken());
         let at = run.map(|run| (run.id, run.turn)).unwrap_or_default();
-        NamedServers {
-            servers: self.outside.registry.servers().cloned(),
-            known,
-            spoken,
-            events: self.events.clone(),
-            at,
-        }
+        NamedServers { servers: self.outside.registry.servers().cloned(), known, spoken, feed: self.feed.clone(), at }
     }
 
     /// What a model call's end means, by the names it was made under.

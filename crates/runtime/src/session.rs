@@ -2,11 +2,15 @@
 //! or `close` is called. A run that is open then stays open and goes on when the session is opened
 //! again.
 
+use std::sync::Arc;
+
 use tokio::sync::{mpsc, oneshot, watch};
-use windlass_store::StoreError;
+use windlass_store::{Store, StoreError};
 use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
 
-use crate::events::{Events, Interest, Subscription};
+use crate::feed::{Feed, Interest};
+use crate::membership::{Membership, Others};
+use crate::subscription::Subscription;
 use crate::undo::{UndoError, UndoReport, UndoRequest};
 
 /// The session's driver is gone: closed, fenced off, or its store failed.
@@ -82,13 +86,21 @@ pub(crate) enum Taken {
 }
 
 /// A live session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Session {
     pub(crate) id: SessionId,
+    pub(crate) store: Arc<dyn Store>,
     /// Boxed, because a channel sets room for many aside from the first.
     pub(crate) commands: mpsc::Sender<Box<Command>>,
-    pub(crate) events: Events,
+    pub(crate) feed: Feed,
     pub(crate) standing: watch::Receiver<Standing>,
+    pub(crate) membership: Arc<Membership>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 impl Session {
@@ -101,13 +113,21 @@ impl Session {
     /// Every event from now on.
     #[must_use]
     pub fn events(&self) -> Subscription {
-        self.events.subscribe(Interest::Everything)
+        self.events_from_now(Interest::Everything)
     }
 
     /// Messages taken up and how runs begin and end, from now on: cheaper where nobody watches.
     #[must_use]
     pub fn runs(&self) -> Subscription {
-        self.events.subscribe(Interest::Runs)
+        self.events_from_now(Interest::Runs)
+    }
+
+    pub(crate) fn events_from_now(&self, interest: Interest) -> Subscription {
+        self.events_after(self.feed.head(), interest)
+    }
+
+    pub(crate) fn events_after(&self, seq: u64, interest: Interest) -> Subscription {
+        Subscription::new(self.id, Arc::clone(&self.store), self.feed.clone(), interest, seq)
     }
 
     /// Gives it a message; answers once the message is stored, one way or the other.
@@ -185,8 +205,17 @@ impl Session {
         let _ = self.standing.clone().wait_for(|standing| !waits(standing)).await;
     }
 
-    /// Lets go of the session: the lease is free when this returns. An open run stays open.
+    /// Lets go of the session, for this handle and its clones. Where nobody else has opened it, its lease is free when
+    /// this returns; an open run stays open.
     pub async fn close(self) {
+        match self.membership.leave() {
+            Others::Remain => {}
+            Others::None => self.end_driver().await,
+        }
+    }
+
+    /// Ends the driver, whoever else has a handle.
+    pub(crate) async fn end_driver(self) {
         let mut standing = self.standing.clone();
         if self.commands.send(Box::new(Command::Close)).await.is_ok() {
             let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;

@@ -20,8 +20,8 @@ use windlass_vocab::{
 };
 
 use crate::clock::Clock;
+use crate::opening::{nonce, taken};
 use crate::pen::Pen;
-use crate::runtime::{nonce, taken};
 use crate::session::SessionClosed;
 
 /// Whether it is meant.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 use windlass_runtime::{
-    FirstWords, Interest, OpenApprovals, OpenError, Opening, Runtime, Session, SessionClosed, Subscription,
+    FirstWords, Hub, Interest, OpenApprovals, OpenError, Opening, Session, SessionClosed, Subscription,
 };
 use windlass_store::{Backwards, Store, StoreError};
 use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
@@ -39,7 +39,7 @@ pub enum RunError {
 
 /// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`.
 pub struct Agent<Deps = (), Output = String> {
-    pub(crate) runtime: Runtime,
+    pub(crate) hub: Hub,
     pub(crate) terms: windlass_runtime::Agent,
     pub(crate) owner: String,
     pub(crate) workspace: Option<String>,
@@ -50,7 +50,7 @@ pub struct Agent<Deps = (), Output = String> {
 impl<D, O> Clone for Agent<D, O> {
     fn clone(&self) -> Self {
         Self {
-            runtime: self.runtime.clone(),
+            hub: self.hub.clone(),
             terms: self.terms.clone(),
             owner: self.owner.clone(),
             workspace: self.workspace.clone(),
@@ -75,10 +75,10 @@ impl Agent {
 }
 
 impl<D, O> Agent<D, O> {
-    /// The runtime underneath.
+    /// The session hub underneath.
     #[must_use]
-    pub fn runtime(&self) -> &Runtime {
-        &self.runtime
+    pub fn hub(&self) -> &Hub {
+        &self.hub
     }
 
     /// What its tools work with.
@@ -88,17 +88,17 @@ impl<D, O> Agent<D, O> {
     }
 
     fn store(&self) -> &Arc<dyn Store> {
-        &self.runtime.outside().store
+        &self.hub.outside().store
     }
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
     pub async fn session(&self, key: &str) -> Result<Session, OpenError> {
-        self.runtime.open(self.opening(key), self.terms.clone()).await
+        self.hub.open(self.opening(key), self.terms.clone()).await
     }
 
     /// The same, with every event from the very first.
     pub async fn session_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
-        self.runtime.open_followed(self.opening(key), self.terms.clone()).await
+        self.hub.open_followed(self.opening(key), self.terms.clone()).await
     }
 
     /// Opens a session that exists, with every event from the very first. An open run is taken up, and what waits for
@@ -108,12 +108,12 @@ impl<D, O> Agent<D, O> {
         session: SessionId,
         approvals: OpenApprovals,
     ) -> Result<(Session, Subscription), OpenError> {
-        self.runtime.open_existing(session, self.terms.clone(), approvals).await
+        self.hub.open_existing(session, self.terms.clone(), approvals).await
     }
 
     /// Opens a session for another try at its last run; `None` when that did not end badly.
     pub async fn retrying(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
-        self.runtime.open_retrying(session, self.terms.clone()).await
+        self.hub.open_retrying(session, self.terms.clone()).await
     }
 
     fn opening(&self, key: &str) -> Opening {
@@ -155,7 +155,7 @@ impl<D, O> Agent<D, O> {
         interest: Interest,
     ) -> Result<(Session, Subscription, Awaited), OpenError> {
         let words = FirstWords { message_id: message_id.clone(), text: prompt.into() };
-        let opening = self.runtime.open_saying(self.opening(key), self.terms.clone(), words, interest);
+        let opening = self.hub.open_saying(self.opening(key), self.terms.clone(), words, interest);
         let (session, events, sent) = opening.await?;
         Ok((session, events, Awaited::after(sent, message_id)))
     }

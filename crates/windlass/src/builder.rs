@@ -8,7 +8,7 @@ use std::time::Duration;
 use windlass_machine::PRESETS;
 use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
-use windlass_runtime::{Clock, Instructions, Outside, Runtime};
+use windlass_runtime::{Clock, Hub, Instructions, Outside};
 use windlass_sandbox::Surroundings;
 use windlass_store::{SqliteOptions, Store, StoreError};
 use windlass_tools::{
@@ -391,7 +391,7 @@ impl<D, O: Output> Builder<D, O> {
             output,
             server,
         };
-        let runtime = Runtime::new(outside);
-        Ok(Agent { runtime, terms, owner: gathered.owner, workspace, deps, output: PhantomData })
+        let hub = Hub::new(outside);
+        Ok(Agent { hub, terms, owner: gathered.owner, workspace, deps, output: PhantomData })
     }
 }

@@ -34,8 +34,8 @@ enum Stage {
     Fresh,
     /// The end is yet to come.
     Awaiting,
-    /// The end was in the journal; what subscribers were told meanwhile comes first.
-    Found(RunEnded),
+    /// The end was in the journal, as the record of this number; what was told up to it comes first.
+    Found(u64, RunEnded),
     /// The end was the last event.
     Seen(RunEnded),
 }
@@ -68,13 +68,11 @@ impl Pursuit {
                         self.notice(&event);
                         return Ok(Next::Event(event));
                     }
-                    None => {
-                        let ended = self.look(session).await?;
-                        self.stage = ended.map_or(Stage::Awaiting, Stage::Found);
-                    }
+                    None => self.stage = self.look(session).await?.unwrap_or(Stage::Awaiting),
                 },
-                Stage::Found(ended) => {
-                    return Ok(events.try_next().map_or_else(|| Next::End(Ok(ended.clone())), Next::Event));
+                Stage::Found(seq, ended) => {
+                    let next = if events.position() < *seq { events.next().await } else { None };
+                    return Ok(next.map_or_else(|| Next::End(Ok(ended.clone())), Next::Event));
                 }
                 Stage::Seen(ended) => return Ok(Next::End(Ok(ended.clone()))),
                 Stage::Awaiting => {
@@ -99,8 +97,8 @@ impl Pursuit {
                 Standing::Waiting(questions) => Ok(Some(Next::End(Err(RunError::Waiting(questions))))),
                 Standing::Closed(why) => Err(why.into()),
                 Standing::Idle => match self.look(session).await? {
-                    Some(ended) => {
-                        self.stage = Stage::Found(ended);
+                    Some(found) => {
+                        self.stage = found;
                         Ok(None)
                     }
                     None => Ok(Some(events.try_next().map_or(Next::End(Err(RunError::Dropped)), Next::Event))),
@@ -110,8 +108,10 @@ impl Pursuit {
         }
     }
 
-    async fn look(&mut self, session: &Session) -> Result<Option<RunEnded>, StoreError> {
-        recorded_end(self.store.as_ref(), session.id(), &mut self.awaited).await
+    /// The end, if the journal has it.
+    async fn look(&mut self, session: &Session) -> Result<Option<Stage>, StoreError> {
+        let found = end_awaited(self.store.as_ref(), session.id(), &mut self.awaited).await?;
+        Ok(found.map(|(envelope, ended)| Stage::Found(envelope.seq, ended)))
     }
 
     /// Takes an event into account: the run that takes the message up, and its end.

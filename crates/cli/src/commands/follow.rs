@@ -49,7 +49,7 @@ pub(super) async fn until_nothing_waits(
 
 /// Whether a run of this number has begun, or is about to: a message leaves the inbox in the batch that begins its run.
 async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, CommandError> {
-    let store = &agent.runtime().outside().store;
+    let store = &agent.hub().outside().store;
     if !store.waiting(session.id()).await?.is_empty() {
         return Ok(true);
     }
@@ -66,7 +66,7 @@ pub(crate) async fn to_its_end(
     awaited: Awaited,
 ) -> Done {
     let done = follow(job, agent, &session, events, awaited).await;
-    let (id, store) = (session.id(), &agent.runtime().outside().store);
+    let (id, store) = (session.id(), &agent.hub().outside().store);
     session.close().await;
     job.servers.close().await;
     // What can't be read now is nothing the run should fail for.
@@ -109,7 +109,7 @@ async fn follow_and_ask(
     events: &mut Subscription,
     awaited: Awaited,
 ) -> Done {
-    for call in recall::calls_of_last_run(agent.runtime().outside().store.as_ref(), session.id()).await? {
+    for call in recall::calls_of_last_run(agent.hub().outside().store.as_ref(), session.id()).await? {
         job.view.recall(&call);
     }
     loop {
@@ -139,7 +139,7 @@ async fn follow_and_ask(
                 }
             }
             Err(RunError::Waiting(questions)) => {
-                let row = agent.runtime().outside().store.row(session.id()).await?;
+                let row = agent.hub().outside().store.row(session.id()).await?;
                 let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
                 return Err(waiting(&questions, named));
             }

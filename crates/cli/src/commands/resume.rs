@@ -37,7 +37,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         job.tell_loosened();
         let agent = agent::build(&job, store, &model)?;
         job.attendance = here;
-        let asked_before = pending(agent.runtime().outside().store.as_ref(), row.session).await?;
+        let asked_before = pending(agent.hub().outside().store.as_ref(), row.session).await?;
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::JudgedAgain };
         let (session, mut events) = agent.existing(row.session, approvals).await?;
         if session.standing() == Standing::Idle {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windlass_machine::preset;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
 use windlass_provider::{HttpClient, HttpConfig, Model};
-use windlass_runtime::{Agent, Instructions, Opening, Outside, Runtime, ScaledClock, Session};
+use windlass_runtime::{Agent, Hub, Instructions, Opening, Outside, ScaledClock, Session};
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{CountingTool, FaultKind, ModelServer, Pace, Script, Step, Writes};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
@@ -49,7 +49,7 @@ impl World {
         let http = HttpClient::new(HttpConfig::default()).expect("a client");
         let config = OpenAiConfig::new(self.server.base_url(), "scripted");
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &http).expect("a model"));
-        let runtime = Runtime::new(Outside {
+        let hub = Hub::new(Outside {
             store: self.store.clone(),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -73,7 +73,7 @@ impl World {
             server: None,
         };
         let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
-        runtime.open(opening, agent).await.expect("opened")
+        hub.open(opening, agent).await.expect("opened")
     }
 
     async fn tell(&self, session: &Session, text: &str) -> Told {

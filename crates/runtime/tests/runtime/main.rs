@@ -5,6 +5,7 @@
 mod dialects;
 mod driver;
 mod fork;
+mod hub;
 mod kill_matrix;
 mod late_servers;
 mod mcp_kill_matrix;

@@ -187,7 +187,7 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
     let server = ModelServer::start(script).expect("a server");
     let agent = queueing(&server);
     let (session, _) = queue(&agent, &server).await;
-    let (id, store) = (session.id(), &agent.runtime().outside().store);
+    let (id, store) = (session.id(), &agent.hub().outside().store);
     session.close().await;
     let (first, fourth) = (MessageId("a".into()), MessageId("d".into()));
     let ended = agent.run_once("s", first.clone(), "a").await.expect("ended");

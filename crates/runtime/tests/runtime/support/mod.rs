@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use windlass_provider::{Model, ModelRequest, Segments, Sink};
 use windlass_runtime::{
-    Agent, FirstWords, Instructions, Interest, OpenError, Opening, Outside, Runtime, ScaledClock, Session,
-    SessionClosed, Standing,
+    Agent, FirstWords, Hub, Instructions, Interest, OpenError, Opening, Outside, ScaledClock, Session, SessionClosed,
+    Standing,
 };
 use windlass_store::{
     AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, Put, Sealed,
@@ -374,7 +374,7 @@ impl World {
         }
     }
 
-    fn runtime(&self, bomb: &Arc<Bomb>) -> Runtime {
+    pub(crate) fn hub(&self, bomb: &Arc<Bomb>) -> Hub {
         let mut registry = Registry::new();
         for (name, effect) in TOOLS {
             let inner = Arc::new(CountingTool::new(name, effect, self.dir.path()));
@@ -390,7 +390,7 @@ impl World {
             registry.serve(Arc::new(CrashingServers { inner: serve(), bomb: Arc::clone(bomb) }));
         }
         let model: Arc<dyn Model> = Arc::new(CrashingModel { inner: self.model.clone(), bomb: Arc::clone(bomb) });
-        Runtime::new(Outside {
+        Hub::new(Outside {
             store: Arc::new(Crashing { inner: Arc::clone(&self.store), bomb: Arc::clone(bomb) }),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -401,7 +401,7 @@ impl World {
         })
     }
 
-    fn agent(&self) -> Agent {
+    pub(crate) fn agent(&self) -> Agent {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
         let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
@@ -422,10 +422,10 @@ impl World {
     }
 
     pub(crate) async fn open(&self, bomb: &Arc<Bomb>) -> Result<Session, OpenError> {
-        self.runtime(bomb).open(Self::opening(), self.agent()).await
+        self.hub(bomb).open(Self::opening(), self.agent()).await
     }
 
-    fn opening() -> Opening {
+    pub(crate) fn opening() -> Opening {
         Opening { owner: "me".into(), key: "k".into(), workspace: None }
     }
 
@@ -435,8 +435,8 @@ impl World {
         let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
         let session = match self.attendance {
             Attendance::Unattended => {
-                let runtime = self.runtime(bomb);
-                let opening = runtime.open_saying(Self::opening(), self.agent(), words, Interest::Runs);
+                let hub = self.hub(bomb);
+                let opening = hub.open_saying(Self::opening(), self.agent(), words, Interest::Runs);
                 let Ok((session, ..)) = opening.await else { return End::Crashed };
                 session
             }

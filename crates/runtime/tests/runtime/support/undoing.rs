@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use windlass_machine::{Force, Obstacle, preset};
 use windlass_provider::Model;
 use windlass_runtime::{
-    Agent, Instructions, Opening, Outside, Runtime, ScaledClock, Session, Standing, UndoError, UndoReport, UndoRequest,
+    Agent, Hub, Instructions, Opening, Outside, ScaledClock, Session, Standing, UndoError, UndoReport, UndoRequest,
 };
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{Script, ScriptedModel, Step};
@@ -141,7 +141,7 @@ impl Undoing {
         self.dir.path()
     }
 
-    fn runtime(&self, bomb: &Arc<Bomb>) -> Runtime {
+    fn hub(&self, bomb: &Arc<Bomb>) -> Hub {
         let counts = Arc::clone(bomb);
         let workspace = Workspace::open(self.root()).expect("a workspace").on_restore(move || {
             let number = counts.restores.fetch_add(1, Ordering::SeqCst) + 1;
@@ -157,7 +157,7 @@ impl Undoing {
             registry.add(Arc::new(Fragile { inner, bomb: Arc::clone(bomb) })).expect("a tool");
         }
         let model: Arc<dyn Model> = Arc::new(self.model.clone());
-        Runtime::new(Outside {
+        Hub::new(Outside {
             store: Arc::new(Crashing { inner: Arc::clone(&self.store), bomb: Arc::clone(bomb) }),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -202,7 +202,7 @@ impl Undoing {
         work: impl FnOnce(Session) -> F,
     ) -> Ended<T> {
         let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
-        let Ok(session) = self.runtime(bomb).open(opening, Self::agent()).await else { return Ended::Crashed };
+        let Ok(session) = self.hub(bomb).open(opening, Self::agent()).await else { return Ended::Crashed };
         let done = async {
             tokio::select! {
                 done = work(session.clone()) => done,

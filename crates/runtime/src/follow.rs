@@ -1,0 +1,89 @@
+//! Following a session wherever it is driven: from its journal while it is not live here, from its feed while it is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use windlass_store::StoreError;
+use windlass_vocab::{Event, SessionId};
+
+use crate::feed::{Interest, Published};
+use crate::live::LiveSessions;
+use crate::outside::Outside;
+use crate::subscription::{Followed, Subscription};
+
+/// How often the journal of a session is looked at that another process may be writing.
+const LOOK_MS: u64 = 150;
+
+/// Follows one session, past and present. It has no end: a session may go on at any time.
+pub struct Follow {
+    outside: Arc<Outside>,
+    live: LiveSessions,
+    session: SessionId,
+    /// The last record given out.
+    seq: u64,
+    past: VecDeque<Arc<Published>>,
+    events: Option<Subscription>,
+}
+
+impl std::fmt::Debug for Follow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follow").field("session", &self.session).field("seq", &self.seq).finish_non_exhaustive()
+    }
+}
+
+impl Follow {
+    pub(crate) fn new(outside: Arc<Outside>, live: LiveSessions, session: SessionId, after_seq: u64) -> Self {
+        Self { outside, live, session, seq: after_seq, past: VecDeque::new(), events: None }
+    }
+
+    /// The number of the last record given out: whoever comes back later goes on from there.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.seq
+    }
+
+    /// What comes next, whenever that is. Nothing is lost if the future is dropped.
+    pub async fn next(&mut self) -> Result<Followed, StoreError> {
+        loop {
+            if let Some(event) = self.past.pop_front() {
+                if let Event::Record(record) = event.event() {
+                    self.seq = record.seq;
+                }
+                return Ok(Followed::Event(event));
+            }
+            if let Some(events) = &mut self.events {
+                let next = events.next_followed().await?;
+                self.seq = events.position();
+                match next {
+                    Some(followed) => return Ok(followed),
+                    None => self.events = None,
+                }
+            }
+            self.look().await?;
+        }
+    }
+
+    /// Joins the session if it is live here, else reads what was stored meanwhile, or waits a little for either.
+    async fn look(&mut self) -> Result<(), StoreError> {
+        let (store, clock) = (&self.outside.store, &self.outside.clock);
+        let began = self.live.began();
+        if let Some(feed) = self.live.feed(self.session) {
+            let store = Arc::clone(store);
+            self.events = Some(Subscription::new(self.session, store, feed, Interest::Everything, self.seq));
+            return Ok(());
+        }
+        let records = store.read(self.session, self.seq).await?;
+        if records.is_empty() {
+            tokio::select! {
+                () = began => {}
+                () = clock.until(clock.now().plus_ms(LOOK_MS)) => {}
+            }
+        }
+        self.past = records.into_iter().map(|record| Published::new(Event::Record(Arc::new(record)))).collect();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "follow_tests.rs"]
+mod tests;

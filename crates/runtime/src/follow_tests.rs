@@ -1,0 +1,260 @@
+//! Whoever follows a session is given its journal, exactly, whatever happens meanwhile.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use proptest::prelude::*;
+use uuid::Uuid;
+use windlass_machine::{Fact, OpenApprovals, preset};
+use windlass_store::{MemoryStore, SessionLog as _};
+use windlass_tools::{Permissions, Registry, Secrets};
+use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged, SessionId, TurnId};
+
+use crate::feed::KEPT;
+use crate::live::LiveSessions;
+use crate::opening::{Entered, Opener, Opening};
+use crate::{Agent, Follow, Followed, Instructions, Outside, SystemClock};
+
+fn agent() -> Agent {
+    Agent {
+        name: "test".into(),
+        policy: preset("default").unwrap(),
+        chain: vec!["none".into()],
+        instructions: Instructions::default(),
+        permissions: Arc::new(Permissions::default()),
+        deadline_ms: None,
+        attendance: Attendance::Unattended,
+        output: None,
+        server: None,
+    }
+}
+
+fn outside(store: &Arc<MemoryStore>) -> Arc<Outside> {
+    Arc::new(Outside {
+        store: Arc::clone(store) as _,
+        models: Arc::new(HashMap::new()),
+        registry: Registry::new(),
+        secrets: Arc::new(Secrets::default()),
+        clock: Arc::new(SystemClock),
+        guard_locks: None,
+        workspace: None,
+    })
+}
+
+/// Where a session is driven.
+#[derive(Clone, Copy, Debug)]
+enum Where {
+    Here,
+    InAnotherProcess,
+}
+
+#[derive(Clone, Debug)]
+enum Deed {
+    Append,
+    /// So many fragments of the attempt under way.
+    Stream(usize),
+    /// Another attempt takes over.
+    Clear,
+    /// Somebody follows from some record on, in thousandths of the journal.
+    Follow(u64),
+    /// A follower takes up to so many events.
+    Take(prop::sample::Index, usize),
+    /// A follower is cut off and comes back.
+    Reconnect(prop::sample::Index),
+    /// The driver ends and there is another.
+    Restart(Where),
+    /// The driver ends and there is none.
+    Leave,
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let place = prop_oneof![4 => Just(Where::Here), 1 => Just(Where::InAnotherProcess)];
+    prop_oneof![
+        6 => Just(Deed::Append),
+        3 => (1..40usize).prop_map(Deed::Stream),
+        1 => Just(Deed::Stream(KEPT + 3)),
+        1 => Just(Deed::Clear),
+        2 => (0..1000u64).prop_map(Deed::Follow),
+        5 => (any::<prop::sample::Index>(), 1..30usize).prop_map(|(index, most)| Deed::Take(index, most)),
+        1 => any::<prop::sample::Index>().prop_map(Deed::Reconnect),
+        1 => place.prop_map(Deed::Restart),
+        1 => Just(Deed::Leave),
+    ]
+}
+
+/// Somebody who follows, and what they were given.
+struct Watcher {
+    follow: Follow,
+    after: u64,
+    records: Vec<u64>,
+    /// What the attempts streamed, by their number.
+    texts: HashMap<u32, String>,
+}
+
+impl Watcher {
+    fn note(&mut self, followed: &Followed) {
+        let Followed::Event(event) = followed else { return };
+        match event.event() {
+            Event::Record(record) => self.records.push(record.seq),
+            Event::Delta(Delta { attempt, offset, body: DeltaBody::TextDelta { text }, .. }) => {
+                let known = self.texts.entry(*attempt).or_default();
+                assert_eq!(*offset, known.len() as u64, "no gap in the text, and nothing twice");
+                known.push_str(text);
+            }
+            Event::Delta(_) => {}
+        }
+    }
+
+    /// Takes what is there.
+    fn take(&mut self, most: usize) {
+        for _ in 0..most {
+            // Tokio makes whoever takes many at once wait for others, who are not here.
+            let next = tokio::task::unconstrained(self.follow.next());
+            let Some(followed) = next.now_or_never() else { return };
+            self.note(&followed.unwrap());
+        }
+    }
+}
+
+struct World {
+    store: Arc<MemoryStore>,
+    outside: Arc<Outside>,
+    live: LiveSessions,
+    session: SessionId,
+    driven: Option<Entered>,
+    attempt: u32,
+    streamed: String,
+    watchers: Vec<Watcher>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let (outside, live, session) = (outside(&store), LiveSessions::default(), SessionId(Uuid::now_v7()));
+        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
+        let agent = agent();
+        let opener = Opener { outside: &outside, agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
+        let mut entered = opener.create(session, &opening, None).await.unwrap();
+        entered.driver.registration = Some(live.register(&entered.session));
+        let (attempt, streamed, watchers) = (1, String::new(), Vec::new());
+        Self { store, outside, live, session, driven: Some(entered), attempt, streamed, watchers }
+    }
+
+    fn follow(&mut self, after: u64) {
+        let follow = Follow::new(Arc::clone(&self.outside), self.live.clone(), self.session, after);
+        self.watchers.push(Watcher { follow, after, records: Vec::new(), texts: HashMap::new() });
+    }
+
+    fn leave(&mut self) {
+        if let Some(Entered { driver, .. }) = self.driven.take() {
+            driver.end(crate::SessionClosed::Closed);
+            self.next_attempt();
+        }
+    }
+
+    fn next_attempt(&mut self) {
+        self.attempt += 1;
+        self.streamed.clear();
+    }
+
+    async fn head(&self) -> u64 {
+        self.store.head(self.session).await.unwrap().seq
+    }
+
+    async fn do_it(&mut self, deed: Deed) {
+        match deed {
+            Deed::Append => {
+                let title = SessionChanged { title: Some("t".into()), ..SessionChanged::default() };
+                if let Some(Entered { driver, .. }) = &mut self.driven {
+                    driver.step(Fact::Changed(title)).await.unwrap();
+                }
+            }
+            Deed::Stream(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.stream("ab ")),
+            Deed::Clear => {
+                self.publish(DeltaBody::Cleared {});
+                self.next_attempt();
+            }
+            Deed::Follow(thousandths) => {
+                let after = self.head().await * thousandths / 1000;
+                self.follow(after);
+            }
+            Deed::Take(index, most) if !self.watchers.is_empty() => index.get_mut(&mut self.watchers).take(most),
+            Deed::Reconnect(index) if !self.watchers.is_empty() => {
+                let watcher = index.get_mut(&mut self.watchers);
+                let position = watcher.follow.position();
+                watcher.follow = Follow::new(Arc::clone(&self.outside), self.live.clone(), self.session, position);
+                // A new connection is given the attempt's text from its beginning.
+                watcher.texts.clear();
+            }
+            Deed::Stream(_) | Deed::Take(..) | Deed::Reconnect(_) => {}
+            Deed::Leave => self.leave(),
+            Deed::Restart(place) => {
+                self.leave();
+                let agent = agent();
+                let opener = Opener {
+                    outside: &self.outside,
+                    agent: &agent,
+                    approvals: OpenApprovals::JudgedAgain,
+                    interest: None,
+                };
+                let mut entered = opener.take_over(self.session).await.unwrap();
+                if matches!(place, Where::Here) {
+                    entered.driver.registration = Some(self.live.register(&entered.session));
+                }
+                self.driven = Some(entered);
+            }
+        }
+    }
+
+    fn stream(&mut self, text: &str) {
+        let offset = self.streamed.len() as u64;
+        self.streamed.push_str(text);
+        self.publish_at(offset, DeltaBody::TextDelta { text: text.to_owned() });
+    }
+
+    fn publish(&self, body: DeltaBody) {
+        self.publish_at(0, body);
+    }
+
+    fn publish_at(&self, offset: u64, body: DeltaBody) {
+        if let Some(Entered { driver, .. }) = &self.driven {
+            let (run, turn, attempt) = (RunId::default(), TurnId::default(), self.attempt);
+            driver.feed.publish_delta(Delta { run, turn, attempt, offset, body });
+        }
+    }
+
+    /// Everybody takes all there is, and must have exactly the journal.
+    async fn settle(mut self) {
+        let (head, here) = (self.head().await, self.live.feed(self.session).is_some());
+        for mut watcher in std::mem::take(&mut self.watchers) {
+            while watcher.follow.position() < head {
+                let followed = watcher.follow.next().await.unwrap();
+                watcher.note(&followed);
+            }
+            watcher.take(usize::MAX);
+            assert_eq!(watcher.records, (watcher.after + 1..=head).collect::<Vec<_>>());
+            if here && !self.streamed.is_empty() {
+                assert_eq!(watcher.texts.get(&self.attempt), Some(&self.streamed));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    // proves E1
+    #[test]
+    fn whoever_follows_is_given_exactly_the_journal(deeds in prop::collection::vec(deed(), 1..60)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let mut world = World::new().await;
+            for deed in deeds {
+                world.do_it(deed).await;
+            }
+            world.follow(0);
+            world.settle().await;
+        });
+    }
+}

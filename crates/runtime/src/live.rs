@@ -1,0 +1,120 @@
+//! The sessions that have a driver in this process: one each.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
+use windlass_store::Store;
+use windlass_vocab::SessionId;
+
+use crate::feed::Feed;
+use crate::membership::Members;
+use crate::session::{Command, Session, Standing};
+
+/// What of a live session lets others join it. It does not keep the session alive.
+#[derive(Clone, Debug)]
+struct Driven {
+    members: Members,
+    commands: mpsc::WeakSender<Box<Command>>,
+    feed: Feed,
+    standing: watch::Receiver<Standing>,
+}
+
+/// The live sessions of a process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LiveSessions(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    driven: Mutex<HashMap<SessionId, Driven>>,
+    /// Held by whoever opens a session, so that a second one joins it instead of failing to claim it.
+    opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
+    began: Notify,
+}
+
+/// Takes a session off the list when its driver ends.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    live: LiveSessions,
+    session: SessionId,
+}
+
+/// The right to open one session.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    live: LiveSessions,
+    session: SessionId,
+    _guard: OwnedMutexGuard<()>,
+}
+
+impl LiveSessions {
+    /// Waits until nobody else here is opening this session.
+    pub(crate) async fn turn(&self, session: SessionId) -> Turn {
+        let lock = Arc::clone(locked(&self.0.opening).entry(session).or_default());
+        Turn { live: self.clone(), session, _guard: lock.lock_owned().await }
+    }
+
+    /// Another handle to a session that has a driver here. One whose driver is about to end is waited for, since it
+    /// holds the lease until then.
+    pub(crate) async fn join(&self, session: SessionId, store: &Arc<dyn Store>) -> Option<Session> {
+        let Driven { members, commands, feed, mut standing } = self.driven(session)?;
+        let open = commands.upgrade().filter(|commands| !commands.is_closed()).zip(members.join());
+        let Some((commands, membership)) = open else {
+            let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
+            return None;
+        };
+        let (store, membership) = (Arc::clone(store), Arc::new(membership));
+        Some(Session { id: session, store, commands, feed, standing, membership })
+    }
+
+    /// The feed of a session that has a driver here.
+    pub(crate) fn feed(&self, session: SessionId) -> Option<Feed> {
+        Some(self.driven(session)?.feed)
+    }
+
+    /// Waits until a session is opened here after this call.
+    pub(crate) fn began(&self) -> impl Future<Output = ()> {
+        self.0.began.notified()
+    }
+
+    pub(crate) fn register(&self, session: &Session) -> Registration {
+        let driven = Driven {
+            members: session.membership.members().clone(),
+            commands: session.commands.downgrade(),
+            feed: session.feed.clone(),
+            standing: session.standing.clone(),
+        };
+        locked(&self.0.driven).insert(session.id, driven);
+        self.0.began.notify_waiters();
+        Registration { live: self.clone(), session: session.id }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<SessionId> {
+        locked(&self.0.driven).keys().copied().collect()
+    }
+
+    fn driven(&self, session: SessionId) -> Option<Driven> {
+        locked(&self.0.driven).get(&session).cloned()
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        locked(&self.live.0.driven).remove(&self.session);
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut opening = locked(&self.live.0.opening);
+        // One is the map's, one this turn's own; whoever waits has another.
+        if opening.get(&self.session).is_some_and(|lock| Arc::strong_count(lock) <= 2) {
+            opening.remove(&self.session);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,201 @@
+//! Opening a session: claim, fold, take the lease in the log, take up what was left. The driver is not started yet.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+use windlass_machine::{Fact, OpenApprovals, State, outstanding};
+use windlass_store::{Head, Lease, StoreError, Writer};
+use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
+
+use crate::driver::Driver;
+use crate::feed::{Feed, Interest};
+use crate::live::LiveSessions;
+use crate::membership::Members;
+use crate::outside::{Agent, Outside};
+use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing};
+use crate::subscription::Subscription;
+use crate::underway::Underway;
+
+/// Which session is meant.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Whose.
+    pub owner: String,
+    /// Its key.
+    pub key: String,
+    /// The folder its tools work in, for a session that is opened for the first time.
+    pub workspace: Option<String>,
+}
+
+/// A session that can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It holds records of a newer version.
+    #[error(
+        "this session was written by a newer version of Windlass (record {seq} is a `{kind}`) and is read-only \
+         here: go on with that version, or fork the session at record {before} and go on with the fork"
+    )]
+    Newer {
+        /// The first record that is not known.
+        seq: u64,
+        /// Its kind.
+        kind: String,
+        /// The last record of the batch before.
+        before: u64,
+    },
+    /// Commands of the last process are still running.
+    #[error("commands that the last process started are still being ended: {why}")]
+    Survivors {
+        /// What is known of them.
+        why: String,
+    },
+}
+
+impl From<SessionClosed> for OpenError {
+    fn from(closed: SessionClosed) -> Self {
+        match closed {
+            SessionClosed::Store(error) => Self::Store(error),
+            SessionClosed::Closed => Self::Store(StoreError::Closed),
+        }
+    }
+}
+
+/// What it takes to open a session.
+#[derive(Clone, Copy)]
+pub(crate) struct Opener<'a> {
+    pub(crate) outside: &'a Arc<Outside>,
+    pub(crate) agent: &'a Agent,
+    /// What becomes of calls that wait for approval, where a run is taken up.
+    pub(crate) approvals: OpenApprovals,
+    /// What its opener wants to be told from the first record on.
+    pub(crate) interest: Option<Interest>,
+}
+
+/// A session that was opened, before its driver is started.
+pub(crate) struct Entered {
+    pub(crate) driver: Driver,
+    pub(crate) session: Session,
+    pub(crate) events: Option<Subscription>,
+    /// What became of the message it was made with.
+    pub(crate) sent: Option<Sent>,
+}
+
+impl Entered {
+    /// Starts the driver, which others can join from now on.
+    pub(crate) fn start(self, live: &LiveSessions) -> (Session, Option<Subscription>, Option<Sent>) {
+        let Self { mut driver, session, events, sent } = self;
+        driver.registration = Some(live.register(&session));
+        driver.announce();
+        tokio::spawn(Box::new(driver).drive());
+        (session, events, sent)
+    }
+}
+
+impl Opener<'_> {
+    /// Makes a session, and its first message with it where there is one.
+    pub(crate) async fn create(
+        self,
+        session: SessionId,
+        opening: &Opening,
+        words: Option<&FirstWords>,
+    ) -> Result<Entered, OpenError> {
+        let lease = self.outside.store.claim(session).await?;
+        let opened = SessionOpened {
+            owner: opening.owner.clone(),
+            key: opening.key.clone(),
+            workspace: opening.workspace.clone(),
+            parent: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            forked_from: Vec::new(),
+        };
+        let writer = Writer::new(session, Head::default(), nonce());
+        let taken = taken(lease.epoch());
+        let mut entered = self.entered(State::new(session), writer, lease);
+        entered.sent = entered.driver.begin(Fact::Opened(opened, taken), words).await?;
+        entered.driver.errand = words.map(|words| words.message_id.clone());
+        Ok(entered)
+    }
+
+    /// Takes up a session that is there, with what was left unfinished.
+    pub(crate) async fn take_over(self, session: SessionId) -> Result<Entered, OpenError> {
+        let store = &self.outside.store;
+        let lease = store.claim(session).await?;
+        let head = lease.head();
+        let state = {
+            let records = store.read(session, 0).await?;
+            if let Some(Newer { seq, kind, before }) = Newer::first(&records) {
+                return Err(OpenError::Newer { seq, kind, before });
+            }
+            State::fold(session, records.iter().map(|envelope| &envelope.record))
+        };
+        let taken = taken(lease.epoch());
+        let mut entered = self.entered(state, Writer::new(session, head, nonce()), lease);
+        let driver = &mut entered.driver;
+        driver.step(Fact::LeaseTaken(taken)).await?;
+        driver.waiting = store.waiting(session).await?.into();
+        if driver.state.control.run.is_some() {
+            self.outlive_survivors(session).await?;
+            let now: At = self.outside.clock.now();
+            let deadline = self.agent.deadline_ms.map(|ms| now.plus_ms(ms));
+            let (attendance, approvals) = (self.agent.attendance, self.approvals);
+            driver.step(Fact::Resumed { attendance, deadline, approvals }).await?;
+        }
+        Ok(entered)
+    }
+
+    /// Nothing is run again while a command of the last process still runs (J4, T7).
+    async fn outlive_survivors(&self, session: SessionId) -> Result<(), OpenError> {
+        let Some(locks) = self.outside.guard_locks.clone() else { return Ok(()) };
+        let wait = move || windlass_tools::guard::wait_for_survivors(&locks, session, PATIENCE);
+        match tokio::task::spawn_blocking(wait).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(OpenError::Survivors { why: error.to_string() }),
+            Err(error) => Err(OpenError::Survivors { why: error.to_string() }),
+        }
+    }
+
+    /// The driver of a session and the handle to it.
+    pub(crate) fn entered(self, state: State, writer: Writer, lease: Lease) -> Entered {
+        let (commands, receiver) = mpsc::channel(16);
+        let (standing, watcher) = watch::channel(Standing::Idle);
+        let head = lease.head().seq;
+        let feed = Feed::new(head);
+        let store = Arc::clone(&self.outside.store);
+        let membership = Arc::new(Members::first());
+        let session = Session { id: state.session, store, commands, feed: feed.clone(), standing: watcher, membership };
+        let events = self.interest.map(|interest| session.events_after(head, interest));
+        let driver = Driver {
+            outside: Arc::clone(self.outside),
+            agent: self.agent.clone(),
+            owed: outstanding(&state),
+            state,
+            writer,
+            lease,
+            feed,
+            standing,
+            commands: receiver,
+            waiting: VecDeque::new(),
+            errand: None,
+            underway: Underway::default(),
+            registration: None,
+        };
+        Entered { driver, session, events, sent: None }
+    }
+}
+
+/// How long a guard may take to end what it started.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
+pub(crate) fn taken(epoch: u64) -> LeaseTaken {
+    LeaseTaken { epoch, holder: format!("pid {}", std::process::id()) }
+}
+
+/// Tells this writer's records from any other's.
+pub(crate) fn nonce() -> u64 {
+    Uuid::now_v7().as_u64_pair().1
+}
