@@ -1,8 +1,8 @@
 //! Whether a call may run, by the rules of this process: it may not be the one that recorded the call (X6).
 
 use windlass_machine::{Agreed, Fact, Finished, Run, State};
-use windlass_tools::{Clearance, JudgedPaths, Offer, Permissions, Secrets};
-use windlass_vocab::{CallId, CallRequested, Json, OutcomeKind, OutsideText, Preview};
+use windlass_tools::{Clearance, Offer, Permissions, Secrets};
+use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName};
 
 use crate::scrub::scrub_preview;
 
@@ -17,11 +17,8 @@ pub(crate) struct Judge<'a> {
 impl Judge<'_> {
     /// What the rules say. What a person said yes to stays so unless a rule forbids it; if they said so to another
     /// process, only if they would be shown the same now.
-    pub(crate) fn cleared(&self, request: &CallRequested, edited: Option<&Json>, agreed: &Agreed) -> Clearance {
+    pub(crate) fn cleared(&self, tool: &ToolName, arguments: &Json, agreed: &Agreed) -> Clearance {
         let Self { state, offer, permissions, .. } = self;
-        // Without a tool nothing runs.
-        let Some(tool) = &request.tool else { return Clearance::Run(JudgedPaths::default()) };
-        let arguments = edited.unwrap_or(&request.arguments);
         if *agreed == Agreed::Yes {
             return offer.cleared_by_person(tool, arguments, permissions);
         }

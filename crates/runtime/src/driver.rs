@@ -181,12 +181,11 @@ impl Driver {
 
     /// What the rules of this process say about a call.
     fn cleared(&mut self, request: &CallRequested, edited: Option<&Json>, agreed: &Agreed) -> Clearance {
-        let Some(offer) = request.tool.as_ref().map(|tool| self.offer_with(tool)) else {
-            // Without a tool nothing runs.
-            return Clearance::Run(JudgedPaths::default());
-        };
+        // Without a tool nothing runs.
+        let Some(tool) = &request.tool else { return Clearance::Run(JudgedPaths::default()) };
+        let (offer, arguments) = (self.offer_with(tool), edited.unwrap_or(&request.arguments));
         let (permissions, secrets) = (&self.agent.permissions, &self.outside.secrets);
-        Judge { state: &self.state, offer: &offer, permissions, secrets }.cleared(request, edited, agreed)
+        Judge { state: &self.state, offer: &offer, permissions, secrets }.cleared(tool, arguments, agreed)
     }
 
     fn live(&self, call: CallId, cancel: &CancellationToken, resumed: Option<Arc<Resumption>>) -> Live {

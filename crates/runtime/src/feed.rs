@@ -129,16 +129,14 @@ impl Feed {
             inner.streaming = Streaming::default();
         }
         let runs = inner.runs.as_ref().filter(|_| Interest::Runs.wants(&record.record));
-        let channels: Vec<_> =
-            inner.everything.iter().chain(runs).filter(|channel| channel.receiver_count() > 0).collect();
-        if channels.is_empty() {
-            return;
-        }
+        let mut followed = inner.everything.iter().chain(runs).filter(|channel| channel.receiver_count() > 0);
+        let Some(first) = followed.next() else { return };
         let event = Published::new(Event::Record(Arc::clone(record)));
-        for channel in channels {
-            // An error means that the last follower has just left.
+        // An error means that the last follower has just left.
+        for channel in followed {
             let _ = channel.send(Arc::clone(&event));
         }
+        let _ = first.send(event);
     }
 
     pub(crate) fn publish_delta(&self, delta: Delta) {

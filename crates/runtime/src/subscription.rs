@@ -80,8 +80,8 @@ impl Subscription {
         }
     }
 
-    /// The same as followers share it; `None` when the session is closed and all of it was given out. Nothing is lost if the future is
-    /// dropped.
+    /// The same as followers share it; `None` when the session is closed and all of it was given out. Nothing is lost if
+    /// the future is dropped.
     pub async fn next_followed(&mut self) -> Result<Option<Followed>, StoreError> {
         loop {
             while let Some(event) = self.past.pop_front() {

@@ -62,18 +62,18 @@ mod tests {
     fn a_link_in_a_folder_that_commands_write_leads_nowhere() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        for path in ["work", "home/cache", "victim"] {
+        for path in ["project", "home/cache", "victim"] {
             std::fs::create_dir_all(root.join(path)).unwrap();
         }
-        symlink(root.join("victim"), root.join("work/link")).unwrap();
-        symlink("../work/link", root.join("home/through")).unwrap();
+        symlink(root.join("victim"), root.join("project/link")).unwrap();
+        symlink("../project/link", root.join("home/through")).unwrap();
         symlink("./cache/../cache", root.join("home/plain")).unwrap();
         symlink("round", root.join("home/round")).unwrap();
-        let controlled = [root.join("work")];
+        let controlled = [root.join("project")];
         let resolved = |path: &str| resolved_apart(&root.join(path), &controlled);
         assert_eq!(resolved("home/plain"), Some(root.join("home/cache")));
-        assert_eq!(resolved("work/../work"), Some(root.join("work")));
-        for path in ["work/link", "home/through", "home/round", "home/none"] {
+        assert_eq!(resolved("project/../project"), Some(root.join("project")));
+        for path in ["project/link", "home/through", "home/round", "home/none"] {
             assert_eq!(resolved(path), None, "{path}");
         }
         let home = root.join("home");

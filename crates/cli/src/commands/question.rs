@@ -40,7 +40,14 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::No if approval => ", or n and why",
             // It is kept in the person's own settings, not in the project's.
             QuestionOption::Always => ", everywhere",
-            _ => "",
+            QuestionOption::No
+            | QuestionOption::Once
+            | QuestionOption::Session
+            | QuestionOption::Edit
+            | QuestionOption::RunAgain
+            | QuestionOption::Interrupt
+            | QuestionOption::Submit
+            | QuestionOption::Dismiss => "",
         };
         Choice { letter, words, more, option: *option }
     };

@@ -4,7 +4,7 @@ use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, PRESETS, outstanding};
 use windlass_vocab::{
     Answer, AnsweredBy, EffectClass, EndReason, Ending, FailureClass, Message, NextAttempt, Nudge, OutcomeKind,
-    Parallel, QuestionOption, Record, StopBy, UnfinishedCall, Verdict,
+    Parallel, QuestionId, QuestionOption, Record, StopBy, UnfinishedCall, Verdict,
 };
 
 use EffectClass::{Idempotent, Once, ReadOnly};
@@ -490,16 +490,22 @@ fn go(world: &mut World, times: u32) {
     }
 }
 
+/// A world in which a person is asked about a command.
+fn asked_about_a_command() -> (World, QuestionId) {
+    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
+    let mut world = World::new("default", asks).attended();
+    world.say("go");
+    go(&mut world, 2);
+    let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
+    let question = asked.question;
+    (world, question)
+}
+
 #[test]
 fn a_no_with_a_reason_tells_the_model_the_reason() {
     // proves T8, J3
     for (reason, told) in [(Some("use pnpm"), "and says: use pnpm"), (None, "Do not repeat it")] {
-        let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
-        let mut world = World::new("default", asks).attended();
-        world.say("go");
-        go(&mut world, 2);
-        let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
-        let question = asked.question;
+        let (mut world, question) = asked_about_a_command();
         let answer = Answer { reason: reason.map(str::to_owned), ..Answer::plain(QuestionOption::No) };
         world.put(Fact::Answered { question, answer, by: AnsweredBy::Person });
         world.crash();
@@ -512,12 +518,7 @@ fn a_no_with_a_reason_tells_the_model_the_reason() {
 #[test]
 fn an_edit_needs_arguments_and_nothing_else_may_bring_any() {
     // proves T8
-    let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
-    let mut world = World::new("default", asks).attended();
-    world.say("go");
-    go(&mut world, 2);
-    let [Effect::Ask(asked)] = &world.owed()[..] else { panic!("it asks") };
-    let question = asked.question;
+    let (mut world, question) = asked_about_a_command();
     let other = windlass_vocab::Json::parse("{\"other\":1}").expect("JSON");
     for (option, arguments) in [(QuestionOption::Edit, None), (QuestionOption::Once, Some(other))] {
         let answer = Answer { option, arguments, reason: None };
