@@ -9,29 +9,43 @@ const MOST_LINKS: usize = 40;
 
 /// `path` without links, if none on the way to it lies in `controlled`, where it may be a command's.
 pub(crate) fn resolved_apart(path: &Path, controlled: &[PathBuf]) -> Option<PathBuf> {
-    follow(Path::new("/"), path, |link| !lies_in(link, controlled))
+    match follow(Path::new("/"), path, |link| !lies_in(link, controlled))? {
+        Led::To(path) => Some(path),
+        Led::ToNothing(_) => None,
+    }
 }
 
-/// `path`, seen from `folder`, which is without links, without links, if it is there. Each link on the way is followed
-/// if `may_follow` says so.
-pub(crate) fn follow(folder: &Path, path: &Path, mut may_follow: impl FnMut(&Path) -> bool) -> Option<PathBuf> {
+/// Where a path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Led {
+    /// To this, which is there.
+    To(PathBuf),
+    /// To this, which is not.
+    ToNothing(PathBuf),
+}
+
+/// `path`, seen from `folder`, which is without links, without links. Each link on the way is followed if `may_follow`
+/// says so.
+pub(crate) fn follow(folder: &Path, path: &Path, mut may_follow: impl FnMut(&Path) -> bool) -> Option<Led> {
     let mut rest: VecDeque<OsString> = parts(path.strip_prefix(folder).unwrap_or(path)).collect();
-    let (mut at, mut links) = (folder.to_owned(), 0);
+    let (mut at, mut links, mut is_there) = (folder.to_owned(), 0, true);
     while let Some(part) = rest.pop_front() {
         if part == ".." {
             at.pop();
             continue;
         }
         let next = at.join(part);
-        if next.symlink_metadata().ok()?.is_symlink() {
+        let found = next.symlink_metadata();
+        if found.as_ref().is_ok_and(|found| found.is_symlink()) {
             links += 1;
             let target = next.read_link().ok().filter(|_| links <= MOST_LINKS && may_follow(&next))?;
             rest = parts(&target).chain(rest).collect();
         } else {
+            is_there &= found.is_ok();
             at = next;
         }
     }
-    Some(at)
+    Some(if is_there { Led::To(at) } else { Led::ToNothing(at) })
 }
 
 /// Whether `path` is one of `folders` or in one.

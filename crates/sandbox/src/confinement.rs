@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Looked;
+use crate::{Looked, path_wire};
 
 /// What the person wants of the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,8 +64,10 @@ pub enum Walls {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeptLink {
     /// Where it is.
+    #[serde(with = "path_wire")]
     pub path: PathBuf,
     /// What it says.
+    #[serde(with = "path_wire")]
     pub target: PathBuf,
 }
 
@@ -89,10 +91,14 @@ pub struct Confinement {
     /// What holds it.
     pub walls: Walls,
     /// Folders it may write in.
+    #[serde(with = "path_wire::list")]
     pub writable: Vec<PathBuf>,
     /// What is in them and may not be changed nevertheless.
+    #[serde(with = "path_wire::list")]
     pub protected: Vec<PathBuf>,
-    /// What is not there, and is set aside if the command has made it.
+    /// What is not there and closed beforehand where the walls can do that; else it is set aside if the command has
+    /// made it.
+    #[serde(with = "path_wire::list")]
     pub absent: Vec<PathBuf>,
     /// Links that are put back when it has ended, if it has changed them: a link can't be mounted over.
     pub links: Vec<KeptLink>,
@@ -101,8 +107,10 @@ pub struct Confinement {
     /// What is looked for when it has ended.
     pub clearing: Option<Clearing>,
     /// What it may not read.
+    #[serde(with = "path_wire::list")]
     pub unreadable: Vec<PathBuf>,
     /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN`]).
+    #[serde(with = "path_wire::list")]
     pub readable: Vec<PathBuf>,
     /// Its own temporary folder; what it finds at `/tmp`.
     pub temp: PathBuf,

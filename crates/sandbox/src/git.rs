@@ -4,10 +4,13 @@
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
+
 use crate::apart::{lies_in, resolved_apart};
+use crate::listing::{self, Entry};
 
 /// What git runs, or is configured or led elsewhere by, in a folder of its own.
-const LEADING: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
+pub const OBEYED_BY_GIT: [&str; 6] = ["config", "config.worktree", "hooks", "commondir", "gitdir", "info/attributes"];
 
 /// The names that [`is_repository`] asks about.
 pub(crate) const SIGNS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
@@ -18,47 +21,68 @@ pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// How many folders of a repository are looked into.
-const LOOKED_INTO: usize = 200;
+/// How many folders of a repository are looked into before a command.
+pub(crate) const LOOKED_INTO: usize = 200;
 
-/// The folders of submodules and linked worktrees in the repository at `git`; none if they can't be looked through.
-fn inner(git: &Path) -> Option<Vec<PathBuf>> {
+/// How many after it, which may have made some.
+pub(crate) const LOOKED_INTO_AFTERWARDS: usize = 20_000;
+
+/// What is in the folders of a repository for submodules and linked worktrees.
+#[derive(Default)]
+struct Inner {
+    /// Their own repositories.
+    repositories: Vec<PathBuf>,
+    /// Links, which lead who knows where.
+    links: Vec<PathBuf>,
+}
+
+/// What is in the folders for submodules and linked worktrees of the repository at `git`; nothing if it is more than
+/// `most`.
+fn inner(git: &Path, most: usize) -> Option<Inner> {
     let mut folders = vec![git.join("modules"), git.join("worktrees")];
-    let mut found = Vec::new();
+    let mut found = Inner::default();
     while let Some(folder) = folders.pop() {
         if folder.is_symlink() {
-            return None;
+            found.links.push(folder);
+            continue;
         }
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let (path, kind) = (entry.path(), entry.file_type().ok()?);
-            if kind.is_symlink() || found.len() + folders.len() > LOOKED_INTO {
+        for Entry { name, kind } in listing::list(&folder).into_iter().flatten() {
+            if found.repositories.len() + found.links.len() + folders.len() > most {
                 return None;
             }
-            if !kind.is_dir() {
-                continue;
+            let path = folder.join(name);
+            match kind {
+                FileType::Symlink => found.links.push(path),
+                FileType::Directory if path.join("HEAD").symlink_metadata().is_ok() => {
+                    // A submodule may have submodules.
+                    folders.push(path.join("modules"));
+                    found.repositories.push(path);
+                }
+                // Its name may have slashes in it.
+                FileType::Directory => folders.push(path),
+                _ => {}
             }
-            // A submodule's name may have slashes in it, and it may have submodules.
-            let is_repository = path.join("HEAD").exists();
-            folders.extend(if is_repository { vec![path.join("modules")] } else { vec![path.clone()] });
-            found.extend(is_repository.then_some(path));
         }
     }
     Some(found)
 }
 
-/// What leads git in the submodules and worktrees of the repository at `git`: what is there, and what is not. Where they
-/// can't be looked through, all of them is.
-pub(crate) fn leading(git: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let paths: Vec<PathBuf> = match inner(git) {
-        Some(folders) => folders.iter().flat_map(|folder| LEADING.iter().map(|name| folder.join(name))).collect(),
-        None => ["modules", "worktrees"].iter().filter_map(|name| git.join(name).canonicalize().ok()).collect(),
+/// What git obeys in the submodules and worktrees of the repository at `git`: what is there, and what is not. Where there
+/// are more than `most`, it is the folders they are in.
+pub(crate) fn obeyed_below(git: &Path, most: usize) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let paths: Vec<PathBuf> = match inner(git, most) {
+        Some(Inner { repositories, links }) => {
+            let obeyed = repositories.iter().flat_map(|folder| OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
+            obeyed.chain(links).collect()
+        }
+        None => ["modules", "worktrees"].map(|name| git.join(name)).into(),
     };
     paths.into_iter().partition(|path| path.symlink_metadata().is_ok())
 }
 
-/// What leads git in the repository whose own folder this is, where it is there.
-pub(crate) fn leading_in(repository: &Path) -> impl Iterator<Item = PathBuf> {
-    LEADING.iter().map(|name| repository.join(name)).filter(|path| path.symlink_metadata().is_ok())
+/// What git obeys in the repository whose own folder this is.
+pub(crate) fn obeyed_in(repository: &Path) -> impl Iterator<Item = PathBuf> {
+    OBEYED_BY_GIT.iter().map(|name| repository.join(name))
 }
 
 /// A linked worktree's part of a repository elsewhere.
@@ -89,8 +113,7 @@ pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked>
     if !is_repository(|name| common.join(name).symlink_metadata().is_ok()) {
         return None;
     }
-    let leading = LEADING.iter().map(|name| own.join(name));
-    let (protected, absent) = leading.partition(|path| path.symlink_metadata().is_ok());
+    let (protected, absent) = obeyed_in(&own).partition(|path| path.symlink_metadata().is_ok());
     let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
     let writable = shared.into_iter().chain([own]).filter(|path| is_own_folder(path)).collect();
     Some(Linked { writable, protected, absent })
@@ -141,11 +164,13 @@ mod tests {
             folder.path(),
             &[("modules/a/b/HEAD", ""), ("modules/a/b/config", ""), ("modules/a/b/modules/c/HEAD", "")],
         );
-        let (there, absent) = leading(folder.path());
-        assert_eq!(there, [folder.path().join("modules/a/b/config")]);
-        assert!(absent.contains(&folder.path().join("modules/a/b/modules/c/hooks")));
-        std::os::unix::fs::symlink("/", folder.path().join("modules/link")).unwrap();
-        assert_eq!(leading(folder.path()).0, [folder.path().join("modules")], "who knows where it leads");
+        let root = folder.path().canonicalize().unwrap();
+        let (there, absent) = obeyed_below(&root, LOOKED_INTO);
+        assert_eq!(there, [root.join("modules/a/b/config")]);
+        assert!(absent.contains(&root.join("modules/a/b/modules/c/hooks")));
+        std::os::unix::fs::symlink("/", root.join("modules/link")).unwrap();
+        assert!(obeyed_below(&root, LOOKED_INTO).0.contains(&root.join("modules/link")), "who knows where it leads");
+        assert_eq!(obeyed_below(&root, 0).0, [root.join("modules")], "there are more");
     }
 
     // proves X3

@@ -25,6 +25,8 @@ mod git;
 mod lack;
 #[cfg(target_os = "linux")]
 mod linux;
+mod listing;
+pub mod path_wire;
 mod places;
 mod protected;
 mod seatbelt;
@@ -33,7 +35,7 @@ mod surroundings;
 
 pub use bubblewrap::bubblewrap_arguments;
 pub use confinement::{Clearing, Confinement, KeptLink, Network, SandboxMode, Walls};
-pub use git::is_repository;
+pub use git::{OBEYED_BY_GIT, is_repository};
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_user, has_landlock, leave};

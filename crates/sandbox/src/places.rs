@@ -22,7 +22,8 @@ pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom
 pub(crate) const SYSTEM_SECRETS: &[&str] =
     &["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/boot"];
 
-/// What may not be read in a home folder: keys, tokens, passwords, what a browser knows, what was typed.
+/// What may not be read in a home folder: keys, tokens, passwords, what a browser knows, what was typed, and the sockets
+/// of programs that run containers for whoever asks.
 pub(crate) const HOME_SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -50,6 +51,14 @@ pub(crate) const HOME_SECRETS: &[&str] = &[
     ".config/rclone",
     ".kube",
     ".docker/config.json",
+    ".docker/desktop",
+    ".docker/run",
+    ".docker/sandboxes",
+    ".colima",
+    ".lima",
+    ".rd",
+    ".orbstack",
+    ".local/share/containers/podman",
     ".config/containers/auth.json",
     ".oci",
     ".s3cfg",

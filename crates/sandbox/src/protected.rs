@@ -2,39 +2,30 @@
 //!
 //! What is protected is said by whoever calls ([`Rules`]), but for repositories: one's own folder stays writable, for
 //! `git commit` must work in it, and only what version control runs or reads its settings from does not. What is not
-//! there yet can't be covered, so it is set aside after the command: what is spelled out ([`Confinement::absent`]), and
-//! whatever a second look finds that the first did not. A look ends after so many entries; what is spelled out is looked
-//! for by its path, whatever else is in the workspace.
+//! there yet can't be covered, so it is set aside after the command: whatever a second look finds that the first did not,
+//! and a repository that was not there ([`Confinement::absent`]). A look ends after so many entries; what is spelled out
+//! is looked for by its path, whatever else is in the workspace.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::fs::FileType;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use crate::apart::follow;
+use crate::apart::{Led, follow};
 use crate::confinement::{Confinement, KeptLink};
 use crate::git;
+use crate::listing::{self, Entry};
 use crate::surroundings::{Closed, Rules};
 
-/// What version control runs, or is configured or led elsewhere by, wherever in the workspace it is.
-const OF_REPOSITORIES: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/commondir",
-    ".git/info/attributes",
-    ".hg/hgrc",
-    ".hg/hgrc-not-shared",
-    ".svn/hooks",
-];
-
-/// The folders those are in.
-const REPOSITORIES: [&str; 3] = [".git", ".hg", ".svn"];
+/// The folders of repositories, and what version control runs, or is configured or led elsewhere by, in each.
+const REPOSITORIES: [(&str, &[&str]); 3] =
+    [(".git", &git::OBEYED_BY_GIT), (".hg", &["hgrc", "hgrc-not-shared"]), (".svn", &["hooks"])];
 
 /// Folders that are not looked into: what is in them was made by tools, and is much.
-const PASSED_OVER: &[&str] = &[".git", "node_modules", "target", ".venv", "venv", "__pycache__"];
+const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 
 /// How many entries of a workspace are looked at before each command.
 const LOOKED_AT: usize = 5_000;
@@ -60,7 +51,7 @@ pub enum Looked {
 pub(crate) struct Found {
     /// What is there and may not be changed.
     pub(crate) there: Vec<PathBuf>,
-    /// What is not there, and may not be made.
+    /// What of repositories is not there, and may not be made.
     pub(crate) absent: Vec<PathBuf>,
     /// What is there and may not be read.
     pub(crate) hidden: Vec<PathBuf>,
@@ -75,6 +66,15 @@ pub(crate) fn look(workspace: &Path, rules: &Rules<'_>) -> Found {
     Look::new(workspace, rules, None).through(LOOKED_AT)
 }
 
+/// What `rules` spell out in `workspace` and is not there, for those who can close it before it is made.
+pub(crate) fn not_there(workspace: &Path, rules: &Rules<'_>) -> Vec<PathBuf> {
+    let mut look = Look::new(workspace, rules, None);
+    let spelled_out = rules.spelled_out.iter().map(|path| workspace.join(path));
+    let missing = spelled_out.filter(|path| (rules.closed)(path) != Closed::No && path.symlink_metadata().is_err());
+    let real = missing.filter_map(|path| Some(look.existing(path.parent()?)?.join(path.file_name()?)));
+    real.filter(|path| path.starts_with(workspace)).collect()
+}
+
 /// What `rules` close in `workspace` and was not there when a command was held to `before`, the outermost first. Where
 /// the workspace was too large to be looked through, only what is found without that.
 pub fn closed_since(workspace: &Path, rules: &Rules<'_>, before: &Confinement) -> Vec<PathBuf> {
@@ -82,11 +82,12 @@ pub fn closed_since(workspace: &Path, rules: &Rules<'_>, before: &Confinement) -
         Looked::Through | Looked::PastBuildFolders => LOOKED_AT_AFTERWARDS,
         Looked::AtTheBeginning => 0,
     };
-    let found = Look::new(workspace, rules, Some(&before.links)).through(most);
+    let found = Look::new(workspace, rules, Some(before)).through(most);
     let links = before.links.iter().map(|link| &link.path);
     let known: HashSet<&PathBuf> = before.protected.iter().chain(&before.unreadable).chain(links).collect();
     let now = found.there.into_iter().chain(found.hidden).chain(found.links.into_iter().map(|link| link.path));
-    let mut new: Vec<PathBuf> = now.filter(|path| !known.contains(path)).collect();
+    let is_new = |path: &PathBuf| path.starts_with(workspace) && !known.contains(path);
+    let mut new: Vec<PathBuf> = now.filter(is_new).collect();
     new.sort();
     new.dedup();
     new
@@ -115,19 +116,21 @@ enum Aim {
 struct Look<'l> {
     workspace: &'l Path,
     rules: &'l Rules<'l>,
-    /// The links there were, in a second look. Others are a command's, and lead wherever it likes.
-    known: Option<&'l [KeptLink]>,
+    /// What was found before, in a second look. Other links are a command's, and lead wherever it likes.
+    before: Option<&'l Confinement>,
     found: Found,
     folders: VecDeque<Folder>,
+    /// The names at the top of the workspace, in lower case, if all of them were seen.
+    top: Option<HashSet<String>>,
     /// Which folders links were followed to, under which names: links go round.
     followed: HashSet<(PathBuf, OsString)>,
 }
 
 impl<'l> Look<'l> {
-    fn new(workspace: &'l Path, rules: &'l Rules<'l>, known: Option<&'l [KeptLink]>) -> Self {
+    fn new(workspace: &'l Path, rules: &'l Rules<'l>, before: Option<&'l Confinement>) -> Self {
         let (real, named) = (workspace.to_owned(), workspace.to_owned());
         let folders = VecDeque::from([Folder { real, named, aim: Aim::All }]);
-        Self { workspace, rules, known, found: Found::default(), folders, followed: HashSet::new() }
+        Self { workspace, rules, before, found: Found::default(), folders, top: None, followed: HashSet::new() }
     }
 
     fn through(mut self, most: usize) -> Found {
@@ -136,7 +139,9 @@ impl<'l> Look<'l> {
         self.look_where_patterns_end();
         self.look_at_repository();
         let mut found = self.found;
-        found.there.retain(|path| path.starts_with(self.workspace));
+        for paths in [&mut found.there, &mut found.absent] {
+            paths.retain(|path| path.starts_with(self.workspace));
+        }
         // The order is that of the folders: what is above comes before what is in it.
         for paths in [&mut found.there, &mut found.absent, &mut found.hidden] {
             paths.sort();
@@ -148,25 +153,58 @@ impl<'l> Look<'l> {
     }
 
     fn walk(&mut self, most: usize) {
-        let mut left = most;
+        let (mut left, mut top) = (most, Some(HashSet::new()));
         while let Some(folder) = self.folders.pop_front() {
             let mut signs = Vec::new();
-            for entry in std::fs::read_dir(&folder.real).into_iter().flatten().flatten() {
+            let entries = self.list(&folder.real);
+            // Of a folder that can't be listed it is not known what is in it.
+            top = top.filter(|_| entries.is_some());
+            for Entry { name, kind } in entries.into_iter().flatten() {
                 if left == 0 {
                     self.found.looked = Looked::AtTheBeginning;
                     self.folders.clear();
                     return;
                 }
                 left -= 1;
-                let name = entry.file_name();
-                signs.extend(git::SIGNS.iter().find(|sign| name == **sign));
-                if let Ok(kind) = entry.file_type() {
-                    self.take(&folder, &name, kind);
+                if let Some(top) = &mut top {
+                    top.insert(name.to_string_lossy().to_lowercase());
                 }
+                signs.extend(git::SIGNS.iter().find(|sign| name == **sign));
+                self.take(&folder, &name, kind);
             }
             if git::is_repository(|name| signs.contains(&name)) {
-                self.found.there.extend(git::leading_in(&folder.real));
+                git::obeyed_in(&folder.real).for_each(|path| self.close(&path));
             }
+            // The first folder is the workspace itself.
+            self.top = self.top.take().or(top.take());
+        }
+    }
+
+    /// What is in a folder. One that can't be listed is closed as a whole: the command, as its owner, could let itself in.
+    /// If the command has shut it, it is opened again.
+    fn list(&mut self, folder: &Path) -> Option<impl Iterator<Item = Entry> + use<>> {
+        match (listing::list(folder), self.before) {
+            (Ok(entries), _) => return Some(entries),
+            (Err(error), _) if error.kind() != io::ErrorKind::PermissionDenied => {}
+            (Err(_), None) if self.rules.hides && folder != self.workspace => {
+                self.found.hidden.push(folder.to_owned());
+            }
+            (Err(_), None) => self.found.there.push(folder.to_owned()),
+            (Err(_), Some(before)) => {
+                if !before.protected.iter().chain(&before.unreadable).any(|closed| closed == folder) {
+                    return listing::make_listable(folder).and_then(|()| listing::list(folder)).ok();
+                }
+            }
+        }
+        None
+    }
+
+    /// Closes to writing what is at `path`, and what it leads to if it is a link.
+    fn close(&mut self, path: &Path) {
+        match path.symlink_metadata() {
+            Err(_) => {}
+            Ok(found) if found.is_symlink() => self.take_link(path, path.to_owned(), Closed::ToWriting),
+            Ok(_) => self.found.there.push(path.to_owned()),
         }
     }
 
@@ -176,21 +214,23 @@ impl<'l> Look<'l> {
             (Closed::ToWriting, Aim::Hidden) => Closed::No,
             (closed, Aim::All | Aim::ByThisName | Aim::Hidden) => closed,
         };
-        if folder.aim != Aim::Hidden && REPOSITORIES.iter().any(|repository| name == *repository) {
-            self.take_repository(&real);
+        if folder.aim != Aim::Hidden
+            && let Some((_, obeyed)) = REPOSITORIES.iter().find(|(repository, _)| name == *repository)
+        {
+            self.take_repository(&real, obeyed);
         }
-        if kind.is_symlink() {
+        if kind == FileType::Symlink {
             return self.take_link(&real, named, closed);
         }
         match closed {
             Closed::ToReading => self.found.hidden.push(real),
             Closed::ToWriting => {
                 self.found.there.push(real.clone());
-                if kind.is_dir() && self.rules.hides {
+                if kind == FileType::Directory && self.rules.hides {
                     self.folders.push_back(Folder { real, named, aim: Aim::Hidden });
                 }
             }
-            Closed::No if !kind.is_dir() || name == ".git" => {}
+            Closed::No if kind != FileType::Directory || name == ".git" => {}
             Closed::No if PASSED_OVER.iter().any(|passed| name == *passed) => {
                 self.found.looked = self.found.looked.max(Looked::PastBuildFolders);
             }
@@ -204,69 +244,82 @@ impl<'l> Look<'l> {
         if closed == Closed::No && !(self.rules.leads)(&named) {
             return;
         }
-        let Some(target) = self.keep_links(link) else { return };
-        match closed {
-            Closed::No => {
+        let Some(led) = self.keep_links(link) else { return };
+        match (closed, led) {
+            (Closed::No, Led::To(target)) => {
                 let name = named.file_name().unwrap_or_default().to_owned();
                 if target.is_dir() && self.followed.insert((target.clone(), name)) {
                     self.folders.push_back(Folder { real: target, named, aim: Aim::ByThisName });
                 }
             }
+            (Closed::No, Led::ToNothing(_)) => {}
             // The workspace itself stays open; and a second look knows what the first has covered.
-            Closed::ToReading | Closed::ToWriting if self.workspace.starts_with(&target) || self.known.is_some() => {}
-            Closed::ToReading => self.found.hidden.push(target),
-            Closed::ToWriting => self.found.there.push(target),
+            (Closed::ToReading | Closed::ToWriting, Led::To(target))
+                if self.workspace.starts_with(&target) || self.before.is_some() => {}
+            (Closed::ToReading, Led::To(target)) => self.found.hidden.push(target),
+            (Closed::ToWriting, Led::To(target)) => self.found.there.push(target),
+            (Closed::ToReading | Closed::ToWriting, Led::ToNothing(target)) => self.found.absent.push(target),
         }
     }
 
     /// Keeps the links of the workspace that `path` leads through. Where it leads, if not through a link that is new.
-    fn keep_links(&mut self, path: &Path) -> Option<PathBuf> {
+    fn keep_links(&mut self, path: &Path) -> Option<Led> {
         let mut links = Vec::new();
-        let target = follow(self.workspace, path, |link| {
+        let led = follow(self.workspace, path, |link| {
             let target = link.read_link().unwrap_or_default();
             links.push(KeptLink { path: link.to_owned(), target });
             true
         });
         links.retain(|link| link.path.starts_with(self.workspace));
-        let is_known = self.known.is_none_or(|known| links.iter().all(|link| known.contains(link)));
+        let is_known = self.before.is_none_or(|before| links.iter().all(|link| before.links.contains(link)));
         self.found.links.extend(links);
-        target.filter(|_| is_known)
+        led.filter(|_| is_known)
     }
 
     /// What leads version control in the repository whose folder this is, where it is there.
-    fn take_repository(&mut self, path: &Path) {
+    fn take_repository(&mut self, path: &Path, obeyed: &[&str]) {
         let Ok(found) = path.symlink_metadata() else { return };
         // A file of this name leads to a repository elsewhere.
         if found.is_file() && path.ends_with(".git") {
             self.found.there.push(path.to_owned());
             return;
         }
-        let Some(real) = self.keep_links(path) else { return };
-        let name = path.file_name().unwrap_or_default();
-        let inside = OF_REPOSITORIES.iter().filter_map(|path| Path::new(path).strip_prefix(name).ok());
-        let inside = inside.map(|inside| real.join(inside)).filter(|path| path.symlink_metadata().is_ok());
-        self.found.there.extend(inside);
-        let (leading, missing) = git::leading(&real);
-        self.found.there.extend(leading);
+        let real = match self.keep_links(path) {
+            Some(Led::To(real)) => real,
+            Some(Led::ToNothing(target)) => return self.found.absent.push(target),
+            None => return,
+        };
+        obeyed.iter().for_each(|name| self.close(&real.join(name)));
+        let most = if self.before.is_some() { git::LOOKED_INTO_AFTERWARDS } else { git::LOOKED_INTO };
+        let (there, missing) = git::obeyed_below(&real, most);
+        there.iter().for_each(|path| self.close(path));
         self.found.absent.extend(missing);
     }
 
     /// The workspace's own repository, however many files are beside it, and what would make it one.
     fn look_at_repository(&mut self) {
         let workspace = self.workspace;
-        REPOSITORIES.iter().for_each(|name| self.take_repository(&workspace.join(name)));
-        if git::is_repository(|name| workspace.join(name).symlink_metadata().is_ok()) {
-            self.found.there.extend(git::leading_in(workspace));
+        for (name, obeyed) in REPOSITORIES {
+            self.take_repository(&workspace.join(name), obeyed);
         }
-        let missing = OF_REPOSITORIES.iter().filter_map(|path| first_missing(workspace, Path::new(path)));
-        self.found.absent.extend(missing);
+        if git::is_repository(|name| workspace.join(name).symlink_metadata().is_ok()) {
+            git::obeyed_in(workspace).for_each(|path| self.close(&path));
+        }
+        for (name, obeyed) in REPOSITORIES {
+            let paths = obeyed.iter().map(|inside| Path::new(name).join(inside));
+            self.found.absent.extend(paths.filter_map(|path| first_missing(workspace, &path)));
+        }
     }
 
-    /// What rules spell out, which is found wherever it is: where a look does not go, and where nothing is yet.
+    /// What rules spell out, which is found wherever it is, also where a look does not go.
     fn look_at_spelled_out(&mut self) {
         // Most are in the same few folders.
         let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
-        for path in self.rules.spelled_out.iter().map(|path| self.workspace.join(path)) {
+        for path in self.rules.spelled_out {
+            if self.is_missing_at_top(path) {
+                continue;
+            }
+            let path = self.workspace.join(path);
             let closed = (self.rules.closed)(&path);
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             if closed == Closed::No {
@@ -279,7 +332,7 @@ impl<'l> Look<'l> {
             let Some(folder) = folder else { continue };
             let real = folder.join(name);
             match (real.symlink_metadata(), closed) {
-                (Err(_), _) => self.found.absent.extend(real.starts_with(self.workspace).then_some(real)),
+                (Err(_), _) => {}
                 (Ok(found), _) if found.is_symlink() => self.take_link(&real, path, closed),
                 (Ok(_), Closed::ToReading) => self.found.hidden.push(real),
                 (Ok(_), Closed::ToWriting) => self.found.there.push(real),
@@ -288,29 +341,39 @@ impl<'l> Look<'l> {
         }
     }
 
+    /// Whether nothing at the top of the workspace has the name that `path` begins with, in any case of letters. That is
+    /// so of most, and asking the kernel about each of two hundred takes as long as starting a program.
+    fn is_missing_at_top(&self, path: &Path) -> bool {
+        match (path.components().next(), &self.top) {
+            (Some(Component::Normal(first)), Some(top)) => !top.contains(&first.to_string_lossy().to_lowercase()),
+            (Some(_) | None, _) => false,
+        }
+    }
+
     /// `path` without links as far as it is there. Those on the way are kept; none if one of them is new.
     fn existing(&mut self, path: &Path) -> Option<PathBuf> {
         let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
-        Some(self.keep_links(there)?.join(path.strip_prefix(there).ok()?))
+        let (Led::To(real) | Led::ToNothing(real)) = self.keep_links(there)?;
+        Some(real.join(path.strip_prefix(there).ok()?))
     }
 
     /// The folders in which rules close names by a pattern. One that has too much in it is closed as a whole.
     fn look_where_patterns_end(&mut self) {
-        for named in self.rules.ends.iter().map(|folder| self.workspace.join(folder)) {
+        let folders = self.rules.ends.iter().filter(|folder| !self.is_missing_at_top(folder));
+        let folders: Vec<PathBuf> = folders.map(|folder| self.workspace.join(folder)).collect();
+        for named in folders {
             if named.symlink_metadata().is_err() {
                 continue;
             }
-            let Some(real) = self.keep_links(&named) else { continue };
-            let entries: Vec<_> = std::fs::read_dir(&real).into_iter().flatten().flatten().take(LOOKED_AT).collect();
+            let Some(Led::To(real)) = self.keep_links(&named) else { continue };
+            let entries: Vec<_> = self.list(&real).into_iter().flatten().take(LOOKED_AT).collect();
             if entries.len() == LOOKED_AT {
                 self.found.there.push(real);
                 continue;
             }
             let folder = Folder { real, named, aim: Aim::ByThisName };
-            for entry in entries {
-                if let Ok(kind) = entry.file_type() {
-                    self.take(&folder, &entry.file_name(), kind);
-                }
+            for Entry { name, kind } in entries {
+                self.take(&folder, &name, kind);
             }
         }
     }
@@ -331,80 +394,4 @@ fn first_missing(workspace: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn workspace(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        for file in files {
-            let path = root.join(file);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        (folder, root)
-    }
-
-    /// `.env` files may not be read, `AGENTS.md` and `.vscode` not be written.
-    fn closed(path: &Path) -> Closed {
-        match path.file_name().and_then(OsStr::to_str) {
-            Some(".env") => Closed::ToReading,
-            Some("AGENTS.md" | ".vscode") => Closed::ToWriting,
-            Some(_) | None => Closed::No,
-        }
-    }
-
-    fn looked(root: &Path, spelled_out: &[&str]) -> Found {
-        let spelled_out: Vec<PathBuf> = spelled_out.iter().map(PathBuf::from).collect();
-        look(root, &Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE })
-    }
-
-    fn under(root: &Path, paths: &[&str]) -> Vec<PathBuf> {
-        paths.iter().map(|path| root.join(path)).collect()
-    }
-
-    // proves X3
-    #[test]
-    fn what_is_there_is_found_at_any_depth_and_what_leads_repositories_besides() {
-        let files =
-            [".git/config", ".git/hooks/x", ".git/HEAD", "a/b/AGENTS.md", "a/.git/config", "a/.env", "n", "s/.git"];
-        let (_folder, root) = workspace(&files);
-        let found = looked(&root, &[]);
-        let there = [".git/config", ".git/hooks", "a/.git/config", "a/b/AGENTS.md", "s/.git"];
-        assert_eq!(found.there, under(&root, &there));
-        assert_eq!((found.hidden, found.looked), (under(&root, &["a/.env"]), Looked::Through));
-    }
-
-    // proves X3
-    #[test]
-    fn what_is_not_there_is_named_at_the_top_by_what_would_be_new() {
-        let (_folder, root) = workspace(&[".git/config", "AGENTS.md", "file"]);
-        std::os::unix::fs::symlink("/etc", root.join("link")).unwrap();
-        let spelled_out = [".vscode", "AGENTS.md", ".env", "deep/.env", "open", "link/.env", "file/.env", "/x/.env"];
-        let absent = looked(&root, &spelled_out).absent;
-        let paths = [".git/commondir", ".git/config.worktree", ".git/hooks", ".git/info", ".hg", ".svn"];
-        let mut want = under(&root, &[&paths[..], &[".vscode", ".env", "deep/.env", "file/.env"]].concat());
-        want.sort();
-        assert_eq!(absent, want);
-    }
-
-    // proves X3
-    #[test]
-    fn what_a_rule_spells_out_is_found_where_a_look_does_not_go() {
-        let (_folder, root) = workspace(&["target/.env", "node_modules/a/.env", "x/.env"]);
-        let found = looked(&root, &["target/.env", "x/.env"]);
-        assert_eq!(found.hidden, under(&root, &["target/.env", "x/.env"]));
-        assert_eq!(found.looked, Looked::PastBuildFolders);
-        let (_folder, root) = workspace(&["a/b/c/.env"]);
-        (0..=LOOKED_AT).for_each(|number| std::fs::write(root.join(number.to_string()), "").unwrap());
-        let found = looked(&root, &["a/b/c/.env"]);
-        assert_eq!((found.hidden, found.looked), (under(&root, &["a/b/c/.env"]), Looked::AtTheBeginning));
-    }
-
-    // proves X3
-    #[test]
-    fn what_leads_a_bare_repository_is_found() {
-        let (_folder, root) = workspace(&["b/HEAD", "b/config", "b/objects/x", "b/refs/x", "b/hooks/x", "c/HEAD"]);
-        assert_eq!(looked(&root, &[]).there, under(&root, &["b/config", "b/hooks"]));
-    }
-}
+mod tests;

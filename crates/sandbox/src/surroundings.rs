@@ -86,6 +86,10 @@ impl Surroundings {
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
+                // Other walls can't close what is not there; it is found when the command has ended.
+                if walls == Walls::Seatbelt {
+                    absent.extend(protected::not_there(&self.workspace, rules));
+                }
                 if let Some(linked) = git::linked(&self.workspace, &self.controlled()) {
                     writable.extend(linked.writable);
                     protected.extend(linked.protected);

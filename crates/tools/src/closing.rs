@@ -85,7 +85,8 @@ impl Closing {
     /// What `permissions`, which this was made from, say about `path` for a workspace at `root`.
     fn closed(&self, permissions: &Permissions, root: &Path, path: &Path) -> Closed {
         let inside = path.strip_prefix(root).ok();
-        let Some(text) = inside.unwrap_or(path).to_str() else { return Closed::No };
+        // A letter that is none is no part of any pattern, and does not hide the rest of the path.
+        let text = &*inside.unwrap_or(path).to_string_lossy();
         let is_protected = || {
             inside.is_some()
                 && self.protected.may_mean(text)
@@ -188,6 +189,8 @@ fn is_version_control(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     fn permissions() -> Permissions {
@@ -225,6 +228,8 @@ mod tests {
             let root = Path::new("/w");
             assert_eq!(closing.closed(&permissions, root, &root.join(path)), want, "{path}");
         }
+        let odd = Path::new(OsStr::from_bytes(b"/w/caf\xe9/.vscode"));
+        assert_eq!(closing.closed(&permissions, Path::new("/w"), odd), Closed::ToWriting, "a name that is no text");
         assert!(closing.denies_by_pattern && closing.ends.contains(&PathBuf::from(".cargo")));
         for (path, want) in [
             (".github", true),

@@ -5,12 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_sandbox::is_repository;
+use windlass_sandbox::{OBEYED_BY_GIT, is_repository};
 
 use crate::Workspace;
 
-/// What makes git obey something else, in a folder that is a repository.
-const OBEYED: &[&str] = &["HEAD", "commondir", "config", "config.worktree", "hooks"];
 /// What makes a folder one, and is changed by ordinary work in one.
 const CONTENT: &[&str] = &["objects", "refs"];
 
@@ -22,11 +20,14 @@ impl Workspace {
     }
 
     fn makes_repository(&self, folder: &Path, path: &Path) -> bool {
-        let part = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
-        let Some(part) = part.and_then(|part| part.as_os_str().to_str()) else { return false };
-        let is_one_of = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(part));
+        let Some(below) = path.strip_prefix(folder).ok().and_then(Path::to_str) else { return false };
+        let below = below.to_lowercase();
+        let is_in = |name: &str| {
+            below.strip_prefix(&name.to_lowercase()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         let is_there = |name: &str| self.dir().symlink_metadata(folder.join(name)).is_ok();
-        let will_be = |name: &str| name.eq_ignore_ascii_case(part) || is_there(name);
-        (is_one_of(OBEYED) || is_one_of(CONTENT) && !is_repository(is_there)) && is_repository(will_be)
+        let will_be = |name: &str| is_in(name) || is_there(name);
+        let is_obeyed = is_in("HEAD") || OBEYED_BY_GIT.iter().any(|name| is_in(name));
+        (is_obeyed || CONTENT.iter().any(|name| is_in(name)) && !is_repository(is_there)) && is_repository(will_be)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use windlass_sandbox::Confinement;
+use windlass_sandbox::{Confinement, path_wire};
 
 /// The line that asks a guard to stop its command.
 pub(crate) const STOP: &str = "stop";
@@ -43,8 +43,10 @@ pub(crate) enum Stdin {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleared {
     /// What was renamed: the names it has now.
+    #[serde(with = "path_wire::list")]
     pub set_aside: Vec<PathBuf>,
     /// Links that were put back.
+    #[serde(with = "path_wire::list")]
     pub put_back: Vec<PathBuf>,
     /// What is still there, and why.
     pub left: Vec<(PathBuf, String)>,

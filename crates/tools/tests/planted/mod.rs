@@ -20,6 +20,7 @@ trials! {
     a_link_in_place_of_a_protected_paths_folder_leads_nowhere(needs_namespaces),
     a_protected_link_leads_where_it_led_and_its_target_is_protected_too(needs_namespaces),
     what_a_denied_link_leads_to_is_closed(needs_namespaces),
+    a_program_that_works_beside_others_keeps_what_it_made,
     a_program_that_is_talked_to_leaves_nothing_protected,
 }
 
@@ -208,13 +209,17 @@ fn what_a_denied_link_leads_to_is_closed() {
 }
 
 // proves X3, P3
+fn a_program_that_works_beside_others_keeps_what_it_made() {
+    let room = Room::new();
+    let held = room.sandbox.program_confinement(&guard(), Network::Off).unwrap().unwrap();
+    talk_to(&room, "echo x > .envrc", held.beside_others());
+    assert!(room.workspace.join(".envrc").exists());
+}
+
+// proves X3, P3
 fn a_program_that_is_talked_to_leaves_nothing_protected() {
     let room = Room::new();
     let held = room.sandbox.program_confinement(&guard(), Network::Off).unwrap().unwrap();
-    // One that works beside others may have seen them make such a file.
-    talk_to(&room, "echo x > .envrc", held.clone().beside_others());
-    assert!(room.workspace.join(".envrc").exists());
-    std::fs::remove_file(room.workspace.join(".envrc")).unwrap();
     talk_to(&room, "echo evil > .envrc; mkdir a; echo evil > a/AGENTS.md", held);
     assert!(is_aside(&room, ".envrc") && is_aside(&room, "a/AGENTS.md"));
 }

@@ -1,0 +1,79 @@
+//! Paths as JSON: a string, or the bytes of a name that is no UTF-8. A command may give its files any name, and a
+//! confinement that could not be written would run nothing.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A path as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<&Path> for Written {
+    fn from(path: &Path) -> Self {
+        match path.to_str() {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(path.as_os_str().as_bytes().to_owned()),
+        }
+    }
+}
+
+impl From<Written> for PathBuf {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Self::from(text),
+            Written::Bytes(bytes) => Self::from(OsString::from_vec(bytes)),
+        }
+    }
+}
+
+/// Writes a path, for `#[serde(with = "path_wire")]`.
+pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    Written::from(path).serialize(serializer)
+}
+
+/// Reads a path.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    Ok(Written::deserialize(deserializer)?.into())
+}
+
+/// The same for a list of paths, for `#[serde(with = "path_wire::list")]`.
+pub mod list {
+    use super::{Deserialize, Deserializer, Path, PathBuf, Serializer, Written};
+
+    /// Writes paths.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| Written::from(Path::new(path))))
+    }
+
+    /// Reads paths.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+        Ok(Vec::<Written>::deserialize(deserializer)?.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Confinement, KeptLink};
+
+    // proves X3
+    #[test]
+    fn names_that_are_no_text_arrive_as_they_were() {
+        let odd = PathBuf::from(OsString::from_vec(b"/w/d\xff/.envrc".to_vec()));
+        let plain = PathBuf::from("/w/.envrc");
+        let confinement = Confinement {
+            protected: vec![odd.clone(), plain.clone()],
+            links: vec![KeptLink { path: odd, target: plain }],
+            ..Confinement::default()
+        };
+        let line = serde_json::to_string(&confinement).unwrap();
+        assert_eq!(serde_json::from_str::<Confinement>(&line).unwrap(), confinement);
+    }
+}

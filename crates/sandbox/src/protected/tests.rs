@@ -1,0 +1,173 @@
+//! What is found in a workspace before and after a command.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+fn workspace(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for file in files {
+        let path = root.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    (folder, root)
+}
+
+/// `.env` files may not be read, `AGENTS.md` and `.vscode` not be written.
+fn closed(path: &Path) -> Closed {
+    match path.file_name().and_then(OsStr::to_str) {
+        Some(".env") => Closed::ToReading,
+        Some("AGENTS.md" | ".vscode") => Closed::ToWriting,
+        Some(_) | None => Closed::No,
+    }
+}
+
+fn looked(root: &Path, spelled_out: &[&str]) -> Found {
+    let spelled_out: Vec<PathBuf> = spelled_out.iter().map(PathBuf::from).collect();
+    look(root, &Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE })
+}
+
+fn under(root: &Path, paths: &[&str]) -> Vec<PathBuf> {
+    paths.iter().map(|path| root.join(path)).collect()
+}
+
+// proves X3
+#[test]
+fn what_is_there_is_found_at_any_depth_and_what_leads_repositories_besides() {
+    let files = [".git/config", ".git/hooks/x", ".git/HEAD", "a/b/AGENTS.md", "a/.git/config", "a/.env", "n", "s/.git"];
+    let (_folder, root) = workspace(&files);
+    let found = looked(&root, &[]);
+    let there = [".git/config", ".git/hooks", "a/.git/config", "a/b/AGENTS.md", "s/.git"];
+    assert_eq!(found.there, under(&root, &there));
+    assert_eq!((found.hidden, found.looked), (under(&root, &["a/.env"]), Looked::Through));
+}
+
+// proves X3
+#[test]
+fn what_is_not_there_is_named_at_the_top_by_what_would_be_new() {
+    let (_folder, root) = workspace(&[".git/config", "AGENTS.md", "file"]);
+    symlink("/etc", root.join("link")).unwrap();
+    let spelled_out = [".vscode", "AGENTS.md", ".env", "deep/.env", "open", "link/.env", "file/.env", "/x/.env"];
+    let absent = looked(&root, &spelled_out).absent;
+    let paths = [".git/commondir", ".git/config.worktree", ".git/gitdir", ".git/hooks", ".git/info", ".hg", ".svn"];
+    assert_eq!(absent, under(&root, &paths));
+    let spelled_out = spelled_out.map(PathBuf::from);
+    let rules = Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE };
+    assert_eq!(not_there(&root, &rules), under(&root, &[".vscode", ".env", "deep/.env", "file/.env"]));
+}
+
+// proves X3
+#[test]
+fn what_a_rule_spells_out_is_found_where_a_look_does_not_go() {
+    let (_folder, root) = workspace(&["target/.env", "node_modules/a/.env", "x/.env"]);
+    let found = looked(&root, &["target/.env", "x/.env"]);
+    assert_eq!(found.hidden, under(&root, &["target/.env", "x/.env"]));
+    assert_eq!(found.looked, Looked::PastBuildFolders);
+    let (_folder, root) = workspace(&["a/b/c/.env"]);
+    (0..=LOOKED_AT).for_each(|number| std::fs::write(root.join(number.to_string()), "").unwrap());
+    let found = looked(&root, &["a/b/c/.env"]);
+    assert_eq!((found.hidden, found.looked), (under(&root, &["a/b/c/.env"]), Looked::AtTheBeginning));
+}
+
+// proves X3
+#[test]
+fn a_name_is_missing_at_the_top_only_if_all_names_there_were_seen() {
+    let (_folder, root) = workspace(&["A/.env", "b"]);
+    let is_missing = |root: &Path, most, path: &str| {
+        let mut look = Look::new(root, &Rules::NONE, None);
+        look.walk(most);
+        look.is_missing_at_top(Path::new(path))
+    };
+    assert!(is_missing(&root, 10, "c/x"));
+    assert!(!is_missing(&root, 10, "a/x") && !is_missing(&root, 10, "B"), "in any case of letters");
+    assert!(!is_missing(&root, 10, "/c/x"), "it is not in the workspace");
+    assert!(!is_missing(&root, 1, "c/x"), "there are more");
+    assert!(!is_missing(&root.join("none"), 10, "c/x"), "nothing can be listed");
+}
+
+// proves X3
+#[test]
+fn what_leads_a_bare_repository_is_found() {
+    let (_folder, root) = workspace(&["b/HEAD", "b/config", "b/objects/x", "b/refs/x", "b/hooks/x", "c/HEAD"]);
+    assert_eq!(looked(&root, &[]).there, under(&root, &["b/config", "b/hooks"]));
+}
+
+// proves X3: `.git/hooks -> ../scripts/hooks`, which git runs
+#[test]
+fn what_a_link_that_git_obeys_leads_to_is_closed_and_the_link_is_kept() {
+    let (_folder, root) = workspace(&[".git/config", "scripts/hooks/pre-commit"]);
+    symlink("../scripts/hooks", root.join(".git/hooks")).unwrap();
+    let found = looked(&root, &[]);
+    assert_eq!(found.there, under(&root, &[".git/config", "scripts/hooks"]));
+    assert_eq!(found.links.first().map(|link| link.path.clone()), Some(root.join(".git/hooks")));
+}
+
+// proves X3: `.vscode -> gen/vscode`, which is yet to be made
+#[test]
+fn what_a_closed_link_leads_to_may_not_be_made_where_it_is_not_there() {
+    let (_folder, root) = workspace(&["file"]);
+    symlink("gen/vscode", root.join(".vscode")).unwrap();
+    symlink("/elsewhere", root.join("AGENTS.md")).unwrap();
+    assert_eq!(looked(&root, &[".vscode"]).absent, under(&root, &[".git", ".hg", ".svn", "gen/vscode"]));
+}
+
+// proves X3: `chmod 311 conf` by one command, `cat conf/.env` by the next
+#[test]
+fn a_folder_that_cannot_be_listed_is_closed_as_a_whole() {
+    let (_folder, root) = workspace(&["conf/.env", "a/AGENTS.md"]);
+    without_power_over_files(|| {
+        let shut = |name: &str| std::fs::set_permissions(root.join(name), PermissionsExt::from_mode(0o311)).unwrap();
+        shut("conf");
+        let rules = Rules { closed: &closed, hides: true, ..Rules::NONE };
+        assert_eq!(look(&root, &rules).hidden, under(&root, &["conf"]));
+        let there = look(&root, &Rules { hides: false, ..rules }).there;
+        assert_eq!(there, under(&root, &["a/AGENTS.md", "conf"]));
+        // What it was closed for is left as it is by the second look; what the command has shut is looked through.
+        shut("a");
+        let before = Confinement { protected: there, ..Confinement::default() };
+        assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+        shut("a");
+        let before = Confinement { protected: under(&root, &["conf"]), ..Confinement::default() };
+        assert_eq!(closed_since(&root, &rules, &before), under(&root, &["a/AGENTS.md"]));
+    });
+}
+
+// proves X3: a rule about what a link in the workspace leads to outside
+#[test]
+fn nothing_outside_the_workspace_is_new_to_a_second_look() {
+    let (_folder, root) = workspace(&["work/file", "home/.env"]);
+    let work = root.join("work");
+    symlink("..", work.join("h")).unwrap();
+    let spelled_out = [PathBuf::from("h/home/.env"), root.join("home/.env")];
+    let rules = Rules { closed: &closed, spelled_out: &spelled_out, leads: &|_| true, ..Rules::NONE };
+    let before = Confinement { links: look(&work, &rules).links, ..Confinement::default() };
+    assert_eq!(closed_since(&work, &rules, &before), Vec::<PathBuf>::new());
+}
+
+// proves X3: one link costs nobody their submodules
+#[test]
+fn a_new_link_among_submodules_is_all_that_is_new() {
+    let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
+    let rules = Rules { closed: &closed, ..Rules::NONE };
+    let before = Confinement { protected: look(&root, &rules).there, ..Confinement::default() };
+    symlink("x", root.join(".git/modules/l")).unwrap();
+    assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".git/modules/l"]));
+}
+
+/// Runs this without what root may do to files whatever their mode is.
+fn without_power_over_files<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    let held = || {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+            let power = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+            let CapabilitySets { effective, permitted, inheritable } = capabilities(None).unwrap();
+            let sets = CapabilitySets { effective: effective - power, permitted, inheritable };
+            set_capabilities(None, sets).unwrap();
+        }
+        run()
+    };
+    std::thread::scope(|scope| scope.spawn(held).join().unwrap())
+}
