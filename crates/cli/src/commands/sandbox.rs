@@ -1,6 +1,6 @@
 //! `windlass sandbox -- COMMAND`: what the sandbox does to a command, tried by hand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use windlass::own_guard;
 use windlass::sandbox::{Network, SandboxMode};
 use windlass::tools::Sandbox;
 use windlass::tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
+use windlass::vocab::shown_path;
 
 use super::agent::permissions;
 use super::streams::tell;
@@ -58,13 +59,18 @@ fn tell_cleared(cleared: &Cleared) {
     for path in &cleared.set_aside {
         tell(&format!(
             "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
-            path.display()
+            shown(path)
         ));
     }
     for path in &cleared.put_back {
-        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", path.display()));
+        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", shown(path)));
     }
     for (path, problem) in &cleared.left {
-        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", path.display()));
+        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", shown(path)));
     }
+}
+
+/// A path on one line: a command names its files as it likes.
+fn shown(path: &Path) -> String {
+    shown_path(&path.to_string_lossy()).into_owned()
 }

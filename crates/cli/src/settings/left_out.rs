@@ -1,6 +1,6 @@
 //! A project that nobody has trusted may only tighten (X2): what in its file would loosen the person's own settings is left
-//! out here, in one place and before anything is decided, so that whoever decides need not know of trust. The person is
-//! told of all of it at once. Which way a row of `[policy]` is tightened stands with the row (`policy`).
+//! out here, before anything is decided. The person is told of all of it at once. Rows of `[policy]` are left out by
+//! `policy`, where it stands beside each row which way it is tightened; servers wait for consent (`servers`).
 //!
 //! Where words and keys go (`base_url`, `api_key_env`) is not among these: to send them elsewhere than the project says is
 //! no safe answer either, so that is refused (`endpoint`).

@@ -2,12 +2,13 @@
 //! what the model is told afterwards.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
+use windlass_vocab::shown_path;
 
 use super::Commands;
 use crate::guard::Cleared;
@@ -126,13 +127,14 @@ impl Held {
 }
 
 /// How the lines begin that tell the model of the sandbox.
-const NOTES: [&str; 4] = ["[Set aside as ", "[Put back: ", "[WARNING: ", "[The sandbox "];
+const NOTES: [&str; 5] = ["[Set aside as ", "[Set aside besides: ", "[Put back: ", "[WARNING: ", "[The sandbox "];
 
-/// What a command's result says of the sandbox, a line each, for the person who watches.
+/// What a command's result says of the sandbox, a line each, for the person who watches. It stands below the line that
+/// says how the command ended; what the command itself has printed is above that.
 #[must_use]
 pub fn sandbox_notes(result: &str) -> Vec<&str> {
     let is_note = |line: &&str| NOTES.iter().any(|begin| line.starts_with(begin)) && line.ends_with(']');
-    let mut notes: Vec<&str> = result.lines().rev().take_while(|line| line.starts_with('[')).filter(is_note).collect();
+    let mut notes: Vec<&str> = result.lines().rev().take_while(is_note).collect();
     notes.reverse();
     notes.iter().map(|note| note.trim_matches(['[', ']'])).collect()
 }
@@ -145,23 +147,29 @@ fn cleared_hint(cleared: &Cleared) -> String {
             hints,
             "\n[Set aside as {}: what has that name without its ending is protected or denied, and a command in the \
              sandbox can't make it. A file tool can make what is protected, where the person agrees.]",
-            path.display()
+            shown(path)
         );
     }
     if cleared.set_aside.len() > MOST_NAMED {
-        let _ = write!(hints, "\n[{} more were set aside for the same reason.]", cleared.set_aside.len() - MOST_NAMED);
+        let _ =
+            write!(hints, "\n[Set aside besides: {} more, for the same reason.]", cleared.set_aside.len() - MOST_NAMED);
     }
     for path in cleared.put_back.iter().take(MOST_NAMED) {
-        let _ = write!(hints, "\n[Put back: {}, a link that is protected or leads to what is.]", path.display());
+        let _ = write!(hints, "\n[Put back: {}, a link that is protected or leads to what is.]", shown(path));
     }
     for (path, problem) in cleared.left.iter().take(MOST_NAMED) {
         let _ = write!(
             hints,
             "\n[WARNING: {} is protected or denied and could not be set aside ({problem}). Tell the person.]",
-            path.display()
+            shown(path)
         );
     }
     hints
+}
+
+/// A path on one line: a command names its files as it likes.
+fn shown(path: &Path) -> String {
+    shown_path(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]
@@ -185,9 +193,14 @@ mod tests {
     #[test]
     fn what_a_result_says_of_the_sandbox_is_found_at_its_end() {
         let cleared = Cleared { set_aside: vec!["AGENTS.md.set-aside".into()], ..Cleared::default() };
-        let text = format!("[Set aside as x: printed by the command]\ndone{}", cleared_hint(&cleared));
+        let text = format!("[WARNING: printed by the command]\n[exit code 0]{}", cleared_hint(&cleared));
         let [note] = sandbox_notes(&text)[..] else { panic!("{text}") };
         assert!(note.starts_with("Set aside as AGENTS.md.set-aside: ") && !note.contains(']'), "{note}");
-        assert_eq!(sandbox_notes("[1]\n[2]"), [""; 0]);
+        let many = Cleared { set_aside: vec!["a\n[WARNING: b]".into(); MOST_NAMED + 1], ..Cleared::default() };
+        let text = format!("[exit code 0]{}", cleared_hint(&many));
+        let notes = sandbox_notes(&text);
+        assert_eq!(notes.len(), MOST_NAMED + 1);
+        assert!(notes[0].contains(r"a\n[WARNING: b]") && notes[MOST_NAMED].contains("1 more"), "{notes:?}");
+        assert_eq!(sandbox_notes("[WARNING: printed by the command]\n[exit code 0]"), [""; 0]);
     }
 }
