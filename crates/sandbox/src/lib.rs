@@ -22,12 +22,14 @@ mod apart;
 mod bubblewrap;
 mod confinement;
 mod git;
+mod git_config;
 mod lack;
 #[cfg(target_os = "linux")]
 mod linux;
 mod listing;
 pub mod path_wire;
 mod places;
+mod plain_file;
 mod protected;
 mod seatbelt;
 mod support;
@@ -36,10 +38,12 @@ mod surroundings;
 pub use bubblewrap::bubblewrap_arguments;
 pub use confinement::{Clearing, Confinement, KeptLink, Network, SandboxMode, Walls};
 pub use git::{OBEYED_BY_GIT, is_repository};
+pub use git_config::hooks_paths;
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_user, has_landlock, leave};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
+pub use plain_file::{open_plain, read_plain, read_plain_text};
 pub use protected::{Looked, closed_since};
 pub use seatbelt::seatbelt_profile;
 pub use support::{Support, told};

@@ -1,0 +1,320 @@
+//! Where a repository has its hooks by its own settings (`core.hooksPath`). Git itself is not asked: a repository's
+//! settings may have it run other programs.
+
+use std::iter::Peekable;
+use std::path::{Component, Path, PathBuf};
+use std::str::Chars;
+
+use crate::plain_file::{read_plain, read_plain_text};
+
+/// A file of settings that is longer is not looked at: nobody writes such a one.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// So many files are read for one repository, those that others include being among them.
+const MOST_FILES: usize = 20;
+
+/// What git runs in a folder of hooks.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
+/// The folders that `core.hooksPath` names in the settings of the repository at `git`, which is the `.git` of a worktree,
+/// be it a folder, a link or a file that says where the folder is; or a bare repository. Whole paths, there or not, and as
+/// they are spelled. Of a folder that the worktree itself is in, the hooks are told one by one.
+#[must_use]
+pub fn hooks_paths(git: &Path) -> Vec<PathBuf> {
+    let Some(worktree) = git.parent() else { return Vec::new() };
+    let mut files: Vec<PathBuf> = git_folders(git).iter().flat_map(|folder| settings_files(folder)).collect();
+    let mut paths = Vec::new();
+    let mut read = 0;
+    // A file that is included is read after the others; which of them git would obey is of no matter here.
+    while let Some(file) = files.get(read).cloned() {
+        read += 1;
+        let text = read_plain(&file, MOST_BYTES).unwrap_or_default();
+        for Setting { name, value } in settings(&String::from_utf8_lossy(&text)) {
+            match name.as_str() {
+                "core.hookspath" => paths.extend(places(&value, worktree, git)),
+                // Whether its condition is met is not looked at.
+                "include.path" | "includeif.path" if files.len() < MOST_FILES => {
+                    files.extend(file.parent().map(|folder| folder.join(&value)).filter(|one| !files.contains(one)));
+                }
+                _ => {}
+            }
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// Where a repository has its settings, besides what other files say that they include.
+fn settings_files(folder: &Path) -> [PathBuf; 2] {
+    ["config", "config.worktree"].map(|name| folder.join(name))
+}
+
+/// The folder that `git` is or names, and the one that it shares its settings with.
+fn git_folders(git: &Path) -> Vec<PathBuf> {
+    let text = |path: &Path| read_plain_text(path, MOST_BYTES).ok();
+    let own = match (git.is_dir(), git.parent()) {
+        (true, _) => Some(git.to_owned()),
+        (false, Some(worktree)) => text(git).and_then(|said| Some(worktree.join(said.strip_prefix("gitdir:")?.trim()))),
+        (false, None) => None,
+    };
+    let Some(own) = own else { return Vec::new() };
+    let common = text(&own.join("commondir")).map(|said| own.join(said.trim()));
+    [own].into_iter().chain(common).collect()
+}
+
+/// What a value of `core.hooksPath` may mean. A relative one counts from where hooks run, which is the worktree, or the
+/// folder of a bare repository. Whose home folder `~` is, is not known here: any folder above the worktree may be that.
+fn places(value: &str, worktree: &Path, git: &Path) -> Vec<PathBuf> {
+    if value.is_empty() {
+        return Vec::new();
+    }
+    let folders: Vec<PathBuf> = match value.strip_prefix("~/") {
+        Some(rest) => worktree.ancestors().map(|home| flat(&home.join(rest))).collect(),
+        None if git.ends_with(".git") => vec![flat(&worktree.join(value))],
+        None => [worktree, git].iter().map(|from| flat(&from.join(value))).collect(),
+    };
+    let is_around = |folder: &Path| worktree.starts_with(folder);
+    let hooks = |folder: PathBuf| match is_around(&folder) {
+        true => HOOKS.iter().map(|hook| folder.join(hook)).collect(),
+        false => vec![folder],
+    };
+    folders.into_iter().flat_map(hooks).collect()
+}
+
+/// `/a/./b/../c` as `/a/c`, by the letters alone.
+fn flat(path: &Path) -> PathBuf {
+    let mut flat = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(flat.pop()),
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => flat.push(part),
+        }
+    }
+    flat
+}
+
+/// A setting with its name in lower case, without what stands in quotes: `remote.url` of `[remote "origin"]`.
+#[derive(Debug, PartialEq, Eq)]
+struct Setting {
+    name: String,
+    value: String,
+}
+
+/// What a file of settings says. A line that is none is passed over, though git would refuse the file.
+fn settings(text: &str) -> Vec<Setting> {
+    let (mut found, mut section) = (Vec::new(), String::new());
+    let mut chars = text.trim_start_matches('\u{feff}').chars().peekable();
+    while let Some(next) = chars.peek().copied() {
+        match next {
+            '[' => section = header(&mut chars),
+            '#' | ';' => drop(chars.by_ref().find(|c| *c == '\n')),
+            c if c.is_alphabetic() => {
+                let key = word(&mut chars);
+                let value = value(&mut chars);
+                found.push(Setting { name: format!("{section}.{key}"), value });
+            }
+            _ => drop(chars.next()),
+        }
+    }
+    found
+}
+
+/// The name of a section; what stands in quotes behind it, which may have any characters in it, is left out. The older
+/// form `[section.sub]` means the same.
+fn header(chars: &mut Peekable<Chars<'_>>) -> String {
+    chars.next();
+    let name = word(chars);
+    let mut is_quoted = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '"' => is_quoted = !is_quoted,
+            ']' if !is_quoted => break,
+            '\n' => break,
+            _ => {}
+        }
+    }
+    name
+}
+
+/// A name in lower case.
+fn word(chars: &mut Peekable<Chars<'_>>) -> String {
+    let mut name = String::new();
+    while chars.peek().is_some_and(char::is_ascii_whitespace) {
+        chars.next();
+    }
+    while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || *c == '-') {
+        name.extend(c.to_lowercase());
+    }
+    name
+}
+
+/// What stands behind `=`, up to the end of the line or a remark; a name alone has none.
+fn value(chars: &mut Peekable<Chars<'_>>) -> String {
+    let mut value = String::new();
+    while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+    if chars.next_if_eq(&'=').is_none() {
+        return value;
+    }
+    // Blanks at the end are none of it, but for those in quotes.
+    let (mut kept, mut is_quoted) = (0, false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => break,
+            '#' | ';' if !is_quoted => {
+                chars.by_ref().find(|c| *c == '\n');
+                break;
+            }
+            '"' => is_quoted = !is_quoted,
+            '\\' => {
+                // The line goes on behind a backslash at its end.
+                let _ = chars.next_if_eq(&'\r');
+                match chars.next() {
+                    Some('\n') | None => continue,
+                    Some('n') => value.push('\n'),
+                    Some('t') => value.push('\t'),
+                    Some(escaped) => value.push(escaped),
+                }
+                kept = value.len();
+                continue;
+            }
+            c if !is_quoted && c.is_ascii_whitespace() => {
+                if !value.is_empty() {
+                    value.push(c);
+                }
+                continue;
+            }
+            c => value.push(c),
+        }
+        kept = value.len();
+    }
+    value.truncate(kept);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+
+    fn hooks(config: &str) -> Vec<PathBuf> {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, &[("w/.git/config", config)]);
+        let inside = |path: PathBuf| path.strip_prefix(root.join("w")).map(Path::to_owned).unwrap_or(path);
+        hooks_paths(&root.join("w/.git")).into_iter().map(inside).collect()
+    }
+
+    // proves X5: git reads all of these as the same folder
+    #[test]
+    fn the_folder_of_hooks_is_found_however_it_is_written() {
+        for config in [
+            "[core]\n\thooksPath = tools/hooks\n",
+            "[CORE]\r\n  HOOKSPATH=tools/hooks\r\n",
+            "[core] hooksPath = tools/hooks",
+            "[a]\nb\n[core]\nbare = false # x\nhookspath = \"tools/hooks\" ; remark\n",
+            "[core]\nhooksPath = too\\\nls/hooks  \t\n",
+            "[core]\nhooksPath = to\"ols/ho\"oks",
+            "[core]\nhooksPath = ./tools/../tools/hooks/\n",
+            "\u{feff}[x \"a]\\\"b\"]\ny = z\n[core]\nhooksPath = tools/hooks\n",
+            "[core]\nnonsense = = =\n= x\nhooksPath = tools/hooks\n",
+        ] {
+            assert_eq!(hooks(config), [PathBuf::from("tools/hooks")], "{config:?}");
+        }
+        for config in
+            ["", "[core]\nhooksPath", "[core]\n# hooksPath = a\n", "[other]\nhooksPath = a", "[core", "hooksPath"]
+        {
+            assert_eq!(hooks(config), Vec::<PathBuf>::new(), "{config:?}");
+        }
+        assert_eq!(hooks("[core]\nhooksPath = \" a;b \\\"c\\\\ \"\n"), [PathBuf::from(" a;b \"c\\ ")]);
+        assert_eq!(hooks("[core]\nhooksPath = /etc/hooks\nhooksPath = a"), [Path::new("/etc/hooks"), Path::new("a")]);
+    }
+
+    // proves X5: what git itself reads of such a file is what we read
+    #[test]
+    fn git_reads_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        for value in ["tools/hooks", "with blank", "a\"b", "c\\d", "e;f", " g ", "tab\there"] {
+            let file = folder.path().join("config");
+            let mut git = std::process::Command::new("git");
+            let set = git.args(["config", "--file"]).arg(&file).args(["core.hooksPath", value]).status().unwrap();
+            assert!(set.success());
+            let text = std::fs::read_to_string(&file).unwrap();
+            let want = Setting { name: "core.hookspath".into(), value: value.into() };
+            assert_eq!(settings(&text), [want], "{text}");
+        }
+    }
+
+    // proves X5
+    #[test]
+    fn a_folder_that_the_worktree_is_in_is_told_by_its_hooks() {
+        let paths = hooks("[core]\nhooksPath = .");
+        assert_eq!(paths.len(), HOOKS.len());
+        assert!(paths.contains(&PathBuf::from("pre-commit")), "{paths:?}");
+    }
+
+    // proves X5
+    #[test]
+    fn settings_that_are_included_or_shared_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(
+            &root,
+            &[
+                ("main/.git/config", "[include]\npath = ../more\n[includeIf \"gitdir:x\"]\npath = cond\n"),
+                ("main/more", "[core]\nhooksPath = a\n[include]\npath = more\n"),
+                ("main/.git/cond", "[core]\nhooksPath = b\n"),
+                ("main/.git/config.worktree", "[core]\nhooksPath = c\n"),
+                ("main/.git/worktrees/w/commondir", "../..\n"),
+                ("w/.git", "gitdir: ../main/.git/worktrees/w\n"),
+            ],
+        );
+        let want = |worktree: &str| ["a", "b", "c"].map(|name| root.join(worktree).join(name));
+        assert_eq!(hooks_paths(&root.join("main/.git")), want("main"));
+        assert_eq!(hooks_paths(&root.join("w/.git")), want("w"));
+        assert_eq!(hooks_paths(&root.join("none/.git")), Vec::<PathBuf>::new());
+    }
+
+    // proves X5: a project in the home folder may name its hooks from there
+    #[test]
+    fn the_home_folder_may_be_any_above_the_worktree() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, &[("me/w/.git/config", "[core]\nhooksPath = ~/w/hooks\n")]);
+        assert!(hooks_paths(&root.join("me/w/.git")).contains(&root.join("me/w/hooks")));
+    }
+}
