@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::apart::{Led, follow};
 use crate::confinement::{Confinement, KeptLink};
 use crate::git;
+use crate::git_config::hooks_paths;
 use crate::listing::{self, Entry};
 use crate::surroundings::{Closed, Rules};
 
@@ -290,6 +291,9 @@ impl<'l> Look<'l> {
             None => return,
         };
         obeyed.iter().for_each(|name| self.close(&real.join(name)));
+        if path.ends_with(".git") {
+            hooks_paths(path).into_iter().for_each(|hooks| self.take_link(&hooks, hooks.clone(), Closed::ToWriting));
+        }
         let most = if self.before.is_some() { git::LOOKED_INTO_AFTERWARDS } else { git::LOOKED_INTO };
         let (there, missing) = git::obeyed_below(&real, most);
         there.iter().for_each(|path| self.close(path));

@@ -104,6 +104,17 @@ fn what_a_link_that_git_obeys_leads_to_is_closed_and_the_link_is_kept() {
     assert_eq!(found.links.first().map(|link| link.path.clone()), Some(root.join(".git/hooks")));
 }
 
+// proves X3: a repository's own settings have git run what is in another folder
+#[test]
+fn the_folder_that_has_a_repositorys_hooks_is_closed() {
+    let (_folder, root) = workspace(&[".git/config", "tools/hooks/pre-commit", "a/.git/HEAD"]);
+    std::fs::write(root.join(".git/config"), "[core]\n\thooksPath = tools/hooks\n").unwrap();
+    std::fs::write(root.join("a/.git/config"), "[core]\n\thooksPath = none\n").unwrap();
+    let found = looked(&root, &[]);
+    assert_eq!(found.there, under(&root, &[".git/config", "a/.git/config", "tools/hooks"]));
+    assert!(found.absent.contains(&root.join("a/none")));
+}
+
 // proves X3: `.vscode -> gen/vscode`, which is yet to be made
 #[test]
 fn what_a_closed_link_leads_to_may_not_be_made_where_it_is_not_there() {
