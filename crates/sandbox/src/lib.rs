@@ -1,9 +1,8 @@
 //! The sandbox commands run in (X3): what a command may write, read and reach, enforced by the kernel.
 //!
 //! The protocol. [`Surroundings`] say where commands run and what the person has set; a [`Confinement`] is what
-//! one command is held to, plain data that travels to its guard process. There, on Linux, [`enter_user`],
-//! [`leave`] and [`confine`] put it into effect, each in its place; on macOS [`seatbelt_profile`] is handed to
-//! `sandbox-exec`. [`Support`] says what this machine can enforce: it is found out by confining a command that
+//! one command is held to, plain data that travels to its guard process. There, on Linux, [`enter_namespaces`]
+//! and [`confine`] put it into effect, each in its place; on macOS [`seatbelt_profile`] is handed to `sandbox-exec`. [`Support`] says what this machine can enforce: it is found out by confining a command that
 //! does nothing, never assumed.
 //!
 //! ```
@@ -41,7 +40,7 @@ pub use git::{OBEYED_BY_GIT, is_repository};
 pub use git_config::hooks_paths;
 pub use lack::{Lack, lacked};
 #[cfg(target_os = "linux")]
-pub use linux::{confine, enter_user, has_landlock, leave};
+pub use linux::{confine, enter_namespaces, has_landlock};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
 pub use plain_file::{open_plain, read_plain, read_plain_text};
 pub use protected::{Looked, closed_since};

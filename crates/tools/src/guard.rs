@@ -12,8 +12,8 @@
 //! 5. kills what is left (whoever left the group, doubly forked or not, is still a descendant),
 //!    reports how the shell ended, removes the lock file and exits.
 //!
-//! A command in the sandbox (X3) is started by the sandbox's first process instead, which the guard starts and
-//! which tells it how the command ended; the guard stays outside, and sets aside what may not be left.
+//! A command in the sandbox (X3) is started by the sandbox's first process instead, which the guard starts, forking where
+//! it can, and which tells it how the command ended; the guard stays outside, and sets aside what may not be left.
 //!
 //! A program that belongs to no call, and is talked to ([`GuardedChild`]), has no lock file, and reads
 //! a pipe that came with the request.
@@ -27,6 +27,8 @@ mod descendants;
 mod first_process;
 mod handover;
 mod here;
+#[cfg(target_os = "linux")]
+mod namespaces;
 mod process;
 mod support;
 mod survivors;
@@ -53,11 +55,11 @@ const FIRST_INHERITED: i32 = 3;
 pub fn run() -> ExitCode {
     // What whoever started Windlass had left open is not the command's: it would be a way past the sandbox.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
+    let channel = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     if std::env::args_os().next_back().is_some_and(|word| word == confined::FIRST_PROCESS) {
-        return ended(first_process::run());
+        return ended(channel.and_then(|channel| first_process::run(&channel)));
     }
-    let lifeline = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
-    ended(lifeline.and_then(|lifeline| process::serve(&lifeline)))
+    ended(channel.and_then(process::serve))
 }
 
 fn ended(work: std::io::Result<()>) -> ExitCode {

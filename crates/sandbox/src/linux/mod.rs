@@ -1,6 +1,6 @@
-//! How a confinement is put into effect on Linux. The guard process calls [`enter_user`] while it has no
-//! threads, then [`leave`] in the thread that starts the first process of the sandbox, and that one calls
-//! [`confine`] before it starts the command. Where there are no namespaces only the last is called.
+//! How a confinement is put into effect on Linux. A child of the guard process calls [`enter_namespaces`] while it has no
+//! threads; its own child is the first process of the sandbox, and calls [`confine`] before it starts the command. Where
+//! there are no namespaces only the last is called.
 
 mod landlock;
 mod mounts;
@@ -15,9 +15,6 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::{Confinement, Network, Walls};
 
-/// What building takes: mounting, and bringing up a network device.
-const BUILDING: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
-
 /// What a root user keeps of their power over files that are mapped into the namespace; nobody else keeps
 /// any.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
@@ -28,16 +25,11 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// Enters a user namespace, in which a person without rights may make the others.
-pub fn enter_user() -> io::Result<()> {
-    namespaces::enter_user().step("enter a user namespace")
-}
-
-/// What this thread starts from now on sees processes, mounts and a network of its own, and has the power over
-/// them that is needed to build the rest.
-pub fn leave(network: Network) -> io::Result<()> {
-    namespaces::leave(network).step("make namespaces")?;
-    namespaces::hand_down(BUILDING).step("hand down its power over them")
+/// What this process starts from now on sees processes of its own; the process itself sees mounts and a network of its
+/// own, and has the power over them that is needed to build the rest.
+pub fn enter_namespaces(network: Network) -> io::Result<()> {
+    namespaces::enter_user().step("enter a user namespace")?;
+    namespaces::enter_others(network).step("make namespaces")
 }
 
 /// Holds this process and all it starts to `confinement`. Answers the version of Landlock it is held by.

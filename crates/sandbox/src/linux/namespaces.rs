@@ -6,8 +6,6 @@ use nix::sched::{CloneFlags, unshare};
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, SendFlags, SocketType};
 
-use rustix::thread::{CapabilitySet, CapabilitySets};
-
 use crate::Network;
 
 /// Enters a user namespace in which this user is who they are. Only a process without threads can.
@@ -23,25 +21,14 @@ pub(crate) fn enter_user() -> io::Result<()> {
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// What this thread starts from now on is in namespaces of its own; the thread itself sees other mounts and
+/// What this process starts from now on is in a process namespace of its own; the process itself sees other mounts and
 /// another network.
-pub(crate) fn leave(network: Network) -> io::Result<()> {
+pub(crate) fn enter_others(network: Network) -> io::Result<()> {
     let own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
     Ok(unshare(match network {
         Network::Off => own | CloneFlags::CLONE_NEWNET,
         Network::On => own,
     })?)
-}
-
-/// Lets the program that this thread starts next have these capabilities: one of a user other than root would
-/// lose them.
-pub(crate) fn hand_down(capabilities: CapabilitySet) -> io::Result<()> {
-    let sets = rustix::thread::capabilities(None)?;
-    rustix::thread::set_capabilities(None, CapabilitySets { inheritable: capabilities, ..sets })?;
-    for capability in capabilities.iter() {
-        rustix::thread::configure_capability_in_ambient_set(capability, true)?;
-    }
-    Ok(())
 }
 
 /// Brings up the loopback device of a new network: programs under test talk to themselves.

@@ -7,11 +7,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
-use std::sync::mpsc::channel;
-use std::thread;
+use std::process::Child;
 
-use windlass_sandbox::{Confinement, Network, Walls};
+use rustix::process::Pid;
+use windlass_sandbox::{Confinement, Walls};
 
 use super::handover;
 use super::wire::{Report, Request};
@@ -44,36 +43,49 @@ impl Refused {
     }
 }
 
-/// What must be done while the guard has no threads.
-pub(super) fn prepare(request: &Request) -> io::Result<()> {
-    match request.confinement.as_ref().map(|confinement| &confinement.walls) {
-        Some(Walls::Namespaces) => platform::enter_user().map_err(Refused::by_kernel),
-        Some(Walls::Bubblewrap(_) | Walls::Landlock | Walls::Seatbelt) | None => Ok(()),
+/// Which process this one is, after a fork.
+pub(super) enum Role {
+    /// The guard, outside; with the first process, unless that is a program, which is yet to be started.
+    Guard(Option<FirstProcess>),
+    /// The first process of the sandbox, which is told over this what to run.
+    FirstProcess(UnixStream),
+    /// One between them, whose work is done.
+    Between,
+}
+
+/// Forks the first process where it can be: the kernel's own walls need no other program. Only a process without threads
+/// may.
+pub(super) fn fork(request: &Request) -> io::Result<Role> {
+    match &request.confinement {
+        Some(Confinement { walls: Walls::Namespaces, network, .. }) => platform::fork(*network),
+        Some(_) | None => Ok(Role::Guard(None)),
     }
 }
 
 /// The first process of a sandbox, waiting for its request.
 pub(super) struct FirstProcess {
-    pub(super) process: Child,
-    channel: UnixStream,
+    /// Whom the guard waits for, and whose group is killed.
+    pub(super) pid: Pid,
+    pub(super) channel: UnixStream,
 }
 
 impl FirstProcess {
-    /// Starts it, in a process group of its own.
+    /// Starts it as a program, in a process group of its own.
     pub(super) fn start(confinement: &Confinement) -> io::Result<Self> {
-        std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)?;
         let (channel, theirs) = UnixStream::pair()?;
         let mut command = platform::command(confinement)?;
-        command.stdin(OwnedFd::from(theirs)).process_group(0);
-        let process = match confinement.walls {
-            Walls::Namespaces => start_apart(command, confinement.network)?,
-            Walls::Bubblewrap(_) | Walls::Landlock | Walls::Seatbelt => command.spawn()?,
-        };
-        Ok(Self { process, channel })
+        let process = command.stdin(OwnedFd::from(theirs)).process_group(0).spawn()?;
+        Ok(Self { pid: pid_of(&process)?, channel })
     }
 
     /// Sends it what it is to run, and what that reads.
-    pub(super) fn hand_over(&mut self, request: &Request, input: Option<&OwnedFd>) -> io::Result<Replies> {
+    pub(super) fn hand_over(
+        &mut self,
+        request: &Request,
+        confinement: &Confinement,
+        input: Option<&OwnedFd>,
+    ) -> io::Result<Replies> {
+        std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)?;
         let line = serde_json::to_string(request)? + "\n";
         let sent = handover::send(&self.channel, line.as_bytes(), input.map(AsFd::as_fd))?;
         self.channel.write_all(&line.as_bytes()[sent..])?;
@@ -81,20 +93,8 @@ impl FirstProcess {
     }
 }
 
-/// Starts `command` from a thread that has left the namespaces of the machine. The thread lives as long as the
-/// guard: what it started dies with it.
-fn start_apart(mut command: Command, network: Network) -> io::Result<Child> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let started = platform::leave(network).map_err(Refused::by_kernel).and_then(|()| command.spawn());
-        drop(command);
-        if sender.send(started).is_ok() {
-            loop {
-                thread::park();
-            }
-        }
-    });
-    receiver.recv().map_err(io::Error::other)?
+pub(super) fn pid_of(process: &Child) -> io::Result<Pid> {
+    i32::try_from(process.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no process id"))
 }
 
 /// What the first process says before it ends.
@@ -130,9 +130,9 @@ mod platform {
 
     use super::{FIRST_PROCESS, io};
 
-    pub(super) use windlass_sandbox::{enter_user, leave};
+    pub(super) use crate::guard::namespaces::start as fork;
 
-    /// The first process: this program again, with the arguments it was started with itself.
+    /// The first process where it is not forked: this program again, with the arguments it was started with itself.
     pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
         let program = std::env::current_exe()?;
         let mut command = match &confinement.walls {
@@ -154,14 +154,10 @@ mod platform {
 
     use windlass_sandbox::{Confinement, Network, seatbelt_profile};
 
-    use super::{FIRST_PROCESS, io};
+    use super::{FIRST_PROCESS, Role, io};
 
-    pub(super) fn enter_user() -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn leave(_: Network) -> io::Result<()> {
-        Ok(())
+    pub(super) fn fork(_: Network) -> io::Result<Role> {
+        Ok(Role::Guard(None))
     }
 
     /// The first process, already held by the profile it is started with.
@@ -179,14 +175,10 @@ mod platform {
 
     use windlass_sandbox::{Confinement, Network};
 
-    use super::io;
+    use super::{Role, io};
 
-    pub(super) fn enter_user() -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn leave(_: Network) -> io::Result<()> {
-        Ok(())
+    pub(super) fn fork(_: Network) -> io::Result<Role> {
+        Ok(Role::Guard(None))
     }
 
     pub(super) fn command(_: &Confinement) -> io::Result<Command> {

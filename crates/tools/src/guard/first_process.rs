@@ -2,7 +2,7 @@
 //! behind, and says how it ended. When it ends, the kernel kills whatever is left in its namespace.
 
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,27 +20,35 @@ use super::wire::{Cleared, Report, Request, Stdin};
 /// What tells a program that it runs in the sandbox.
 const MARK: &str = "WINDLASS_IN_SANDBOX";
 
-/// Serves the request that comes over its standard input.
-pub(super) fn run() -> io::Result<()> {
+/// Serves the request that comes over `channel`.
+pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let stopping = Arc::new(AtomicBool::new(false));
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stopping))?;
     }
-    let channel = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let Some(Received { line, input, .. }) = handover::receive(&channel)? else {
+    let Some(Received { line, input, .. }) = handover::receive(channel)? else {
         // The guard is gone.
         return Ok(());
     };
     let request: Request = serde_json::from_slice(&line)?;
-    let report = match hold(&request, &channel).map(|confinement| start(&request, confinement, input)) {
+    let report = match hold(&request, channel).map(|confinement| start(&request, confinement, input)) {
         Ok(Ok(shell)) => await_end(shell, &stopping),
         Ok(Err(error)) => Report::Failed(error.to_string()),
         Err(error) => Refused::report(&Refused::by_kernel(error)),
     };
-    tell(&channel, &report);
+    tell(channel, &report);
     Ok(())
+}
+
+/// Says why there is no first process, once the request has come.
+#[cfg(target_os = "linux")]
+pub(super) fn report_refusal(channel: &UnixStream, error: &io::Error) {
+    // A guard that is gone needs no word.
+    if handover::receive(channel).is_ok_and(|request| request.is_some()) {
+        tell(channel, &Refused::report(error));
+    }
 }
 
 fn tell(mut channel: &UnixStream, report: &Report) {

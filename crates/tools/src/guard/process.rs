@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -19,10 +19,10 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatu
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::clear::Clearing;
-use super::confined::{self, FirstProcess, Refused, Replies};
-use super::descendants;
+use super::confined::{self, FirstProcess, Refused, Replies, Role};
 use super::handover::{self, Received};
 use super::wire::{Report, Request, STOP, Stdin};
+use super::{descendants, first_process};
 
 /// What `ps` shows.
 const NAME: &CStr = c"command-guard";
@@ -44,15 +44,34 @@ enum Sign {
 }
 
 /// Serves the one request that comes over `lifeline`.
-pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
-    let Some(Received { line, rest, input }) = handover::receive(lifeline)? else {
+pub(super) fn serve(lifeline: UnixStream) -> io::Result<()> {
+    let Some(received) = handover::receive(&lifeline)? else {
         return Ok(());
     };
-    let request: Request = serde_json::from_slice(&line)?;
-    let prepared = confined::prepare(&request);
+    let request: Request = serde_json::from_slice(&received.line)?;
     stand_apart()?;
+    // While there are no threads.
+    let first = match confined::fork(&request) {
+        Ok(Role::Guard(first)) => Ok(first),
+        Ok(Role::FirstProcess(channel)) => {
+            drop((lifeline, received));
+            return first_process::run(&channel);
+        }
+        Ok(Role::Between) => return Ok(()),
+        Err(error) => Err(error),
+    };
+    guard(&request, received, first, &lifeline)
+}
+
+/// Starts the command, by the first process of its sandbox if that is there already, and sees it through.
+fn guard(
+    request: &Request,
+    received: Received,
+    first: io::Result<Option<FirstProcess>>,
+    lifeline: &UnixStream,
+) -> io::Result<()> {
     let (signs, inbox) = channel();
-    listen(BufReader::new(io::Cursor::new(rest).chain(lifeline.try_clone()?)), signs.clone());
+    listen(BufReader::new(io::Cursor::new(received.rest).chain(lifeline.try_clone()?)), signs.clone());
     let _lock = match &request.lock {
         Some(lock) => match take_lock(lock, &inbox)? {
             Some(file) => Some(file),
@@ -62,22 +81,22 @@ pub(super) fn serve(lifeline: &UnixStream) -> io::Result<()> {
     };
     descendants::adopt()?;
     if is_gone(lifeline) {
-        return unlock(&request);
+        return unlock(request);
     }
-    let report = match prepared.and_then(|()| start(&request, input, lifeline)) {
+    let report = match first.and_then(|first| start(request, first, received.input, lifeline)) {
         Ok((shell, replies)) => {
             reap(signs);
             let grace = Duration::from_millis(request.grace_ms);
             let clearing = request.confinement.as_ref().and_then(Clearing::prepare);
             let report = Watch { shell, grace, inbox, status: None, empty: false }.finish();
-            settle(&request, replies, report, clearing.as_ref(), lifeline)
+            settle(request, replies, report, clearing.as_ref(), lifeline)
         }
         Err(error) => {
             request.confinement.as_ref().map(confined::remove_temp);
             Refused::report(&error)
         }
     };
-    unlock(&request)?;
+    unlock(request)?;
     tell(lifeline, &report);
     Ok(())
 }
@@ -150,11 +169,16 @@ fn settle(
     end.unwrap_or(report)
 }
 
-fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io::Result<(Pid, Option<Replies>)> {
+fn start(
+    request: &Request,
+    first: Option<FirstProcess>,
+    input: Option<OwnedFd>,
+    lifeline: &UnixStream,
+) -> io::Result<(Pid, Option<Replies>)> {
     if let Some(confinement) = &request.confinement {
-        let mut first = FirstProcess::start(confinement)?;
-        let pid = started(&first.process, lifeline)?;
-        return Ok((pid, Some(first.hand_over(request, input.as_ref())?)));
+        let mut first = first.map_or_else(|| FirstProcess::start(confinement), Ok)?;
+        tell(lifeline, &Report::Started(first.pid.as_raw_nonzero().get()));
+        return Ok((first.pid, Some(first.hand_over(request, confinement, input.as_ref())?)));
     }
     let (gate, stdin) = match (request.input, input) {
         (Stdin::Nothing, _) => (GATE, Stdio::piped()),
@@ -167,19 +191,13 @@ fn start(request: &Request, input: Option<OwnedFd>, lifeline: &UnixStream) -> io
         .stdin(stdin)
         .process_group(0)
         .spawn()?;
-    let pid = started(&shell, lifeline)?;
+    let pid = confined::pid_of(&shell)?;
+    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
     if let Some(mut gate) = shell.stdin.take() {
         // A shell that is gone already has its end reported.
         let _ = gate.write_all(b"\n");
     }
     Ok((pid, None))
-}
-
-fn started(process: &Child, lifeline: &UnixStream) -> io::Result<Pid> {
-    let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("no process id"))?;
-    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
-    Ok(pid)
 }
 
 /// Nobody may be there to hear it.

@@ -1,0 +1,77 @@
+//! How the first process of a sandbox comes into namespaces of its own. The guard forks while it has no threads: starting
+//! its program anew would take longer than all the rest.
+//!
+//! A process can't enter a process namespace, only its children are born in one. So there are two forks: the guard's child
+//! makes the namespaces and stays between the guard and its own child, which is the first process in them. Each dies with
+//! the one above.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use fork::Fork;
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_parent_process_death_signal, setpgid, waitpid,
+};
+use windlass_sandbox::Network;
+
+use super::confined::{FirstProcess, Refused, Role};
+use super::first_process::report_refusal;
+
+/// Starts the first process of a sandbox. Only a process without threads may.
+pub(super) fn start(network: Network) -> io::Result<Role> {
+    let (ours, theirs) = UnixStream::pair()?;
+    match fork::fork()? {
+        Fork::Parent(pid) => {
+            let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("no process id"))?;
+            // The child does so too; whoever is first, the group is there when somebody is to be killed.
+            let _ = setpgid(Some(pid), None);
+            Ok(Role::Guard(Some(FirstProcess { pid, channel: ours })))
+        }
+        Fork::Child => {
+            drop(ours);
+            match enter(network) {
+                Ok(Fork::Child) => Ok(Role::FirstProcess(theirs)),
+                Ok(Fork::Parent(pid)) => {
+                    drop(theirs);
+                    end_like(pid)
+                }
+                Err(error) => {
+                    report_refusal(&theirs, &Refused::by_kernel(error));
+                    Ok(Role::Between)
+                }
+            }
+        }
+    }
+}
+
+/// Makes the namespaces, and the process that is born in them.
+fn enter(network: Network) -> io::Result<Fork> {
+    setpgid(None, None)?;
+    // The guard's own standard input tells Windlass whether the guard is there.
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    windlass_sandbox::enter_namespaces(network)?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    fork::fork()
+}
+
+/// Waits for the first process, and ends as it has ended: the guard hears of it that way if it was killed.
+fn end_like(pid: i32) -> io::Result<Role> {
+    loop {
+        match waitpid(Pid::from_raw(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return end_with(status),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn end_with(status: WaitStatus) -> io::Result<Role> {
+    match status.exit_status() {
+        Some(code) => std::process::exit(code),
+        None => {
+            kill_process(getpid(), Signal::KILL)?;
+            Ok(Role::Between)
+        }
+    }
+}
