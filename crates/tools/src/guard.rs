@@ -33,6 +33,7 @@ mod process;
 mod support;
 mod survivors;
 pub(crate) mod wire;
+mod writable_folders;
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

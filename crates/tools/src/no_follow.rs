@@ -15,6 +15,13 @@ const LOOK_UP: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK_UP: OFlags = OFlags::RDONLY;
 
+/// Opens the folder at `path`, which begins at the root, one name after another.
+pub(crate) fn open_absolute(path: &Path) -> io::Result<Dir> {
+    let below = path.strip_prefix("/").map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let root = rustix::fs::open("/", LOOK_UP | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    open_folder(&Dir::from_std_file(root.into()), below)
+}
+
 /// Opens the folder at `path`, one name after another.
 pub(crate) fn open_folder(from: &Dir, path: &Path) -> io::Result<Dir> {
     let mut folder = from.try_clone()?;

@@ -30,8 +30,8 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("guard") => windlass_tools::guard::run(),
         Some(_) | None => {
-            libtest_mimic::run(&Arguments::from_args(), trials().into_iter().chain(planted::trials()).collect())
-                .exit_code()
+            let trials = trials().into_iter().chain(planted::trials()).chain(planted::cleared_up::trials());
+            libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
         }
     }
 }

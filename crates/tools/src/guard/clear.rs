@@ -1,14 +1,16 @@
 //! What a command has made and may not is cleared away when it has ended: set aside under names that mean nothing to
-//! anybody. Not removed: a person may have made it meanwhile. Nothing of the command runs any more.
+//! anybody. Not removed: a person may have made it meanwhile. Nothing of the command runs any more, but others may run
+//! in the same folders: all is done through the handles of [`WritableFolders`].
 
+use std::ffi::OsStr;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use windlass_sandbox::{Closed, Confinement, KeptLink, Rules, closed_since};
 
 use super::wire::Cleared;
+use super::writable_folders::{Place, WritableFolders};
 use crate::Permissions;
 use crate::closing::Closing;
 
@@ -30,21 +32,23 @@ pub(super) struct Clearing<'c> {
     workspace: &'c Path,
     permissions: Permissions,
     closing: Closing,
+    folders: WritableFolders,
 }
 
 impl<'c> Clearing<'c> {
-    /// What is to be cleared away after a command that is held to `confinement`, if anything is.
-    pub(super) fn prepare(confinement: &'c Confinement) -> Option<Self> {
-        let clearing = confinement.clearing.as_ref()?;
+    /// What is to be cleared away after a command that is held to `confinement`, if anything is. `folders` are those it
+    /// may write in.
+    pub(super) fn prepare(confinement: &'c Confinement, folders: WritableFolders) -> Option<Self> {
+        let clearing = confinement.clearing.as_ref().filter(|_| !confinement.writable.is_empty())?;
         let permissions = Closing::permissions(clearing);
         let closing = Closing::new(&permissions);
-        Some(Self { confinement, workspace: &clearing.workspace, permissions, closing })
+        Some(Self { confinement, workspace: &clearing.workspace, permissions, closing, folders })
     }
 
     /// Puts kept links back, and sets aside what is protected and new.
     pub(super) fn clear_away(&self) -> Cleared {
         self.closing.with_rules(&self.permissions, self.workspace, |rules| {
-            let mut clear = Clear { rules, cleared: Cleared::default() };
+            let mut clear = Clear { rules, folders: &self.folders, cleared: Cleared::default() };
             self.confinement.links.iter().for_each(|link| clear.put_back(link));
             self.confinement.absent.iter().for_each(|path| clear.set_aside(path));
             let new = closed_since(self.workspace, rules, self.confinement);
@@ -56,45 +60,56 @@ impl<'c> Clearing<'c> {
 
 struct Clear<'r> {
     rules: &'r Rules<'r>,
+    folders: &'r WritableFolders,
     cleared: Cleared,
 }
 
 impl Clear<'_> {
     /// Puts a link back that was changed. Where the folder is gone that it was in, so is what it led to under that name.
     fn put_back(&mut self, link: &KeptLink) {
-        let is_folder =
-            link.path.parent().is_some_and(|parent| parent.symlink_metadata().is_ok_and(|found| found.is_dir()));
-        if !is_folder || link.path.read_link().is_ok_and(|target| target == link.target) {
-            return;
-        }
-        self.set_aside(&link.path);
-        match in_open_folder(&link.path, || symlink(&link.target, &link.path)) {
-            Ok(()) => self.cleared.put_back.push(link.path.clone()),
-            Err(error) => self.cleared.left.push((link.path.clone(), error.to_string())),
-        }
+        let done = self.folders.place(&link.path).and_then(|place| match place {
+            // A link in place of a folder above it: that one goes, and leads nowhere.
+            Some(place) if place.path != link.path => self.set_aside_at(&place),
+            Some(place) if place.link_target().as_ref() != Some(&link.target) => {
+                self.set_aside_at(&place)?;
+                place.make_link(&link.target)?;
+                self.cleared.put_back.push(link.path.clone());
+                Ok(())
+            }
+            Some(_) | None => Ok(()),
+        });
+        self.tell_failure(&link.path, done);
     }
 
+    /// Sets aside what is at `path`. The path was without links: one on the way is new, leads who knows where, and is
+    /// itself what goes.
     fn set_aside(&mut self, path: &Path) {
-        if path.symlink_metadata().is_err() {
-            return;
-        }
-        // The path was without links: one on the way is new, leads who knows where, and is itself what goes.
-        let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-        let path = path.ancestors().filter(is_link).last().unwrap_or(path);
-        match in_open_folder(path, || self.rename_aside(path)) {
-            Ok(free) => self.cleared.set_aside.push(free),
-            Err(error) => self.cleared.left.push((path.to_owned(), error.to_string())),
+        let done = self.folders.place(path).and_then(|place| place.map_or(Ok(()), |place| self.set_aside_at(&place)));
+        self.tell_failure(path, done);
+    }
+
+    fn tell_failure(&mut self, path: &Path, done: io::Result<()>) {
+        if let Err(error) = done {
+            self.cleared.left.push((path.to_owned(), error.to_string()));
         }
     }
 
-    /// Renames `path` to a name that is free. That of a person's own is never taken.
-    fn rename_aside(&self, path: &Path) -> io::Result<PathBuf> {
+    /// Gives what is at `place`, if anything, a name that is free. That of a person's own is never taken.
+    fn set_aside_at(&mut self, place: &Place) -> io::Result<()> {
+        if !place.is_taken()? {
+            return Ok(());
+        }
         let mut last = io::Error::from(io::ErrorKind::InvalidInput);
         for number in 0..TRIES {
             let mark = (number > 0).then(|| RandomState::new().hash_one(number));
-            let free = self.aside(path, mark);
-            match rename_to_free(path, &free) {
-                Ok(()) => return Ok(free),
+            let free = self.free_path(&place.path, mark);
+            match place.rename(free.file_name().unwrap_or_default()) {
+                Ok(()) => {
+                    self.cleared.set_aside.push(free);
+                    return Ok(());
+                }
+                // Somebody else was first.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(error),
             }
@@ -102,51 +117,91 @@ impl Clear<'_> {
         Err(last)
     }
 
-    /// The name that `path` has when it is set aside, with `mark` where it is not the first. One that a pattern still
+    /// The path that `path` has when it is set aside, with `mark` where it is not the first. One that a pattern still
     /// means begins with another letter.
-    fn aside(&self, path: &Path, mark: Option<u64>) -> PathBuf {
+    fn free_path(&self, path: &Path, mark: Option<u64>) -> PathBuf {
         let ending = mark.map_or_else(|| ENDING.to_owned(), |mark| format!("{ENDING}-{mark:016x}"));
-        let mut name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
         while name.len() + BEGINNING.len() + ending.len() > LONGEST_NAME {
             name.pop();
         }
-        let aside = path.with_file_name(format!("{name}{ending}"));
-        match (self.rules.closed)(&aside) {
-            Closed::No => aside,
+        let free = path.with_file_name(format!("{name}{ending}"));
+        match (self.rules.closed)(&free) {
+            Closed::No => free,
             Closed::ToReading | Closed::ToWriting => path.with_file_name(format!("{BEGINNING}{name}{ending}")),
         }
     }
 }
 
-/// Does what changes the folder that `path` is in, which a command may have closed to writing.
-fn in_open_folder<T>(path: &Path, change: impl Fn() -> io::Result<T>) -> io::Result<T> {
-    let first = change();
-    let Some(folder) = path.parent().filter(|_| first.is_err()) else { return first };
-    let mode = folder.metadata()?.permissions();
-    std::fs::set_permissions(folder, PermissionsExt::from_mode(mode.mode() | 0o700))?;
-    let second = change();
-    std::fs::set_permissions(folder, mode)?;
-    second
-}
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
 
-#[cfg(target_os = "linux")]
-fn rename_to_free(path: &Path, free: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    match renameat_with(CWD, path, CWD, free, RenameFlags::NOREPLACE) {
-        // Some file systems do not know of it.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => rename_if_free(path, free),
-        renamed => Ok(renamed?),
+    use super::*;
+
+    /// A workspace `w` and a home folder `h`, and what a command in the workspace was held to.
+    struct Room {
+        root: tempfile::TempDir,
+        confinement: Confinement,
     }
-}
 
-#[cfg(not(target_os = "linux"))]
-fn rename_to_free(path: &Path, free: &Path) -> io::Result<()> {
-    rename_if_free(path, free)
-}
+    impl Room {
+        fn new(files: &[&str]) -> Self {
+            let root = tempfile::tempdir_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
+            let workspace = root.path().join("w");
+            for folder in ["w", "h"] {
+                std::fs::create_dir(root.path().join(folder)).unwrap();
+            }
+            for file in files {
+                let path = root.path().join(file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "").unwrap();
+            }
+            let denied = ["read(**/.env)", "read(w.key)"].map(str::to_owned).to_vec();
+            let clearing = windlass_sandbox::Clearing { workspace: workspace.clone(), denied, ..Default::default() };
+            let writable = vec![workspace];
+            Self { root, confinement: Confinement { writable, clearing: Some(clearing), ..Default::default() } }
+        }
 
-fn rename_if_free(path: &Path, free: &Path) -> io::Result<()> {
-    if free.symlink_metadata().is_ok() {
-        return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+        fn path(&self, path: &str) -> PathBuf {
+            self.root.path().join(path)
+        }
+
+        /// Clears away what there is after `command`.
+        fn after(&self, command: impl FnOnce()) -> Cleared {
+            let folders = WritableFolders::open(&self.confinement.writable);
+            command();
+            Clearing::prepare(&self.confinement, folders).unwrap().clear_away()
+        }
     }
-    std::fs::rename(path, free)
+
+    // proves X3: a link that a project ships was put back in the home folder
+    #[test]
+    fn no_link_is_put_back_through_a_link_above_it() {
+        let mut room = Room::new(&["w/f/home/x", "h/home/x"]);
+        let link = KeptLink { path: room.path("w/f/home/.bash_profile"), target: "../w/rc".into() };
+        symlink(&link.target, &link.path).unwrap();
+        room.confinement.links.push(link);
+        let cleared = room.after(|| {
+            std::fs::rename(room.path("w/f"), room.path("w/f2")).unwrap();
+            symlink(room.path("h"), room.path("w/f")).unwrap();
+        });
+        assert!(room.path("h/home/.bash_profile").symlink_metadata().is_err());
+        assert!(cleared.set_aside.contains(&room.path("w/f.set-aside")), "{cleared:?}");
+        assert_eq!((cleared.put_back, cleared.left), (Vec::new(), Vec::new()));
+    }
+
+    // proves X3: whoever has listed it
+    #[test]
+    fn what_is_outside_all_that_a_command_writes_is_not_touched() {
+        let mut room = Room::new(&["h/.pgpass", "h/.env"]);
+        room.confinement.absent = vec![room.path("h/.pgpass"), room.path("h/.env"), room.path("w/l/.pgpass")];
+        room.confinement.links = vec![KeptLink { path: room.path("h/link"), target: "x".into() }];
+        let cleared = room.after(|| symlink(room.path("h"), room.path("w/l")).unwrap());
+        assert_eq!(cleared, Cleared { set_aside: vec![room.path("w/l.set-aside")], ..Cleared::default() });
+        assert_eq!(room.path("h").read_dir().unwrap().count(), 2);
+        // A command that writes nowhere has made nothing.
+        room.confinement.writable.clear();
+        assert!(Clearing::prepare(&room.confinement, WritableFolders::open(&[])).is_none());
+    }
 }

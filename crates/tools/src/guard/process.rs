@@ -22,6 +22,7 @@ use super::clear::Clearing;
 use super::confined::{self, FirstProcess, Refused, Replies, Role};
 use super::handover::{self, Received};
 use super::wire::{Report, Request, STOP, Stdin};
+use super::writable_folders::WritableFolders;
 use super::{descendants, first_process};
 
 /// What `ps` shows.
@@ -83,11 +84,14 @@ fn guard(
     if is_gone(lifeline) {
         return unlock(request);
     }
+    // Before it starts: what it puts in place of one of them is another folder.
+    let folders = request.confinement.as_ref().map(|confinement| WritableFolders::open(&confinement.writable));
     let report = match first.and_then(|first| start(request, first, received.input, lifeline)) {
         Ok((shell, replies)) => {
             reap(signs);
             let grace = Duration::from_millis(request.grace_ms);
-            let clearing = request.confinement.as_ref().and_then(Clearing::prepare);
+            let held = request.confinement.as_ref().zip(folders);
+            let clearing = held.and_then(|(confinement, folders)| Clearing::prepare(confinement, folders));
             let report = Watch { shell, grace, inbox, status: None, empty: false }.finish();
             settle(request, replies, report, clearing.as_ref(), lifeline)
         }

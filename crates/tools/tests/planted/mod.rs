@@ -1,6 +1,8 @@
 //! What one command leaves for the next, or for the person: none of it opens the sandbox or stays where something
 //! protected would be (X3).
 
+pub(crate) mod cleared_up;
+
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;

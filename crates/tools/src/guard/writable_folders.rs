@@ -1,0 +1,272 @@
+//! The folders a command may write in, held open since before it started.
+//!
+//! What is done after the command goes from these handles one name after another and follows no link, so it stays in
+//! these folders whatever a command has put in place of a folder, or exchanges for one meanwhile.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, Mode};
+use rustix::io::Errno;
+
+use crate::no_follow;
+
+/// Handles on the folders a command may write in.
+pub(super) struct WritableFolders(Vec<(PathBuf, io::Result<Dir>)>);
+
+/// A name in a folder that is held open.
+pub(super) struct Place {
+    folder: Dir,
+    name: OsString,
+    /// The path by which it was reached.
+    pub(super) path: PathBuf,
+}
+
+/// What a name on the way to a path stands for.
+enum Step {
+    Folder(Dir),
+    Link,
+    /// Nothing, or what has nothing below it.
+    End,
+}
+
+impl WritableFolders {
+    /// Opens these folders, which are absolute paths without links.
+    pub(super) fn open(paths: &[PathBuf]) -> Self {
+        Self(paths.iter().map(|path| (path.clone(), no_follow::open_absolute(path))).collect())
+    }
+
+    /// The place of `path`, or of the first link on the way to it: the path of the place tells which. `None` outside
+    /// these folders, where no command can have made anything, and where a folder on the way is not there.
+    pub(super) fn place(&self, path: &Path) -> io::Result<Option<Place>> {
+        let inside = self.0.iter().find_map(|(root, folder)| Some((root, folder, path.strip_prefix(root).ok()?)));
+        let Some((root, folder, below)) = inside else { return Ok(None) };
+        let folder = folder.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
+        let mut names = no_follow::names(below);
+        let Some(first) = names.next().transpose()? else { return Ok(None) };
+        let mut place = Place { folder: folder.try_clone()?, name: first.to_owned(), path: root.join(first) };
+        for name in names {
+            let name = name?;
+            match place.step()? {
+                Step::Folder(folder) => {
+                    place = Place { folder, name: name.to_owned(), path: place.path.join(name) };
+                }
+                Step::Link => return Ok(Some(place)),
+                Step::End => return Ok(None),
+            }
+        }
+        Ok(Some(place))
+    }
+}
+
+impl Place {
+    fn step(&self) -> io::Result<Step> {
+        match in_open_folder(&self.folder, || no_follow::step(&self.folder, &self.name)) {
+            Ok(folder) => Ok(Step::Folder(folder)),
+            Err(error) if no_follow::is_no_folder(&error) && self.link_target().is_some() => Ok(Step::Link),
+            Err(error) if no_follow::is_no_folder(&error) || is_out_of_reach(&error) => Ok(Step::End),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether anything is there.
+    pub(super) fn is_taken(&self) -> io::Result<bool> {
+        match in_open_folder(&self.folder, || Ok(is_taken(&self.folder, &self.name)?)) {
+            Err(error) if is_out_of_reach(&error) => Ok(false),
+            taken => taken,
+        }
+    }
+
+    /// What the link says that is there, if one is.
+    pub(super) fn link_target(&self) -> Option<PathBuf> {
+        let target = in_open_folder(&self.folder, || Ok(rustix::fs::readlinkat(&self.folder, &self.name, Vec::new())?));
+        target.ok().map(|target| OsString::from_vec(target.into_bytes()).into())
+    }
+
+    /// Makes a link there, if nothing is.
+    pub(super) fn make_link(&self, target: &Path) -> io::Result<()> {
+        in_open_folder(&self.folder, || Ok(rustix::fs::symlinkat(target, &self.folder, &self.name)?))
+    }
+
+    /// Gives what is there another name in the same folder, if nothing has it.
+    pub(super) fn rename(&self, free: &OsStr) -> io::Result<()> {
+        in_open_folder(&self.folder, || rename_to_free(&self.folder, &self.name, &self.folder, free))
+    }
+}
+
+/// Whether nothing can be there that is a command's: there is nothing at all, or in a folder of somebody else's whose
+/// rights neither this process nor the command can change.
+fn is_out_of_reach(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::PERM)
+}
+
+/// Does `act` in a folder which a command may have closed.
+fn in_open_folder<T>(folder: &Dir, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let first = act();
+    if !first.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+        return first;
+    }
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(folder)?.st_mode);
+    set_mode(folder, mode | Mode::RWXU)?;
+    let second = act();
+    set_mode(folder, mode)?;
+    second
+}
+
+/// A handle that is only looked up with has no `fchmod`; the kernel's own link to what it is open on has.
+#[cfg(target_os = "linux")]
+fn set_mode(opened: impl AsFd, mode: Mode) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let link = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+    Ok(rustix::fs::chmod(link, mode)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_mode(opened: impl AsFd, mode: Mode) -> io::Result<()> {
+    Ok(rustix::fs::fchmod(opened, mode)?)
+}
+
+fn is_taken(folder: &Dir, name: &OsStr) -> Result<bool, Errno> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(false),
+        found => found.map(|_| true),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn rename_to_free(from: &Dir, name: &OsStr, to: &Dir, free: &OsStr) -> io::Result<()> {
+    match rustix::fs::renameat_with(from, name, to, free, rustix::fs::RenameFlags::NOREPLACE) {
+        // Some file systems do not know of it.
+        Err(Errno::INVAL | Errno::NOSYS) => rename_if_free(from, name, to, free),
+        renamed => Ok(renamed?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_to_free(from: &Dir, name: &OsStr, to: &Dir, free: &OsStr) -> io::Result<()> {
+    rename_if_free(from, name, to, free)
+}
+
+fn rename_if_free(from: &Dir, name: &OsStr, to: &Dir, free: &OsStr) -> io::Result<()> {
+    if is_taken(to, free)? {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    Ok(rustix::fs::renameat(from, name, to, free)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A workspace with `a/.profile` in it, and a home folder with a `.profile` that is the person's own.
+    fn room() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (workspace, home) = (root.join("workspace"), root.join("home"));
+        for path in [workspace.join("a"), home.clone()] {
+            std::fs::create_dir_all(&path).unwrap();
+            std::fs::write(path.join(".profile"), "").unwrap();
+        }
+        (folder, workspace, home)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Puts a link to `home` where `folder` was.
+    fn exchange(folder: &Path, home: &Path) {
+        std::fs::rename(folder, folder.with_extension("was")).unwrap();
+        symlink(home, folder).unwrap();
+    }
+
+    // proves X3: a folder is exchanged for a link between the look at a path and what is done there
+    #[test]
+    fn what_is_exchanged_for_a_link_meanwhile_is_not_followed() {
+        let (_folder, workspace, home) = room();
+        let path = workspace.join("a/.profile");
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        let place = folders.place(&path).unwrap().unwrap();
+        assert!(place.path == path && place.is_taken().unwrap());
+        exchange(&workspace.join("a"), &home);
+        place.rename(OsStr::new("free")).unwrap();
+        place.make_link(Path::new("/evil")).unwrap();
+        assert_eq!(
+            (names(&home), names(&workspace.join("a.was"))),
+            (vec![".profile".into()], vec![".profile".into(), "free".into()])
+        );
+        // Whoever looks now comes to the link itself.
+        let place = folders.place(&path).unwrap().unwrap();
+        assert_eq!((&place.path, place.link_target()), (&workspace.join("a"), Some(home)));
+    }
+
+    // proves X3
+    #[test]
+    fn a_folder_that_is_held_open_is_the_one_it_was() {
+        let (_folder, workspace, home) = room();
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        exchange(&workspace, &home);
+        let place = folders.place(&workspace.join(".profile")).unwrap().unwrap();
+        assert!(!place.is_taken().unwrap());
+        // One that a link leads to is not opened: what is in it is told of.
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        assert!(folders.place(&workspace.join(".profile")).is_err());
+    }
+
+    // proves X3
+    #[test]
+    fn what_is_in_no_such_folder_has_no_place() {
+        let (_folder, workspace, home) = room();
+        std::fs::write(workspace.join("file"), "").unwrap();
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        for path in [home.join(".profile"), workspace.clone(), workspace.join("none/x"), workspace.join("file/x")] {
+            assert!(folders.place(&path).unwrap().is_none(), "{}", path.display());
+        }
+        assert!(folders.place(&workspace.join("../home/.profile")).is_err());
+    }
+
+    // proves X3
+    #[test]
+    fn a_folder_that_a_command_has_closed_is_opened_for_the_moment() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, workspace, _) = room();
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        for (closed, free) in [(0o555, "x"), (0o311, "y"), (0o000, "z")] {
+            let folder = workspace.join("a");
+            std::fs::write(folder.join(".profile"), "").unwrap();
+            std::fs::set_permissions(&folder, PermissionsExt::from_mode(closed)).unwrap();
+            let place = folders.place(&folder.join(".profile")).unwrap().unwrap();
+            assert!(place.is_taken().unwrap());
+            place.rename(OsStr::new(free)).unwrap();
+            assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, closed);
+            std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+            assert!(folder.join(free).exists());
+        }
+    }
+
+    // proves X3
+    #[test]
+    fn no_name_that_is_taken_is_given() {
+        let (_folder, workspace, _) = room();
+        std::fs::create_dir(workspace.join("a/taken")).unwrap();
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        let place = folders.place(&workspace.join("a/.profile")).unwrap().unwrap();
+        let taken = OsStr::new("taken");
+        for answer in [place.rename(taken), place.make_link(Path::new("x"))] {
+            assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        }
+        let dir = Dir::open_ambient_dir(workspace.join("a"), cap_std::ambient_authority()).unwrap();
+        let answer = rename_if_free(&dir, OsStr::new(".profile"), &dir, taken);
+        assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(names(&workspace.join("a")), [".profile", "taken"]);
+    }
+}
