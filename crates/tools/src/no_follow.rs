@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
@@ -46,6 +47,12 @@ pub(crate) fn step(folder: &Dir, name: &OsStr) -> io::Result<Dir> {
     let flags = LOOK_UP | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(folder, name, flags, Mode::empty())?;
     Ok(Dir::from_std_file(opened.into()))
+}
+
+/// Opens whatever has this name, not to read it but to say what is meant.
+pub(crate) fn open_any(folder: &Dir, name: &OsStr) -> io::Result<OwnedFd> {
+    let flags = LOOK_UP | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }
 
 /// Opens the file that has this name for reading, without waiting for the other end of a pipe.

@@ -64,6 +64,17 @@ struct Clear<'r> {
     cleared: Cleared,
 }
 
+/// How something is set aside.
+#[derive(Debug, PartialEq, Eq)]
+enum Aside {
+    /// By another name.
+    Renamed,
+    /// By its own name in a new folder, where the rule that denies reading it means it still.
+    InFolder,
+    /// By another name, which no rule keeps from being read: without the rights to it.
+    Shut,
+}
+
 impl Clear<'_> {
     /// Puts a link back that was changed. Where the folder is gone that it was in, so is what it led to under that name.
     fn put_back(&mut self, link: &KeptLink) {
@@ -90,7 +101,8 @@ impl Clear<'_> {
 
     fn tell_failure(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done {
-            self.cleared.left.push((path.to_owned(), error.to_string()));
+            // It is told as JSON, which has no place for a name that is no text.
+            self.cleared.left.push((PathBuf::from(&*path.to_string_lossy()), error.to_string()));
         }
     }
 
@@ -103,7 +115,7 @@ impl Clear<'_> {
         for number in 0..TRIES {
             let mark = (number > 0).then(|| RandomState::new().hash_one(number));
             let free = self.free_path(&place.path, mark);
-            match place.rename(free.file_name().unwrap_or_default()) {
+            match self.move_aside(place, &free) {
                 Ok(()) => {
                     self.cleared.set_aside.push(free);
                     return Ok(());
@@ -115,6 +127,32 @@ impl Clear<'_> {
             }
         }
         Err(last)
+    }
+
+    fn move_aside(&self, place: &Place, free: &Path) -> io::Result<()> {
+        let name = free.file_name().unwrap_or_default();
+        match self.way_aside(&place.path, free) {
+            Aside::Renamed => place.rename(name),
+            Aside::InFolder => match place.move_into(name) {
+                // A folder that may not be written can be renamed, not moved.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => shut_aside(place, name),
+                moved => moved,
+            },
+            Aside::Shut => shut_aside(place, name),
+        }
+    }
+
+    /// How `path` goes aside to `free`. What may not be read may be the person's own, made meanwhile: it must not become
+    /// readable by its new name.
+    fn way_aside(&self, path: &Path, free: &Path) -> Aside {
+        let closed = |path: &Path| (self.rules.closed)(path);
+        match closed(path) {
+            Closed::No | Closed::ToWriting => Aside::Renamed,
+            Closed::ToReading if closed(&free.join(path.file_name().unwrap_or_default())) == Closed::ToReading => {
+                Aside::InFolder
+            }
+            Closed::ToReading => Aside::Shut,
+        }
     }
 
     /// The path that `path` has when it is set aside, with `mark` where it is not the first. One that a pattern still
@@ -133,9 +171,14 @@ impl Clear<'_> {
     }
 }
 
+fn shut_aside(place: &Place, name: &OsStr) -> io::Result<()> {
+    place.close_to_all()?;
+    place.rename(name)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -203,5 +246,21 @@ mod tests {
         // A command that writes nowhere has made nothing.
         room.confinement.writable.clear();
         assert!(Clearing::prepare(&room.confinement, WritableFolders::open(&[])).is_none());
+    }
+
+    // proves X3: the person's own, made while a command ran
+    #[test]
+    fn what_may_not_be_read_is_not_readable_by_another_name() {
+        let room = Room::new(&[]);
+        let cleared = room.after(|| {
+            for file in [".env", "w.key", ".envrc"] {
+                std::fs::write(room.path("w").join(file), "a-secret").unwrap();
+            }
+        });
+        assert_eq!((cleared.set_aside.len(), cleared.left.len()), (3, 0), "{cleared:?}");
+        assert_eq!(std::fs::read_to_string(room.path("w/.env.set-aside/.env")).unwrap(), "a-secret");
+        let mode = |path: &str| room.path(path).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode("w/w.key.set-aside"), 0, "no rule means it there");
+        assert_ne!(mode("w/.envrc.set-aside"), 0, "it may be read");
     }
 }

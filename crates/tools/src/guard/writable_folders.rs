@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, Mode};
+use rustix::fs::{AtFlags, FileType, Mode};
 use rustix::io::Errno;
 
 use crate::no_follow;
@@ -95,6 +95,32 @@ impl Place {
     /// Gives what is there another name in the same folder, if nothing has it.
     pub(super) fn rename(&self, free: &OsStr) -> io::Result<()> {
         in_open_folder(&self.folder, || rename_to_free(&self.folder, &self.name, &self.folder, free))
+    }
+
+    /// Moves what is there into a new folder beside it, where it keeps its name.
+    pub(super) fn move_into(&self, new: &OsStr) -> io::Result<()> {
+        in_open_folder(&self.folder, || {
+            rustix::fs::mkdirat(&self.folder, new, Mode::RWXU)?;
+            let moved = no_follow::step(&self.folder, new)
+                .and_then(|inner| rename_to_free(&self.folder, &self.name, &inner, &self.name));
+            if moved.is_err() {
+                // It is empty, unless somebody else has taken it up.
+                let _ = rustix::fs::unlinkat(&self.folder, new, AtFlags::REMOVEDIR);
+            }
+            moved
+        })
+    }
+
+    /// Takes all rights to what is there. Not of a link, which has none, nor of a file that has another name: that one may
+    /// be anywhere.
+    pub(super) fn close_to_all(&self) -> io::Result<()> {
+        if self.link_target().is_some() {
+            return Ok(());
+        }
+        let opened = in_open_folder(&self.folder, || no_follow::open_any(&self.folder, &self.name))?;
+        let found = rustix::fs::fstat(&opened)?;
+        let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+        if is_folder || found.st_nlink == 1 { set_mode(&opened, Mode::empty()) } else { Ok(()) }
     }
 }
 
@@ -200,9 +226,10 @@ mod tests {
         exchange(&workspace.join("a"), &home);
         place.rename(OsStr::new("free")).unwrap();
         place.make_link(Path::new("/evil")).unwrap();
+        place.move_into(OsStr::new("inner")).unwrap();
         assert_eq!(
             (names(&home), names(&workspace.join("a.was"))),
-            (vec![".profile".into()], vec![".profile".into(), "free".into()])
+            (vec![".profile".into()], vec!["free".into(), "inner".into()])
         );
         // Whoever looks now comes to the link itself.
         let place = folders.place(&path).unwrap().unwrap();
@@ -234,6 +261,21 @@ mod tests {
         assert!(folders.place(&workspace.join("../home/.profile")).is_err());
     }
 
+    // proves X3: another name of a file may be outside
+    #[test]
+    fn the_rights_to_what_has_another_name_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, workspace, home) = room();
+        std::fs::hard_link(home.join(".profile"), workspace.join("linked")).unwrap();
+        symlink(home.join(".profile"), workspace.join("link")).unwrap();
+        let folders = WritableFolders::open(std::slice::from_ref(&workspace));
+        for name in ["linked", "link", "a"] {
+            folders.place(&workspace.join(name)).unwrap().unwrap().close_to_all().unwrap();
+        }
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert!(mode(&home.join(".profile")) != 0 && mode(&workspace.join("a")) == 0);
+    }
+
     // proves X3
     #[test]
     fn a_folder_that_a_command_has_closed_is_opened_for_the_moment() {
@@ -261,7 +303,7 @@ mod tests {
         let folders = WritableFolders::open(std::slice::from_ref(&workspace));
         let place = folders.place(&workspace.join("a/.profile")).unwrap().unwrap();
         let taken = OsStr::new("taken");
-        for answer in [place.rename(taken), place.make_link(Path::new("x"))] {
+        for answer in [place.rename(taken), place.move_into(taken), place.make_link(Path::new("x"))] {
             assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         }
         let dir = Dir::open_ambient_dir(workspace.join("a"), cap_std::ambient_authority()).unwrap();

@@ -1,15 +1,16 @@
-//! The clear-up after a command writes and renames nothing but what the command could have (X3).
+//! The clear-up after a command writes and renames nothing but what the command could have, and lays nothing open (X3).
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use windlass_sandbox::Network;
 
 use super::{is_aside, talk_to};
-use crate::{Room, guard, said};
+use crate::{Room, guard, needs_namespaces, said};
 
 trials! {
     a_link_that_a_project_ships_is_not_put_back_outside,
     what_is_not_the_commands_to_make_is_not_set_aside,
+    what_is_set_aside_and_denied_to_reading_is_not_read(needs_namespaces),
 }
 
 // proves X3: `~/.bash_profile` was made this way, and run at the next login
@@ -33,4 +34,17 @@ fn what_is_not_the_commands_to_make_is_not_set_aside() {
     std::fs::write(&own, "as it was").unwrap();
     talk_to(&room, "echo evil > .envrc", held);
     assert!(own.exists() && is_aside(&room, ".envrc"));
+}
+
+// proves X3: it may be the person's own, made while the command ran
+fn what_is_set_aside_and_denied_to_reading_is_not_read() {
+    let room = Room::new();
+    let text = said(&room, "mkdir a target; echo a-secret > a/denied; echo a-secret > target/key");
+    assert!(is_aside(&room, "a/denied") && is_aside(&room, "target/key"), "{text}");
+    let text = said(&room, "ls -R; cat a/denied.set-aside a/denied.set-aside/*; grep -r secret a");
+    assert!(text.contains("denied.set-aside") && !text.contains("a-secret"), "{text}");
+    // No rule means another name of it.
+    assert_eq!(room.workspace.join("target/key.set-aside").metadata().unwrap().permissions().mode() & 0o777, 0);
+    let text = said(&room, "true");
+    assert!(!text.contains("[Set aside as "), "{text}");
 }
