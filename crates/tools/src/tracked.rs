@@ -14,6 +14,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use windlass_sandbox::{read_plain, read_plain_text};
+
+/// A longer index is not read: half a million files have one of this length.
+const LONGEST_INDEX: u64 = 64 << 20;
+/// A longer file does not say where a repository is.
+const LONGEST_LINK: u64 = 64 << 10;
+
 /// Stat data, object id and flags.
 const FIXED: usize = 62;
 const HEADER: usize = 12;
@@ -63,7 +70,7 @@ impl Stamp {
 pub(crate) fn is_tracked(path: &Path) -> bool {
     let Some((root, git)) = repository(path) else { return false };
     let (Ok(name), Ok(metadata)) = (path.strip_prefix(root), path.metadata()) else { return false };
-    let index = fs::read(git.join("index")).unwrap_or_default();
+    let index = read_plain(&git.join("index"), LONGEST_INDEX).unwrap_or_default();
     let known = stamp_of(&index, name.as_os_str().as_encoded_bytes());
     known.is_some_and(|known| Stamp::of(&metadata).is(known))
 }
@@ -77,7 +84,7 @@ fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
             return Some((folder, git));
         }
         // Of a worktree or a submodule: it says where.
-        let said = fs::read_to_string(&git).ok()?;
+        let said = read_plain_text(&git, LONGEST_LINK).ok()?;
         let place = said.strip_prefix("gitdir:")?.trim();
         Some((folder, folder.join(place)))
     })
@@ -213,6 +220,29 @@ mod tests {
         assert!(!is_tracked(&file), "another time");
         git(dir.path(), &["add", "README"]);
         assert!(is_tracked(&file), "taken into the index as it is");
+    }
+
+    // proves X4: what a project has in place of a repository's files keeps nobody waiting
+    #[test]
+    fn a_pipe_or_a_device_in_a_repository_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let pipe = |path: PathBuf| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+        fs::create_dir_all(root.join("sub/.git")).unwrap();
+        fs::create_dir_all(root.join("zero/.git")).unwrap();
+        fs::create_dir_all(root.join("linked")).unwrap();
+        pipe(root.join("sub/.git/index"));
+        pipe(root.join("linked/.git"));
+        std::os::unix::fs::symlink("/dev/zero", root.join("zero/.git/index")).unwrap();
+        let long = fs::File::create(root.join("zero/long")).unwrap();
+        long.set_len(LONGEST_INDEX + 1).unwrap();
+        for name in ["sub", "zero", "linked"] {
+            fs::write(root.join(name).join("x"), "x").unwrap();
+            assert!(!is_tracked(&root.join(name).join("x")), "{name}");
+        }
+        fs::remove_file(root.join("zero/.git/index")).unwrap();
+        fs::rename(root.join("zero/long"), root.join("zero/.git/index")).unwrap();
+        assert!(!is_tracked(&root.join("zero/x")));
     }
 
     #[test]
