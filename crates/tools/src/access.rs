@@ -1,8 +1,10 @@
 //! What a call does to files: rules that forbid or ask go by this, not by the name of the tool (X5).
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::Rule;
+use crate::other_names::{OtherName, OtherNames};
 use crate::path_glob::Text;
 use crate::path_pattern::{Extent, PathPattern};
 
@@ -43,8 +45,10 @@ pub(crate) struct FileAccess {
     pub(crate) access: Access,
     /// Relative to the workspace, without `.` and `..`.
     pub(crate) path: Text,
-    /// The same in lower case.
+    /// The name that rules which forbid or ask go by, in lower case: this path, or another name of what is there.
     folded: Text,
+    /// Why what is there has another name, if this is about that.
+    pub(crate) because: Option<Arc<str>>,
     extent: Extent,
     /// The folder that git takes for a repository because of it, or obeys otherwise afterwards.
     pub(crate) repository: Option<PathBuf>,
@@ -53,12 +57,23 @@ pub(crate) struct FileAccess {
 impl FileAccess {
     pub(crate) fn new(access: Access, path: impl Into<String>, extent: Extent) -> Self {
         let path = path.into();
-        Self { access, folded: Text::new(path.to_lowercase()), path: Text::new(path), extent, repository: None }
+        let folded = Text::new(path.to_lowercase());
+        Self { access, folded, because: None, path: Text::new(path), extent, repository: None }
+    }
+
+    /// The same by another name of what is there. What a person has agreed to goes by the path.
+    pub(crate) fn by_other_name(&self, name: &OtherName) -> Self {
+        let because = Some(Arc::clone(&name.because));
+        Self { folded: Text::new(name.path.clone()), because, ..self.clone() }
     }
 
     /// Whether this is done to the same path, and means the same there.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.access == other.access && self.path.as_str() == other.path.as_str() && self.repository == other.repository
+        let is_named_alike = self.folded.as_str() == other.folded.as_str();
+        is_named_alike
+            && self.access == other.access
+            && self.path.as_str() == other.path.as_str()
+            && self.repository == other.repository
     }
 
     /// Whether a pattern that forbids means it.
@@ -68,7 +83,8 @@ impl FileAccess {
 
     /// Whether a pattern means the path itself, whatever may be below it.
     pub(crate) fn is_inside(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
-        pattern.forbids(&self.folded, roots, Extent::Itself)
+        let means = |path: &Text| pattern.forbids(path, roots, Extent::Itself);
+        means(&self.folded) || self.because.is_some() && means(&Text::new(self.path.as_str().to_lowercase()))
     }
 }
 
@@ -78,6 +94,8 @@ pub(crate) struct Files {
     pub(crate) accesses: Vec<FileAccess>,
     /// Where the workspace is, by all its names.
     pub(crate) roots: Vec<PathBuf>,
+    /// What leads elsewhere in it.
+    pub(crate) other_names: Arc<OtherNames>,
 }
 
 impl Files {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::access::{Access, FileAccess, Files};
+use crate::other_names::OtherNames;
 use crate::path_pattern::Extent;
 use crate::{Mode, Permissions, Rule, Subject};
 
@@ -78,7 +79,7 @@ impl FileRules {
                 rules.extend(permissions.ask.iter().filter(|rule| !start.touched_by(rule)));
             }
         }
-        LeftOut { rules, roots: start.roots.clone() }
+        LeftOut { rules, roots: start.roots.clone(), other_names: Arc::clone(&start.other_names) }
     }
 }
 
@@ -87,6 +88,7 @@ impl FileRules {
 pub(crate) struct LeftOut<'r> {
     rules: Vec<&'r Rule>,
     roots: Vec<PathBuf>,
+    other_names: Arc<OtherNames>,
 }
 
 impl LeftOut<'_> {
@@ -97,9 +99,12 @@ impl LeftOut<'_> {
 
     /// Whether what is at this path, by any of its names, must not be shown.
     pub(crate) fn has(&self, names: &[&Path]) -> bool {
+        let is_forbidden = |access: &FileAccess| self.rules.iter().any(|rule| rule.forbids(access, &self.roots));
         let is_left_out = |path: &&Path| {
-            let access = FileAccess::new(Access::Read, path.to_string_lossy(), Extent::Itself);
-            self.rules.iter().any(|rule| rule.forbids(&access, &self.roots))
+            let path = path.to_string_lossy();
+            let access = FileAccess::new(Access::Read, path.as_ref(), Extent::Itself);
+            let others = self.other_names.of(&path);
+            is_forbidden(&access) || others.iter().any(|name| is_forbidden(&access.by_other_name(name)))
         };
         !self.rules.is_empty() && names.iter().any(is_left_out)
     }

@@ -132,16 +132,32 @@ impl Workspace {
     /// What is done to the paths a call names. What a folder holds that is moved was judged when it was written.
     fn named_files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {
         let mut files = self.files(names, accesses, extent);
-        for access in files.accesses.iter_mut().filter(|access| access.access == Access::Write) {
+        for access in
+            files.accesses.iter_mut().filter(|access| access.access == Access::Write && access.because.is_none())
+        {
             access.repository = self.repository_written_by(Path::new(access.path.as_str()));
         }
         files
     }
 
+    /// What is done to these paths, by all their names.
     pub(crate) fn files(&self, names: &[String], accesses: &[Access], extent: Extent) -> Files {
-        let access = |name: &String| accesses.iter().map(|access| FileAccess::new(*access, name, extent)).collect();
-        let accesses = names.iter().flat_map::<Vec<FileAccess>, _>(access).collect();
-        Files { accesses, roots: self.roots() }
+        let other_names = self.other_names();
+        let mut done = Vec::new();
+        for name in names {
+            let mut others = other_names.of(name);
+            if extent == Extent::WithAllBelow {
+                others.extend(other_names.below(name));
+            }
+            for access in accesses {
+                let own = FileAccess::new(*access, name, extent);
+                done.extend(others.iter().map(|other| own.by_other_name(other)));
+                done.push(own);
+            }
+        }
+        // A call that is judged by its own name says what it is about best.
+        done.sort_by_key(|access| access.because.is_some());
+        Files { accesses: done, roots: self.roots(), other_names }
     }
 
     /// Everything in a folder, relative to it; nothing of a file. `None` where that is too much to look at.

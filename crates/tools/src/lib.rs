@@ -50,6 +50,7 @@ mod nearest;
 mod new_folders;
 mod no_follow;
 mod offer;
+mod other_names;
 mod output;
 mod path_glob;
 mod path_pattern;

@@ -32,6 +32,15 @@ fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("protected.txt").lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
+/// The paths that are spelled out there and lie in folders.
+pub(crate) fn built_in_paths() -> &'static [String] {
+    static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let paths = BUILT_IN.iter().filter_map(|named| named.pattern.spelled_out());
+        paths.filter(|path| path.contains('/')).collect()
+    });
+    &PATHS
+}
+
 /// Which paths are protected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
@@ -92,7 +101,10 @@ impl Protected {
         let writes = files.accesses.iter().filter(|access| access.access == Access::Write);
         let mut open = writes.filter(|access| !is_granted(access.path.as_str()));
         open.find_map(|access| {
-            let pattern = self.find(access, &files.roots).map(str::to_owned);
+            let pattern = self.find(access, &files.roots).map(|pattern| match &access.because {
+                Some(because) => format!("{pattern}; {because}"),
+                None => pattern.to_owned(),
+            });
             let pattern = pattern.or_else(|| self.repository(access, &files.roots))?;
             Some(ProtectedPath { path: path_pattern::escape(access.path.as_str()), pattern })
         })

@@ -10,16 +10,17 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
 
-use crate::access::Files;
 use crate::cut::thousands;
 use crate::file_subject::{CHANGE, Names, READ, WRITE, closed};
 use crate::new_folders::NewFolders;
 use crate::no_follow;
+use crate::other_names::{LastLook, OtherNames};
+use crate::path_pattern::Extent;
 use crate::place::Place;
 use crate::refusal::Refusal;
 use crate::tracked::is_tracked;
@@ -43,6 +44,8 @@ pub struct Workspace {
     closed: Vec<PathBuf>,
     /// What is never shown of a file.
     secrets: Secrets,
+    /// What leads elsewhere in it.
+    last_look: LastLook,
     /// Held by the call that changes something.
     changing: Mutex<()>,
     #[cfg(debug_assertions)]
@@ -54,12 +57,24 @@ pub struct Workspace {
 /// What a test wants called at a certain point.
 #[cfg(debug_assertions)]
 #[derive(Clone, Default)]
-struct TestHook(Option<std::sync::Arc<dyn Fn() + Send + Sync>>);
+struct TestHook(Option<Arc<dyn Fn() + Send + Sync>>);
 
 #[cfg(debug_assertions)]
 impl std::fmt::Debug for TestHook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TestHook").finish_non_exhaustive()
+    }
+}
+
+/// Held by the call that changes something. A link may lead elsewhere afterwards.
+pub(crate) struct Changing<'w> {
+    _guard: MutexGuard<'w, ()>,
+    last_look: &'w LastLook,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.last_look.forget();
     }
 }
 
@@ -72,7 +87,7 @@ pub(crate) enum Found {
 }
 
 /// The path without links, as far as it is there.
-fn really(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn really(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let real = path.ancestors().find_map(|there| {
         let rest = path.strip_prefix(there).ok()?;
@@ -96,6 +111,7 @@ impl Workspace {
             root,
             closed: Vec::new(),
             secrets: Secrets::default(),
+            last_look: LastLook::default(),
             changing: Mutex::default(),
             #[cfg(debug_assertions)]
             on_restore: TestHook::default(),
@@ -108,7 +124,7 @@ impl Workspace {
     #[cfg(debug_assertions)]
     #[must_use]
     pub fn on_restore(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_restore = TestHook(Some(std::sync::Arc::new(each)));
+        self.on_restore = TestHook(Some(Arc::new(each)));
         self
     }
 
@@ -116,7 +132,7 @@ impl Workspace {
     #[cfg(debug_assertions)]
     #[must_use]
     pub fn on_open(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_open = TestHook(Some(std::sync::Arc::new(each)));
+        self.on_open = TestHook(Some(Arc::new(each)));
         self
     }
 
@@ -178,8 +194,9 @@ impl Workspace {
     }
 
     /// Waits until no other call changes files here: what a change means depends on what is beside it.
-    pub(crate) fn change(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn change(&self) -> Changing<'_> {
+        let guard = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        Changing { _guard: guard, last_look: &self.last_look }
     }
 
     /// The handle everything goes through.
@@ -247,7 +264,7 @@ impl Workspace {
     /// must not be read or not without asking, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
-        if rules.left_out(&Files { accesses: Vec::new(), roots: self.roots() }).has_any(&self.names(path).texts()) {
+        if rules.left_out(&self.files(&[], READ, Extent::Itself)).has_any(&self.names(path).texts()) {
             return None;
         }
         let (file, _) = self.file(path, rules).ok()?;
@@ -416,6 +433,11 @@ impl Workspace {
         Refusal::wrong_argument(format!(
             "`{path}` is outside the workspace {root}: only paths inside it can be used, and no links that lead out of it."
         ))
+    }
+
+    /// What leads elsewhere in it, by where it leads.
+    pub(crate) fn other_names(&self) -> Arc<OtherNames> {
+        self.last_look.at(&self.root)
     }
 
     /// Where it is, by all its names.

@@ -31,7 +31,7 @@ pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str
 pub(crate) fn changing(paths: &[&str]) -> Subject {
     let access =
         |path: &&str| [Access::Read, Access::Write].map(|access| FileAccess::new(access, *path, Extent::Itself));
-    let files = Files { accesses: paths.iter().flat_map(access).collect(), roots: Vec::new() };
+    let files = Files { accesses: paths.iter().flat_map(access).collect(), roots: Vec::new(), ..Files::default() };
     Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), files)
 }
 

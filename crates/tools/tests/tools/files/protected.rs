@@ -110,6 +110,79 @@ fn a_link_to_a_protected_path_asks() {
     }
 }
 
+// proves X5: a link does not lead past it the other way either
+#[test]
+fn what_a_protected_link_leads_to_asks() {
+    let room = Room::with(&[("docs/ai.md", "a"), ("ci/workflows/x.yml", "a"), ("plain", "a"), ("src/a.rs", "a")]);
+    let link = |name: &str, target: &str| std::os::unix::fs::symlink(target, room.root().join(name)).unwrap();
+    link("CLAUDE.md", "docs/ai.md");
+    link(".vscode", "gen/vscode");
+    link(".github", "ci");
+    link("src/AGENTS.md", "instructions.md");
+    link(".envrc", "through");
+    link("through", "env/rc");
+    let all = ["write_file", "edit_file", "move_file", "write"];
+    for path in ["docs/ai.md", "gen/vscode/tasks.json", "ci/workflows/x.yml", "src/instructions.md", "env/rc"] {
+        for (tool, arguments) in ways(path) {
+            let call = prepared(&room, &Permissions::default(), tool, &arguments, &all);
+            assert_eq!(call.verdict, Verdict::Ask, "{tool} {arguments}");
+            let told = call.preview.unwrap().body;
+            assert!(told.contains("is a link to it"), "{told}");
+        }
+    }
+    for (from, to, want) in [
+        ("docs", "texts", Verdict::Ask),
+        ("plain", "docs/ai.md", Verdict::Ask),
+        ("through", "elsewhere", Verdict::Ask),
+        ("plain", "docs/other.md", Verdict::Allow),
+        ("src/a.rs", "src/b.rs", Verdict::Allow),
+    ] {
+        let call = prepared(&room, &Permissions::default(), "move_file", &json!({"from": from, "to": to}), &all);
+        assert_eq!(call.verdict, want, "{from} to {to}");
+    }
+    let write = json!({"path": "docs/ai.md", "content": "x"});
+    let asked = prepared(&room, &Permissions::default(), "write_file", &write, &[]).preview.unwrap();
+    assert!(
+        asked.body.starts_with("docs/ai.md is protected (**/CLAUDE.md; CLAUDE.md is a link to it): "),
+        "{}",
+        asked.body
+    );
+    assert_eq!(asked.rule.as_deref(), Some("write_file(docs/ai.md)"));
+    let granted = prepared(&room, &Permissions::default(), "write_file", &write, &["write_file(docs/ai.md)"]);
+    assert_eq!(granted.verdict, Verdict::Allow, "a yes for this session is one to what was seen");
+    let mut permissions = Permissions::default();
+    permissions.protected.except("docs/").unwrap();
+    assert_eq!(prepared(&room, &permissions, "write_file", &write, &[]).verdict, Verdict::Allow);
+    let strict = Permissions { mode: Mode::Strict, allow: rules(&["write(plain)"]), ..Permissions::default() };
+    link("other", "plain");
+    let write = json!({"path": "plain", "content": "x"});
+    assert_eq!(
+        prepared(&room, &strict, "write_file", &write, &[]).verdict,
+        Verdict::Allow,
+        "a link takes nothing away"
+    );
+}
+
+// proves X5: git runs what is in the folder that its settings name, and what `.git/hooks` leads to
+#[test]
+fn hooks_ask_wherever_the_repository_has_them() {
+    let config = "[core]\n\thooksPath = tools/hooks\n";
+    let room =
+        Room::with(&[(".git/config", config), ("tools/hooks/pre-commit", "a"), ("sub/.git/HEAD", ""), ("s/h", "a")]);
+    std::os::unix::fs::symlink("../../scripts", room.root().join("sub/.git/hooks")).unwrap();
+    for path in ["tools/hooks/pre-commit", "tools/hooks/new", "scripts/pre-push"] {
+        for (tool, arguments) in ways(path) {
+            let call = prepared(&room, &Permissions::default(), tool, &arguments, &["write", "move_file"]);
+            assert_eq!(call.verdict, Verdict::Ask, "{tool} {arguments}");
+        }
+    }
+    let edit = json!({"path": "tools/hooks/pre-commit", "old_text": "a", "new_text": "x"});
+    let told = prepared(&room, &Permissions::default(), "edit_file", &edit, &[]).preview.unwrap().body;
+    assert!(told.contains("git: core.hooksPath names it"), "{told}");
+    let write = json!({"path": "tools/x", "content": "x"});
+    assert_eq!(prepared(&room, &Permissions::default(), "write_file", &write, &[]).verdict, Verdict::Allow);
+}
+
 // proves X5: "this session" is for exactly that path
 #[test]
 fn a_grant_counts_for_exactly_the_path_it_spells_out() {

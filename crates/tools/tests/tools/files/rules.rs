@@ -86,6 +86,56 @@ fn what_must_not_be_read_is_read_by_no_tool_whatever_the_rule_and_the_path_are_c
     }
 }
 
+// proves X5: `--deny write` makes file tools that change nothing
+#[test]
+fn a_deny_of_writing_without_a_path_forbids_every_change() {
+    for mode in [Mode::Default, Mode::Strict, Mode::Bypass] {
+        let permissions = Permissions { mode, ..denying(&["write"]) };
+        let room = furnished();
+        let before = tree(&room.root());
+        for path in ["notes", "secrets/key", "new", "app/new/deep"] {
+            for (tool, arguments) in ways_to_write(path) {
+                let outcome = room.judged(&permissions, tool, &arguments);
+                assert_eq!(outcome.kind, OutcomeKind::Denied, "{mode:?}: {tool} {arguments}: {}", outcome.text);
+            }
+        }
+        assert_eq!(tree(&room.root()), before);
+        assert_eq!(room.judged(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
+    }
+}
+
+// proves X5: what a denied link leads to is denied, whatever it is called itself
+#[test]
+fn what_a_denied_link_leads_to_is_read_by_no_tool() {
+    let permissions = denying(&["read(.env)", "read(**/*.pem)", "read(private/)"]);
+    let furnished = || {
+        let room = Room::with(&[("conf/real.env", "a treasure\n"), ("keys/a", "a treasure\n"), ("notes", "plain\n")]);
+        let link = |name: &str, target: &str| symlink(target, room.root().join(name)).unwrap();
+        link(".env", "hop");
+        link("hop", "conf/real.env");
+        link("conf/a.pem", "../keys/a");
+        link("private", "store");
+        std::fs::create_dir_all(room.root().join("store/deep")).unwrap();
+        std::fs::write(room.root().join("store/deep/x"), "a treasure\n").unwrap();
+        room
+    };
+    for path in ["conf/real.env", "hop", "keys/a", "store/deep/x"] {
+        let room = furnished();
+        for (tool, arguments) in ways_to_read(path) {
+            let outcome = room.judged(&permissions, tool, &arguments);
+            assert_eq!(outcome.kind, OutcomeKind::Denied, "{tool} {arguments}: {}", outcome.text);
+        }
+    }
+    let room = furnished();
+    let found = room.judged(&permissions, "search_files", &json!({"pattern": "treasure"}));
+    assert!(!found.text.contains("a treasure") && found.text.contains("not shown"), "{}", found.text);
+    let moved = room.judged(&permissions, "move_file", &json!({"from": "conf", "to": "plain"}));
+    assert_eq!(moved.kind, OutcomeKind::Denied, "{}", moved.text);
+    let listed = room.judged(&permissions, "list_directory", &json!({"path": "conf"}));
+    assert!(!listed.text.contains("real.env"), "{}", listed.text);
+    assert_eq!(room.judged(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
+}
+
 // proves X5
 #[test]
 fn what_must_not_be_written_is_changed_by_no_tool() {

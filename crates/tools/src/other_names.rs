@@ -1,0 +1,348 @@
+//! The other names of a file (X5): rules go by names, and what a link leads to has the link's name too. Where `CLAUDE.md`
+//! is a link to `docs/ai.md`, to write the second is to write the first. A folder that a repository has its hooks in by
+//! its own settings goes by the name `.git/hooks`.
+//!
+//! Which links there are is found out by a look through the workspace, as far as the one for the sandbox goes: its first
+//! entries, the top first, and not what build tools fill. It is looked through again when the last look is two seconds
+//! old, not for every call. A command in the sandbox can't make a link with a name that a rule means.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use windlass_sandbox::hooks_paths;
+
+use crate::protected::built_in_paths;
+use crate::workspace::really;
+
+/// How many entries of a workspace are looked at.
+const LOOKED_AT: usize = 5_000;
+
+/// Folders that are not looked into.
+const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
+
+/// What may be a link in a repository's own folder, and is obeyed by git.
+const IN_REPOSITORY: &[&str] = &["hooks", "config", "config.worktree", "info", "info/attributes"];
+
+/// A look counts for so long.
+const KNOWN_FOR: Duration = Duration::from_secs(2);
+
+/// So many names are looked for that take more than one link: links go round.
+const MOST_NAMES: usize = 32;
+
+/// As many links as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+/// A name that something has because of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OtherName {
+    /// The path from the workspace on, in lower case.
+    pub(crate) path: String,
+    /// How it comes to be one, for people.
+    pub(crate) because: Arc<str>,
+}
+
+/// What leads to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lead {
+    /// Where it stands, in lower case.
+    name: String,
+    /// That it is a link, or what else it is.
+    because: Arc<str>,
+    what: Led,
+}
+
+/// What of a path something leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Led {
+    /// All of it: what is below it is below the other name too.
+    Whole,
+    /// A link, which it leads through.
+    Through,
+}
+
+/// All that leads elsewhere in a workspace, by where it leads: a path in lower case, empty for the workspace itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OtherNames(HashMap<String, Vec<Lead>>);
+
+/// What was seen at the last look.
+#[derive(Debug, Default)]
+pub(crate) struct LastLook(Mutex<Option<(Instant, Arc<OtherNames>)>>);
+
+impl LastLook {
+    /// What leads elsewhere in the workspace at `root`.
+    pub(crate) fn at(&self, root: &Path) -> Arc<OtherNames> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((at, seen)) if at.elapsed() < KNOWN_FOR => Arc::clone(seen),
+            Some(_) | None => {
+                let seen = Arc::new(OtherNames::look(root));
+                *last = Some((Instant::now(), Arc::clone(&seen)));
+                seen
+            }
+        }
+    }
+
+    /// Something was changed: it is looked anew.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl OtherNames {
+    /// Looks through the workspace at `root`, which is without links.
+    fn look(root: &Path) -> Self {
+        let mut found = Self::default();
+        let mut folders = VecDeque::from([root.to_owned()]);
+        let mut left = LOOKED_AT;
+        while let Some(folder) = folders.pop_front() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if left == 0 {
+                    folders.clear();
+                    break;
+                }
+                left -= 1;
+                let (name, path) = (entry.file_name(), entry.path());
+                match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => found.add_link(root, &path),
+                    Ok(kind) if kind.is_dir() && name != ".git" && PASSED_OVER.iter().all(|passed| name != *passed) => {
+                        folders.push_back(path.clone());
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+                if name == ".git" {
+                    found.add_repository(root, &path);
+                }
+            }
+        }
+        // Whatever else is in the workspace.
+        for path in built_in_paths() {
+            found.add_if_link(root, &root.join(path));
+        }
+        if left == 0 {
+            found.add_repository(root, &root.join(".git"));
+        }
+        found
+    }
+
+    fn add_repository(&mut self, root: &Path, git: &Path) {
+        IN_REPOSITORY.iter().for_each(|name| self.add_if_link(root, &git.join(name)));
+        for folder in hooks_paths(git) {
+            let because = "git: core.hooksPath names it";
+            let folder = really(&folder).unwrap_or(folder);
+            let lead = Lead { name: name_of(root, &git.join("hooks")), because: because.into(), what: Led::Whole };
+            self.add(root, &folder, lead);
+        }
+    }
+
+    fn add_if_link(&mut self, root: &Path, path: &Path) {
+        if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            self.add_link(root, path);
+        }
+    }
+
+    fn add_link(&mut self, root: &Path, link: &Path) {
+        let because = format!("{} is a link to it", link.strip_prefix(root).unwrap_or(link).display());
+        let lead = |what| Lead { name: name_of(root, link), because: because.as_str().into(), what };
+        let mut passed = led_to(link);
+        let end = passed.pop();
+        end.iter().for_each(|end| self.add(root, end, lead(Led::Whole)));
+        passed.iter().for_each(|link| self.add(root, link, lead(Led::Through)));
+    }
+
+    /// Takes down what leads to `target`, if that is in the workspace.
+    fn add(&mut self, root: &Path, target: &Path, lead: Lead) {
+        if target.starts_with(root) {
+            let leads = self.0.entry(name_of(root, target)).or_default();
+            if leads.iter().all(|known| known.name != lead.name) {
+                leads.push(lead);
+            }
+        }
+    }
+
+    /// The other names of what is at `path`, which is without links.
+    pub(crate) fn of(&self, path: &str) -> Vec<OtherName> {
+        let mut names: Vec<OtherName> = Vec::new();
+        if self.0.is_empty() || path.starts_with('/') || path.starts_with("..") {
+            return names;
+        }
+        let path = if path == "." { String::new() } else { path.to_lowercase() };
+        names.extend(self.one_step(&path, |_, _| true));
+        // A link may stand in a folder that has another name too. One that leads round adds nothing but itself.
+        let (mut looked_at, most) = (0, names.len() + MOST_NAMES);
+        while let Some(name) = names.get(looked_at).cloned().filter(|_| names.len() < most) {
+            looked_at += 1;
+            for next in self.one_step(&name.path, |target, lead| lead.what == Led::Whole && !is_in(&lead.name, target))
+            {
+                if next.path != path && names.iter().all(|known| known.path != next.path) {
+                    names.push(OtherName { because: Arc::clone(&name.because), ..next });
+                }
+            }
+        }
+        names
+    }
+
+    /// The other names of all that may be below `path`.
+    pub(crate) fn below(&self, path: &str) -> Vec<OtherName> {
+        let path = if path == "." { String::new() } else { path.to_lowercase() };
+        let inside = self.0.iter().filter(|(target, _)| **target != path && is_in(target, &path));
+        let leads = inside.flat_map(|(_, leads)| leads);
+        leads.map(|lead| OtherName { path: lead.name.clone(), because: Arc::clone(&lead.because) }).collect()
+    }
+
+    /// What `path` is called because it, or a folder it is in, is led to by something that `counts` with where it leads.
+    fn one_step(&self, path: &str, counts: impl Fn(&str, &Lead) -> bool) -> Vec<OtherName> {
+        let ends = path.rmatch_indices('/').map(|(at, _)| at);
+        let ends = [path.len()].into_iter().chain(ends).chain((!path.is_empty()).then_some(0));
+        let mut names = Vec::new();
+        for target in ends.map(|end| &path[..end]) {
+            let rest = path[target.len()..].trim_start_matches('/');
+            let is_led_to = |lead: &&Lead| rest.is_empty() || lead.what == Led::Whole;
+            let leads = self.0.get(target).into_iter().flatten().filter(is_led_to);
+            for lead in leads.filter(|lead| counts(target, lead)) {
+                let path = if rest.is_empty() { lead.name.clone() } else { format!("{}/{rest}", lead.name) };
+                names.push(OtherName { path, because: Arc::clone(&lead.because) });
+            }
+        }
+        names
+    }
+}
+
+/// A path of the workspace at `root` in lower case.
+fn name_of(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().to_lowercase()
+}
+
+/// Whether `path` is `folder` or in it.
+fn is_in(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The links on the way of a link, and at last where it leads, be that there or not: whoever moves one of those has it
+/// lead elsewhere.
+fn led_to(link: &Path) -> Vec<PathBuf> {
+    let (Some(Ok(mut at)), Ok(target)) = (link.parent().map(Path::canonicalize), link.read_link()) else {
+        return Vec::new();
+    };
+    let (mut rest, mut passed) = (parts(&target), Vec::new());
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        let next = at.join(part);
+        match next.read_link() {
+            Ok(_) if passed.len() == MOST_LINKS => return Vec::new(),
+            Ok(target) => {
+                passed.push(next);
+                rest = parts(&target).into_iter().chain(rest).collect();
+            }
+            Err(_) => at = next,
+        }
+    }
+    passed.push(at);
+    passed
+}
+
+/// The parts of a path; that it begins at the root is one of them, and leads there from anywhere.
+fn parts(path: &Path) -> VecDeque<OsString> {
+    path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn workspace(files: &[&str], links: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in files.iter().chain(links.iter().map(|(link, _)| link)) {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        }
+        files.iter().for_each(|path| std::fs::write(root.join(path), "x").unwrap());
+        links.iter().for_each(|(link, target)| symlink(target, root.join(link)).unwrap());
+        (folder, root)
+    }
+
+    fn names(root: &Path, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = OtherNames::look(root).of(path).into_iter().map(|name| name.path).collect();
+        names.sort();
+        names
+    }
+
+    // proves X5
+    #[test]
+    fn what_a_link_leads_to_has_the_name_of_the_link_too() {
+        let (_folder, root) = workspace(
+            &["docs/ai.md", "conf/real.env", "ci/a"],
+            &[
+                ("CLAUDE.md", "docs/ai.md"),
+                ("apps/web/.env", "../../conf/real.env"),
+                (".vscode", "gen/vscode"),
+                (".github", "ci"),
+                ("ci/workflows", "../flows"),
+                ("twice", "CLAUDE.md"),
+                ("folder", "docs"),
+                ("QWEN.md", "folder/new.md"),
+                ("out", "/etc"),
+            ],
+        );
+        for (path, want) in [
+            ("docs/ai.md", &["claude.md", "folder/ai.md", "twice"][..]),
+            ("Docs/AI.md", &["claude.md", "folder/ai.md", "twice"]),
+            ("conf/real.env", &["apps/web/.env"]),
+            ("gen/vscode/tasks.json", &[".vscode/tasks.json"]),
+            ("gen/vscode", &[".vscode"]),
+            ("gen", &[]),
+            ("flows/x.yml", &[".github/workflows/x.yml", "ci/workflows/x.yml"]),
+            ("docs/ai.md.orig", &["folder/ai.md.orig"]),
+            ("conf/real.env.orig", &[]),
+            ("docs/new.md", &["folder/new.md", "qwen.md"]),
+            ("docs", &["folder"]),
+            ("CLAUDE.md", &["twice"]),
+            ("folder", &["qwen.md"]),
+            (".", &[]),
+            ("/etc/passwd", &[]),
+        ] {
+            assert_eq!(names(&root, path), want, "{path}");
+        }
+        let below: Vec<String> = OtherNames::look(&root).below("docs").into_iter().map(|name| name.path).collect();
+        assert!(below.contains(&"claude.md".to_owned()) && !below.contains(&".github".to_owned()), "{below:?}");
+    }
+
+    // proves X5: links that go round end somewhere, and hide no other
+    #[test]
+    fn links_that_lead_round_are_followed_once() {
+        let (_folder, root) = workspace(
+            &["flows/x"],
+            &[
+                ("a", "."),
+                ("b", "."),
+                ("c/d", ".."),
+                ("e", "f"),
+                ("f", "e"),
+                ("g", "g"),
+                (".github", "ci"),
+                ("ci/workflows", "../flows"),
+            ],
+        );
+        let names = names(&root, "flows/x");
+        assert!(names.contains(&".github/workflows/x".to_owned()) && names.len() < 2 * MOST_NAMES, "{names:?}");
+    }
+
+    // proves X5
+    #[test]
+    fn the_folder_of_hooks_goes_by_the_name_of_the_usual_one() {
+        let (_folder, root) =
+            workspace(&["tools/hooks/x", "sub/.git/HEAD", "s/h/x"], &[("sub/.git/hooks", "../../s/h")]);
+        std::fs::create_dir(root.join(".git")).unwrap();
+        std::fs::write(root.join(".git/config"), "[core]\nhooksPath = tools/hooks\n").unwrap();
+        assert_eq!(names(&root, "tools/hooks/pre-commit"), [".git/hooks/pre-commit"]);
+        assert_eq!(names(&root, "s/h/pre-commit"), ["sub/.git/hooks/pre-commit"]);
+        assert_eq!(&*OtherNames::look(&root).of("tools/hooks")[0].because, "git: core.hooksPath names it");
+    }
+}
