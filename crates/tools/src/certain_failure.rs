@@ -26,12 +26,14 @@ impl Offer {
         }
     }
 
-    /// Why a call can't succeed. Only where the model may read the file unasked: it learns what is there.
+    /// Why a call can't succeed. Where that is read off a file, only if the model may read it unasked: it learns what is
+    /// there.
     fn certain_failure(&self, call: &PreparedCall, permissions: &Permissions, grants: &[Grant]) -> Option<String> {
         let entry = self.entry(call.tool.as_ref()?)?;
         let arguments = call.arguments.to_value();
         let reason = entry.tool.certain_failure(&arguments)?;
-        let read = json!({"path": arguments.get("path")?}).to_string();
+        let Some(path) = arguments.get("path") else { return Some(reason) };
+        let read = json!({"path": path}).to_string();
         let read = ReplyCall { name: READER.to_owned(), arguments: read, ..ReplyCall::default() };
         let read = self.prepare(&read, permissions, grants);
         let is_ours = read.tool.is_some_and(|tool| tool.is_local());

@@ -156,7 +156,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Why it can't succeed as things are now, where that is certain: then nobody is asked about it, and the model is
-    /// told. Only of tools with a `path` that the model may read.
+    /// told. Of a tool with a `path` only where the model may read what is there.
     fn certain_failure(&self, arguments: &Value) -> Option<String> {
         let _ = arguments;
         None

@@ -120,6 +120,11 @@ impl Tool for FetchUrl {
         Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
     }
 
+    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+        let address = Address::parse(arguments.get("url")?.as_str()?).ok()?;
+        network::plainly_private(&address, &self.fetching.private).map(Trouble::into_text)
+    }
+
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
         Some(TextOrigin::Page { url: arguments.get("url")?.as_str()?.to_owned() })
     }

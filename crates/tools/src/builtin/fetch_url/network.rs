@@ -5,7 +5,7 @@
 //! then. No proxy is used, for it would do the looking up.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -74,6 +74,20 @@ pub(super) async fn reach_host(
     }
     let why = last.unwrap_or_else(|| "it has no address".to_owned());
     Err(Trouble::Unreachable(format!("{} can't be reached: {why}.", address.origin())))
+}
+
+/// Why the host of `address` is not fetched from, where that is seen without looking anything up: it is written as a number
+/// that is not everybody's, or is this machine's own name.
+pub(super) fn plainly_private(address: &Address, allowed: &[HostPattern]) -> Option<Trouble> {
+    let ip = match address.url().host()? {
+        Host::Ipv4(ip) => ip.into(),
+        Host::Ipv6(ip) => ip.into(),
+        // Whatever a name server says of them (RFC 6761).
+        Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => Ipv4Addr::LOCALHOST.into(),
+        Host::Domain(_) => return None,
+    };
+    let what = reach::private(ip).filter(|_| !allowed.iter().any(|host| host.means(address)))?;
+    Some(Trouble::private(address, ip, what))
 }
 
 async fn addresses(network: &dyn Network, address: &Address) -> Result<Vec<IpAddr>, Trouble> {

@@ -12,10 +12,10 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use windlass_vocab::{Outcome, OutcomeKind, SessionId};
+use windlass_vocab::{Outcome, OutcomeKind, ReplyCall, SessionId, ToolSource, Verdict};
 
-use super::{Consent, FetchUrl, Fetching, LARGEST, Network};
-use crate::{BoxFuture, CallContext, Mode, Permissions, Tool};
+use super::{Consent, FetchUrl, Fetching, LARGEST, Network, fetch_url};
+use crate::{BoxFuture, CallContext, Mode, Permissions, Registry, Tool};
 
 const PUBLIC: &str = "93.184.216.34";
 
@@ -189,6 +189,38 @@ fn a_redirect_into_a_private_network_is_refused() {
         let fetched = fetch_with(world, rules(Mode::Bypass, &[], &[]), "http://site.test/");
         assert_told(&fetched, OutcomeKind::Denied, &["--fetch-private"]);
         assert_eq!(fetched.connected, ["93.184.216.34:80"], "{to}");
+    }
+}
+
+// proves T8, T10: nobody is asked about what a yes could not bring about
+#[test]
+fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
+    let judged = |private: &[&str], mode: Mode, url: &str| {
+        let private = private.iter().map(|host| host.parse().unwrap()).collect();
+        let mut registry = Registry::new();
+        registry.add(fetch_url(Fetching { private, ..Fetching::default() })).unwrap();
+        let offer = registry.offer(&[ToolSource::BuiltIn].into_iter().collect());
+        let arguments = json!({"url": url}).to_string();
+        let call = ReplyCall { name: "fetch_url".into(), arguments, ..ReplyCall::default() };
+        let permissions = Permissions { mode, ..Permissions::default() };
+        let mut calls = [offer.prepare(&call, &permissions, &[])];
+        offer.refuse_certain_failures(&mut calls, &permissions, &[]);
+        calls[0].verdict.clone()
+    };
+    let hosts = ["127.0.0.1:8080", "[::1]:8080", "192.168.0.1", "localhost:3000", "a.localhost", "0x7f000001", "127.1"];
+    for host in hosts {
+        for mode in [Mode::Default, Mode::Strict] {
+            let verdict = judged(&[], mode, &format!("http://{host}/x"));
+            let Verdict::Invalid { reason } = verdict else { panic!("{host}: {verdict:?}") };
+            assert!(reason.contains("--fetch-private") && reason.contains("Do without it"), "{reason}");
+        }
+        let allowed = host.split(':').next().filter(|name| !name.starts_with(['[', '0']) && *name != "127.1");
+        if let Some(allowed) = allowed {
+            assert_eq!(judged(&[allowed], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
+        }
+    }
+    for host in ["example.org", PUBLIC, "localhost.example.org", "notlocalhost"] {
+        assert_eq!(judged(&[], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
     }
 }
 

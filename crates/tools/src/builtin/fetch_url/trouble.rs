@@ -31,8 +31,19 @@ impl Trouble {
         let is = if host.trim_matches(['[', ']']) == ip.to_string() { String::new() } else { format!(" ({ip})") };
         Self::Denied(format!(
             "`{host}`{is} is {what}, which is not fetched from. Only a person can allow it: --fetch-private {named}, \
-             or fetch_private = [\"{named}\"] under [tools] in their windlass.toml."
+             or fetch_private = [\"{named}\"] under [tools] in their windlass.toml. Do without it, or tell them what it is \
+             for. A server that you start yourself is asked by the same run_command."
         ))
+    }
+
+    /// What the model is told.
+    pub(super) fn into_text(self) -> String {
+        let (Self::Denied(text)
+        | Self::Refused(text)
+        | Self::NotFound(text)
+        | Self::Unreachable(text)
+        | Self::Late(text)) = self;
+        text
     }
 }
 
