@@ -5,6 +5,8 @@
 pub enum Lack {
     /// Other machines.
     Network,
+    /// A server on this machine: the sandbox has a loopback of its own.
+    Loopback,
     /// Writing where it wanted to.
     Writing,
 }
@@ -51,6 +53,16 @@ const WRITING: &[&str] = &[
     "device or resource busy",
 ];
 
+/// What they print, on one line with a name of this machine, when nobody listens there.
+const NOBODY_LISTENS: &[&str] =
+    &["connection refused", "econnrefused", "could not connect to server", "couldn't connect to server"];
+
+/// The names of this machine.
+const LOOPBACK: &[&str] = &["127.0.0.1", "localhost", "[::1]", "::1 ", "::1:", "\"::1\""];
+
+/// What the kernel says to who writes where it is read-only, or removes what is mounted over.
+const KEPT_FROM: [&str; 2] = ["Device or resource busy", "Read-only file system"];
+
 /// How much of the end of what was printed is looked at: the reason stands near it.
 const LOOKED_AT: usize = 8 << 10;
 
@@ -62,12 +74,27 @@ pub fn lacked(printed: &str) -> Option<Lack> {
         start += 1;
     }
     let end = printed[start..].to_lowercase();
-    let any = |texts: &[&str]| texts.iter().any(|text| end.contains(text));
-    match (any(NETWORK), any(WRITING)) {
-        (true, _) => Some(Lack::Network),
-        (false, true) => Some(Lack::Writing),
-        (false, false) => None,
+    let any_in = |line: &str, texts: &[&str]| texts.iter().any(|text| line.contains(text));
+    let (here, elsewhere): (Vec<&str>, Vec<&str>) =
+        end.lines().partition(|line| any_in(line, NOBODY_LISTENS) && any_in(line, LOOPBACK));
+    let any = |texts: &[&str]| elsewhere.iter().any(|line| any_in(line, texts));
+    match (any(NETWORK), here.is_empty(), any(WRITING)) {
+        (true, _, _) => Some(Lack::Network),
+        (false, false, _) => Some(Lack::Loopback),
+        (false, true, true) => Some(Lack::Writing),
+        (false, true, false) => None,
     }
+}
+
+/// Whether a command that ended well printed this of something it could not change: `git checkout` goes on where it can't
+/// replace a file, and says that it has switched. The words of the kernel end such a line; in the middle of one they may
+/// be anybody's.
+#[must_use]
+pub fn kept_from_changing(printed: &str) -> bool {
+    printed
+        .lines()
+        .filter_map(|line| line.trim_end_matches(['.', ' ', '\r']).rsplit_once(": "))
+        .any(|(_, error)| KEPT_FROM.contains(&error))
 }
 
 #[cfg(test)]
@@ -89,6 +116,29 @@ mod tests {
         ] {
             assert_eq!(lacked(printed), want, "{printed}");
         }
+        for printed in [
+            "curl: (7) Failed to connect to 127.0.0.1 port 8000 after 0 ms: Could not connect to server",
+            "psql: error: connection to server at \"localhost\" (::1), port 5432 failed: Connection refused",
+            "Error: connect ECONNREFUSED ::1:3000",
+            "host='localhost', port=80: Failed to establish a new connection: [Errno 111] Connection refused",
+        ] {
+            assert_eq!(lacked(printed), Some(Lack::Loopback), "{printed}");
+        }
+        assert_eq!(lacked("connect to db.example.org port 5432: Connection refused"), None);
+        assert_eq!(lacked("listening on localhost\nCould not resolve host: x"), Some(Lack::Network));
         assert_eq!(lacked(&format!("Permission denied{}", "é".repeat(9_000))), None);
+    }
+
+    // proves X3: what was done by halves does not pass for done
+    #[test]
+    fn what_a_command_that_ended_well_could_not_change_is_read_off_its_own_words() {
+        for (printed, want) in [
+            ("error: unable to unlink old 'AGENTS.md': Device or resource busy\nSwitched to branch 'x'\n", true),
+            ("cp: cannot create regular file '.envrc': Read-only file system\r\ndone", true),
+            ("src/lack.rs:41:    \"read-only file system\",\nRead-only file system is what it says", false),
+            ("Switched to branch 'x'", false),
+        ] {
+            assert_eq!(kept_from_changing(printed), want, "{printed}");
+        }
     }
 }

@@ -80,6 +80,15 @@ impl Commands {
     }
 }
 
+/// How a command ended, with what it printed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ran<'o> {
+    Well(&'o str),
+    Failed(&'o str),
+    /// It was stopped, or nobody knows.
+    Stopped,
+}
+
 /// What a command in the sandbox was held to, as far as the model is told of it.
 pub(super) struct Held {
     network: Network,
@@ -104,13 +113,28 @@ impl Held {
     }
 
     /// What the model is told after the command, on a line of its own each: what was set aside, and whether it is the
-    /// sandbox it failed for. `failure` is what it printed, if it failed.
-    pub(super) fn hint(&self, failure: Option<&str>) -> String {
+    /// sandbox it failed for, or did only a part for.
+    pub(super) fn hint(&self, ran: Ran<'_>) -> String {
         let mut hints = cleared_hint(&self.cleared);
-        match (failure.and_then(windlass_sandbox::lacked), self.network) {
+        let lack = match ran {
+            Ran::Failed(printed) => windlass_sandbox::lacked(printed),
+            Ran::Well(printed) => {
+                if windlass_sandbox::kept_from_changing(printed) {
+                    hints.push_str(&self.half_done());
+                }
+                None
+            }
+            Ran::Stopped => None,
+        };
+        match (lack, self.network) {
             (Some(Lack::Network), Network::Off) => hints.push_str(
                 "\n[The sandbox gives commands no network. If this needs it, call run_command again with \"network\": \
-                 true: the person is asked.]",
+                 true: the person may be asked.]",
+            ),
+            (Some(Lack::Loopback), Network::Off) => hints.push_str(
+                "\n[The sandbox has a loopback of its own: a server that runs outside it can't be reached from inside. If \
+                 this needs one, call run_command again with \"network\": true: the person may be asked. A server of this \
+                 command's own is started by the same command.]",
             ),
             (Some(Lack::Writing), _) => {
                 let _ = write!(
@@ -120,9 +144,18 @@ impl Held {
                     self.writes
                 );
             }
-            (Some(Lack::Network), Network::On) | (None, _) => {}
+            (Some(Lack::Network | Lack::Loopback), Network::On) | (None, _) => {}
         }
         hints
+    }
+
+    fn half_done(&self) -> String {
+        format!(
+            "\n[The sandbox kept it from changing files it may not change, so what it did may be half done, though it \
+             ended well. It lets commands write {}. Look at what it left and undo that, or run it again with \"sandbox\": \
+             \"off\": the person is asked.]",
+            self.writes
+        )
     }
 }
 
@@ -181,12 +214,35 @@ mod tests {
     fn where_a_command_may_write_is_said_as_it_is() {
         let hint = |walls, writable: &[&str]| {
             let writable = writable.iter().map(PathBuf::from).collect();
-            Held::to(&Confinement { walls, writable, ..Confinement::default() }).hint(Some("Permission denied"))
+            Held::to(&Confinement { walls, writable, ..Confinement::default() }).hint(Ran::Failed("Permission denied"))
         };
         assert!(hint(Walls::Namespaces, &["/w"]).contains("only in the workspace and /tmp, and not what is protected"));
         assert!(hint(Walls::Namespaces, &[]).contains("only in /tmp, for it is read-only"));
         let landlock = hint(Walls::Landlock, &["/w"]);
         assert!(landlock.contains("$TMPDIR") && !landlock.contains("protected") && !landlock.contains("/tmp"));
+    }
+
+    // proves X3: a half-switched tree does not pass for a switched one
+    #[test]
+    fn a_command_that_ended_well_and_was_kept_from_something_is_told_so_and_the_person_too() {
+        let held = Held::to(&Confinement { writable: vec!["/w".into()], ..Confinement::default() });
+        let printed = "error: unable to unlink old 'AGENTS.md': Device or resource busy\nSwitched to branch 'x'\n";
+        let text = format!("{printed}[exit code 0]{}", held.hint(Ran::Well(printed)));
+        let [note] = sandbox_notes(&text)[..] else { panic!("{text}") };
+        assert!(note.contains("may be half done") && note.contains("\"sandbox\": \"off\""), "{note}");
+        for ran in [Ran::Well("done"), Ran::Stopped, Ran::Failed("error[E0308]: mismatched types")] {
+            assert_eq!(held.hint(ran), "", "{ran:?}");
+        }
+    }
+
+    // proves X3
+    #[test]
+    fn a_server_outside_that_was_not_reached_is_said_to_be_outside() {
+        let refused = Ran::Failed("curl: (7) Failed to connect to localhost port 8000: Connection refused");
+        let hint = |network| Held::to(&Confinement { network, ..Confinement::default() }).hint(refused);
+        let told = hint(Network::Off);
+        assert!(told.contains("loopback of its own") && told.contains("\"network\": true"), "{told}");
+        assert_eq!(hint(Network::On), "", "it is nobody's fault but the server's");
     }
 
     // proves X3: what the model is told of the sandbox, the person who watches is told too

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
 use super::command_output::CommandOutput;
-use super::command_sandbox::{self, Held, Wish};
+use super::command_sandbox::{self, Held, Ran, Wish};
 use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
@@ -429,8 +429,12 @@ impl Running {
         };
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
-        let failed = end.exit().is_some_and(|exit| exit != CommandExit::Code(0));
-        let hint = self.held.map(|held| held.hint(failed.then_some(output.as_str()))).unwrap_or_default();
+        let ran = match end.exit() {
+            Some(CommandExit::Code(0)) => Ran::Well(&output),
+            Some(CommandExit::Code(_) | CommandExit::Signal(_)) => Ran::Failed(&output),
+            None => Ran::Stopped,
+        };
+        let hint = self.held.map(|held| held.hint(ran)).unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }
 }
