@@ -10,19 +10,21 @@
 //! - a file that a program takes its orders from, and the files which that names in its turn.
 //!
 //! What is not named can't be seen: what these import, a program that a package manager finds. A file outside the
-//! workspace is out of the tools' reach.
+//! project is out of the tools' reach; one beside the workspace but in its project is not, for who works in the whole
+//! project has it in their workspace. A link of the project that leads out of it counts by where it leads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use windlass::mcp::{Reach, ServerConfig};
+use windlass::sandbox::{read_plain, read_plain_text};
 use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
 use super::command_words::{CommandLine, module_parts, words_within};
 
-/// A longer file is known by its size and time.
+/// A longer file is known by its size, its times and its number on the disk.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// How many files of a folder are looked at, and how long they may be together.
@@ -68,10 +70,18 @@ impl Behind {
         if *self == Self::default() {
             return digest;
         }
-        let files = self.files.iter().map(|(path, hash)| format!("{hash} {}\n", path.display()));
-        let unwatched = self.unwatched.iter().map(|path| format!("- {}\n", path.display()));
-        hash_of(std::iter::once(format!("{digest}\n")).chain(files).chain(unwatched).collect::<String>().as_bytes())
+        let bytes = |path: &PathBuf| path.as_os_str().as_encoded_bytes().to_vec();
+        let count = |number: usize| number.to_string().into_bytes();
+        let mut fields = vec![digest.to_string().into_bytes(), count(self.files.len())];
+        fields.extend(self.files.iter().flat_map(|(path, hash)| [bytes(path), hash.to_string().into_bytes()]));
+        fields.extend(std::iter::once(count(self.unwatched.len())).chain(self.unwatched.iter().map(bytes)));
+        hash_of(&encoded(&fields))
     }
+}
+
+/// Each with its length before it: a name may have any sign in it, and no two lists of them give the same.
+fn encoded(fields: &[Vec<u8>]) -> Vec<u8> {
+    fields.iter().flat_map(|field| [format!("{}:", field.len()).as_bytes(), field].concat()).collect()
 }
 
 /// Where paths of commands start from.
@@ -86,7 +96,8 @@ pub(super) fn behind(config: &ServerConfig, ground: Ground<'_>) -> Behind {
     let Reach::Stdio { command, args, env, cwd } = &config.reach else { return Behind::default() };
     let line = CommandLine { program: command, arguments: args, variables: env };
     let folder = cwd.as_ref().map_or_else(|| ground.cwd.to_owned(), |cwd| ground.cwd.join(cwd));
-    let mut search = Search { workspace: ground.workspace, found: Behind::default() };
+    let project = project_around(ground.workspace);
+    let mut search = Search { workspace: ground.workspace, project, found: Behind::default() };
     let words = line.words();
     for folder in [folder.as_path(), ground.workspace] {
         words.iter().for_each(|word| search.add_named(folder, word));
@@ -95,9 +106,18 @@ pub(super) fn behind(config: &ServerConfig, ground: Ground<'_>) -> Behind {
     search.found
 }
 
+/// The project that a workspace is part of: the repository, or the folder whose files name the servers.
+fn project_around(workspace: &Path) -> &Path {
+    let nearest = |names: &[&str]| {
+        workspace.ancestors().find(|folder| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok()))
+    };
+    nearest(&[".git"]).or_else(|| nearest(&[".mcp.json", "windlass.toml"])).unwrap_or(workspace)
+}
+
 /// What was found so far.
 struct Search<'a> {
     workspace: &'a Path,
+    project: &'a Path,
     found: Behind,
 }
 
@@ -126,8 +146,7 @@ impl Search<'_> {
     /// A file that a program takes its orders from, with the files it names.
     fn add_orders(&mut self, path: &Path) {
         self.add(path);
-        let is_short = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LONGEST_ORDERS);
-        let text = if is_short { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+        let text = read_plain_text(path, LONGEST_ORDERS).unwrap_or_default();
         let folder = path.parent().unwrap_or(self.workspace);
         for line in text.lines() {
             for word in words_within(line).iter().filter(|word| folder.join(word).is_file()) {
@@ -139,12 +158,12 @@ impl Search<'_> {
         }
     }
 
-    /// What is at `path`, if it is part of the workspace.
+    /// What is at `path`, if it is part of the project.
     fn add(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
-        if !real.starts_with(self.workspace) {
-            self.found.files.extend(link_outside(path, &real, self.workspace));
-        } else if real == self.workspace {
+        if !real.starts_with(self.project) {
+            self.found.files.extend(links_outside(path, self.project));
+        } else if real == self.workspace || real == self.project {
             STARTED_BY
                 .iter()
                 .map(|name| real.join(name))
@@ -152,7 +171,7 @@ impl Search<'_> {
                 .for_each(|file| self.add(&file));
             self.add_orders(&real.join("package.json"));
         } else if real.is_dir() {
-            match all_within(&real, self.workspace) {
+            match all_within(&real, self.project) {
                 Some(files) => self.found.files.extend(files),
                 None => drop(self.found.unwatched.insert(real)),
             }
@@ -162,14 +181,19 @@ impl Search<'_> {
     }
 }
 
-/// A link of the workspace that leads out of it counts by where it leads.
-fn link_outside(path: &Path, real: &Path, workspace: &Path) -> Option<(PathBuf, Hash)> {
-    let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
-    place.starts_with(workspace).then(|| (place, hash_of(real.as_os_str().as_encoded_bytes())))
+/// The links of the project on the way to `path`, which is outside, each by where it leads.
+fn links_outside(path: &Path, project: &Path) -> Files {
+    let link = |path: &Path| {
+        let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+        let is_link = place.starts_with(project) && place.is_symlink();
+        let real = path.canonicalize().ok().filter(|_| is_link)?;
+        Some((place, hash_of(real.as_os_str().as_encoded_bytes())))
+    };
+    path.ancestors().filter_map(link).collect()
 }
 
 /// Every file below a folder; nothing where they are too many or too long.
-fn all_within(folder: &Path, workspace: &Path) -> Option<Files> {
+fn all_within(folder: &Path, project: &Path) -> Option<Files> {
     let (mut files, mut bytes, mut seen) = (Files::new(), 0, BTreeSet::new());
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -180,10 +204,10 @@ fn all_within(folder: &Path, workspace: &Path) -> Option<Files> {
             if PASSED_OVER.iter().any(|name| entry.file_name() == *name) {
                 continue;
             }
-            // A link inside the workspace counts by what it leads to.
+            // A link inside the project counts by what it leads to.
             let Ok(real) = entry.path().canonicalize() else { continue };
-            if !real.starts_with(workspace) {
-                files.extend(link_outside(&entry.path(), &real, workspace));
+            if !real.starts_with(project) {
+                files.extend(links_outside(&entry.path(), project));
             } else if real.is_dir() {
                 folders.push(real);
             } else if let Some(hash) = content(&real) {
@@ -201,11 +225,13 @@ fn all_within(folder: &Path, workspace: &Path) -> Option<Files> {
 fn content(path: &Path) -> Option<Hash> {
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     if metadata.len() > LONGEST {
-        let known_by = format!("{} {} {}", metadata.len(), metadata.mtime(), metadata.mtime_nsec());
+        // The time of change can be set by whoever writes to it; that of its entry can't.
+        let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+        let known_by = format!("{} {} {} {times:?}", metadata.len(), metadata.dev(), metadata.ino());
         return Some(hash_of(known_by.as_bytes()));
     }
     // What can't be read is not what was agreed to either.
-    Some(hash_of(&std::fs::read(path).unwrap_or_default()))
+    Some(hash_of(&read_plain(path, LONGEST).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -346,6 +372,67 @@ mod tests {
         fs::remove_file(root.join("s.sh")).expect("removed");
         std::os::unix::fs::symlink("/bin/true", root.join("s.sh")).expect("a link");
         assert!(digest() != first && digest() != absent, "a link out of the workspace is another script");
+    }
+
+    // proves X2: who agrees in a folder of a project agrees to what stands beside it too
+    #[test]
+    fn a_script_of_the_project_beside_the_workspace_counts() {
+        for mark in [".git/HEAD", ".mcp.json"] {
+            let (_dir, root) = folder(&["repo/tools/s.py", "repo/sub/x", "other/s.py", &format!("repo/{mark}")]);
+            let (repo, sub) = (root.join("repo"), root.join("repo/sub"));
+            let ground = Ground { cwd: &sub, workspace: &sub };
+            let server = config("python3", &["../tools/s.py", "../../other/s.py"]);
+            assert_eq!(named(&server, &root, ground), ["repo/tools/s.py"], "{mark}");
+            let digest = || behind(&server, ground).digest_with(hash_of(b"x"));
+            let before = digest();
+            fs::write(repo.join("tools/s.py"), "another").expect("a file");
+            assert_ne!(digest(), before);
+        }
+    }
+
+    // proves X2: a folder that is a link may come to lead elsewhere, too
+    #[test]
+    fn a_link_on_the_way_to_a_script_outside_counts_by_where_it_leads() {
+        let (_dir, root) = folder(&["work/x", "out1/deep/s.py", "out2/deep/s.py"]);
+        let work = root.join("work");
+        let files = || behind(&config("python3", &["tools/deep/s.py"]), Ground { cwd: &work, workspace: &work }).files;
+        let link = work.join("tools");
+        std::os::unix::fs::symlink(root.join("out1"), &link).expect("a link");
+        let before = files();
+        assert_eq!(before.keys().collect::<Vec<_>>(), [&link]);
+        fs::remove_file(&link).expect("removed");
+        std::os::unix::fs::symlink(root.join("out2"), &link).expect("a link");
+        assert_ne!(files(), before);
+    }
+
+    // proves X2: no two lists of files have one digest, and nobody sets back the time of an entry
+    #[test]
+    fn names_with_any_signs_and_long_files_are_told_apart() {
+        let file = |name: &str| (PathBuf::from(name), hash_of(name.as_bytes()));
+        let digest = |files: &[(PathBuf, Hash)]| {
+            let files = files.iter().cloned().collect();
+            Behind { files, unwatched: BTreeSet::new() }.digest_with(hash_of(b"x"))
+        };
+        let (one, other) = (file("a"), file("b"));
+        let joined = PathBuf::from(format!("a\n{} b", other.1));
+        assert_ne!(digest(&[one.clone(), other]), digest(&[(joined, one.1)]));
+
+        let (_dir, root) = folder(&["long.py"]);
+        let long = fs::File::options().write(true).open(root.join("long.py")).expect("a file");
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+        long.set_len(LONGEST + 1).expect("longer");
+        long.set_modified(then).expect("a time");
+        let known = || content(&root.join("long.py"));
+        let before = known();
+        assert_eq!(known(), before);
+        let changed = || long.metadata().map(|metadata| (metadata.ctime(), metadata.ctime_nsec())).expect("its times");
+        let first = changed();
+        // The clock of a file system may tick every few milliseconds only.
+        while changed() == first {
+            std::os::unix::fs::FileExt::write_at(&long, b"y", 0).expect("written");
+            long.set_modified(then).expect("a time");
+        }
+        assert_ne!(known(), before);
     }
 
     // proves X2: wherever a link stands that leads out of the workspace, it is watched
