@@ -73,13 +73,11 @@ pub(crate) fn with_preview(
             (allowing_rule(&entry.spec, subject), None)
         }
     };
-    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
-        .unwrap_or_else(|_| Err("the preview broke off".into()));
     // No rule lets a protected path be changed unseen.
     let hint = warning.is_none().then_some(rule.as_str());
     let because = Some(because);
-    let warned = preview.map(|preview| Preview { body: warning.unwrap_or_default() + &preview.body, ..preview });
-    match (warned.and_then(readable), verdict) {
+    let preview = preview_of(entry, arguments, &warning.unwrap_or_default());
+    match (preview, verdict) {
         (Ok(preview), verdict) => {
             let rule = preview.rule.clone().or_else(|| lasting(entry, subject, rule));
             (verdict, Some(Preview { rule, ..preview }), because)
@@ -98,12 +96,26 @@ pub(crate) fn outside_text_verdict(
     arguments: &Value,
     because: Because,
 ) -> (Verdict, Option<Preview>, Option<Because>) {
-    let preview = catch_unwind(AssertUnwindSafe(|| entry.tool.preview(arguments)))
-        .unwrap_or_else(|_| Err("the preview broke off".into()));
-    match preview.and_then(readable) {
+    match preview_of(entry, arguments, "") {
         Ok(preview) => (Verdict::Ask, Some(Preview { rule: None, ..preview }), Some(because)),
         Err(problem) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, None) }, None, Some(because)),
     }
+}
+
+/// What a person is shown of a call: what holds it first, then the warning, then what the tool shows.
+fn preview_of(entry: &Entry, arguments: &Value, warning: &str) -> Result<Preview, String> {
+    let made = catch_unwind(AssertUnwindSafe(|| (entry.tool.preview(arguments), entry.tool.held_by(arguments))));
+    let (preview, held) = made.map_err(|_| "the preview broke off".to_owned())?;
+    let held = held.map(|held| held + "\n").unwrap_or_default();
+    let whole = preview.map(|preview| Preview { body: held + warning + &preview.body, ..preview });
+    whole.and_then(readable)
+}
+
+/// Puts a warning into a preview, below the line that says what holds the call.
+pub(crate) fn warn(entry: &Entry, arguments: &Value, preview: &mut Preview, warning: &str) {
+    let held = catch_unwind(AssertUnwindSafe(|| entry.tool.held_by(arguments))).ok().flatten();
+    let below = held.filter(|held| preview.body.starts_with(held.as_str())).map_or(0, |held| held.len() + 1);
+    preview.body.insert_str(below.min(preview.body.len()), warning);
 }
 
 /// What a person should know of text from outside before they agree.

@@ -17,7 +17,7 @@ use windlass_vocab::{
 };
 
 use crate::arguments::{self, Fit, Parsed, Schema};
-use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted, subject_of, with_preview};
+use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted, subject_of, warn, with_preview};
 use crate::names::{self, wire_name};
 use crate::quoted::quoted;
 use crate::registry::Entry;
@@ -275,7 +275,7 @@ impl Offer {
             }
         };
         if let (Some(preview), Some((origin, shared))) = (&mut preview, &carried) {
-            preview.body.insert_str(0, &outside_text(origin, shared));
+            warn(entry, &arguments, preview, &outside_text(origin, shared));
         }
         match verdict {
             Verdict::Allow => Clearance::Run(JudgedPaths::of(subject)),
@@ -318,7 +318,7 @@ impl Offer {
             Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => return,
         }
         if let Some(preview) = &mut call.preview {
-            preview.body.insert_str(0, &outside_text(origin, &shared));
+            warn(entry, &arguments, preview, &outside_text(origin, &shared));
         }
     }
 

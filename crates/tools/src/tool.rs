@@ -155,6 +155,13 @@ pub trait Tool: Send + Sync {
         Ok(all_arguments(self.spec(), arguments))
     }
 
+    /// What holds it while it runs, in a line, where that differs from call to call. It is shown directly below the
+    /// title of the preview, so that nothing the model wrote comes before it.
+    fn held_by(&self, arguments: &Value) -> Option<String> {
+        let _ = arguments;
+        None
+    }
+
     /// Why it can't succeed as things are now, where that is certain: then nobody is asked about it, and the model is
     /// told. Of a tool with a `path` only where the model may read what is there.
     fn certain_failure(&self, arguments: &Value) -> Option<String> {

@@ -13,14 +13,11 @@ use super::slash::{self, Meaning, Slash};
 use super::typed::Pressed;
 use super::{edit, performing};
 use crate::commands::CommandError;
-use crate::commands::preview::{Shown, page_note, wants_view};
-use crate::commands::question::{about, answer, choices, offered, shown, terms};
+use crate::commands::open_question::{OpenQuestion, Sheet, Typed};
+use crate::commands::preview::Turn;
 use crate::form::Form;
 use crate::models::DEMO;
 use crate::output::harmless_line;
-
-/// Before each line below a title.
-const INDENT: &str = "  ";
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +40,9 @@ enum Wants {
 }
 
 /// What the person did about it.
-enum Reply {
-    Line(String),
-    /// The question is over without a line.
+enum Reply<T> {
+    Given(T),
+    /// The question is over without it.
     Over(Asked),
 }
 
@@ -55,69 +52,68 @@ pub(crate) async fn ask(
     talk: &mut Conversation,
     asked: &QuestionAsked,
 ) -> Result<Asked, CommandError> {
-    let choices = choices(asked);
-    let text = asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, INDENT));
-    let preview = laid_out(&text, desk);
-    let terms = terms(asked, |choice| format!("[{}]", choice.letter)).map(|terms| terms + "\n").unwrap_or_default();
-    let answers = offered(&choices, desk.console.look().width.saturating_sub(1));
-    let offer = terms + &view_offer(&preview) + &answers;
-    desk.console.print(&format!("\n{}\n{offer}\n", preview.beginning()))?;
+    let mut open = OpenQuestion::new(asked, |_| true, sheet(desk));
+    desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
     loop {
-        let line = match answered(desk, talk, asked, &preview, &offer).await? {
-            Reply::Line(line) => line,
+        let given = match answered(desk, talk, &mut open).await? {
+            Reply::Given(given) => given,
             Reply::Over(over) => return Ok(over),
         };
-        let given = answer(asked, &choices, &line);
-        let answer = match given.as_ref().map(|given| given.option) {
-            Some(QuestionOption::Edit) => match edited(desk, talk, asked).await? {
+        let answer = match given.option {
+            QuestionOption::Edit => match edited(desk, talk, asked).await? {
                 Written::Whole(arguments) => Some(Answer::with(QuestionOption::Edit, arguments)),
                 Written::Nothing => None,
                 Written::Over(over) => return Ok(over),
             },
-            Some(QuestionOption::Submit) if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
+            QuestionOption::Submit if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
                 Written::Whole(content) => Some(Answer::with(QuestionOption::Submit, content)),
                 Written::Nothing => None,
                 Written::Over(over) => return Ok(over),
             },
-            Some(_) | None => given,
+            QuestionOption::No
+            | QuestionOption::Once
+            | QuestionOption::Session
+            | QuestionOption::Always
+            | QuestionOption::RunAgain
+            | QuestionOption::Interrupt
+            | QuestionOption::Submit
+            | QuestionOption::Dismiss => Some(given),
         };
         match answer {
             Some(answer) => return settle(desk, talk, asked, answer).await,
-            None => desk.console.print(&format!("{offer}\n"))?,
+            None => desk.console.print(&format!("{}\n", open.offer()))?,
         }
     }
 }
 
-fn laid_out(text: &str, desk: &Desk) -> Shown {
+fn sheet(desk: &Desk) -> Sheet {
     let look = desk.console.look();
-    Shown::new(text, INDENT, look.colour, (look.width, look.height))
+    Sheet { colour: look.colour, size: (look.width, look.height) }
 }
 
-fn view_offer(preview: &Shown) -> String {
-    preview.offer().map(|offer| offer + "\n").unwrap_or_default()
-}
-
-/// Waits for a line that answers what was shown. Whoever wants to see all of it is shown that, and asked again.
+/// Waits for an answer that can be given. Whoever wants to see all of what is asked about is shown that, and asked
+/// again; so is whoever was not understood.
 async fn answered(
     desk: &mut Desk,
     talk: &mut Conversation,
-    asked: &QuestionAsked,
-    preview: &Shown,
-    offer: &str,
-) -> Result<Reply, CommandError> {
+    open: &mut OpenQuestion<'_>,
+) -> Result<Reply<Answer>, CommandError> {
     loop {
-        let line = match reply(desk, talk, asked, Wants::Choice).await? {
-            Reply::Line(line) => line,
+        let line = match reply(desk, talk, open.asked(), Wants::Choice).await? {
+            Reply::Given(line) => line,
             Reply::Over(over) => return Ok(Reply::Over(over)),
         };
         desk.console.print(&format!("? {line}\n"))?;
-        if !wants_view(&line) {
-            return Ok(Reply::Line(line));
+        match open.read(&line) {
+            Typed::Answer(answer) => return Ok(Reply::Given(answer)),
+            Typed::Nothing(text) => desk.console.print(&format!("{text}\n"))?,
+            Typed::View => {
+                if let Some(over) = viewed(desk, talk, open).await? {
+                    return Ok(Reply::Over(over));
+                }
+            }
         }
-        if let Some(over) = viewed(desk, talk, asked, preview).await? {
-            return Ok(Reply::Over(over));
-        }
-        desk.console.print(&format!("{offer}\n"))?;
+        desk.console.print(&format!("{}\n", open.offer()))?;
     }
 }
 
@@ -125,19 +121,19 @@ async fn answered(
 async fn viewed(
     desk: &mut Desk,
     talk: &mut Conversation,
-    asked: &QuestionAsked,
-    preview: &Shown,
+    open: &mut OpenQuestion<'_>,
 ) -> Result<Option<Asked>, CommandError> {
-    let pages = preview.pages();
-    for (page, text) in (1..).zip(&pages) {
-        desk.console.print(&format!("{text}\n"))?;
-        if page == pages.len() {
-            break;
-        }
-        desk.console.print(&format!("{}\n", page_note(page, pages.len())))?;
+    let asked = open.asked();
+    let mut reading = open.reading();
+    desk.console.print(&format!("{}\n", reading.text()))?;
+    while !reading.is_over() {
+        desk.console.print(&format!("{}\n", reading.note()))?;
         match reply(desk, talk, asked, Wants::Field).await? {
-            Reply::Line(line) if line.trim().eq_ignore_ascii_case("q") => break,
-            Reply::Line(_) => {}
+            Reply::Given(line) => match reading.turn(&line) {
+                Turn::Page => desk.console.print(&format!("{}\n", reading.text()))?,
+                Turn::Leave => break,
+                Turn::NotUnderstood => {}
+            },
             Reply::Over(over) => return Ok(Some(over)),
         }
     }
@@ -152,29 +148,19 @@ enum Written {
     Over(Asked),
 }
 
-/// What may be answered about a call as edited: the letter, and the words.
-const EDITED: &str = "[y] run as edited  [e] edit again  [n] back to the question";
-
 /// Lets the person edit the call, shows what it is now, and asks again: nothing runs that was not seen as it runs.
 async fn edited(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Written, CommandError> {
     let mut before = None;
     loop {
         let Some(edit) = edit::edited(desk, talk, asked, before).await? else { return Ok(Written::Nothing) };
-        let preview = laid_out(&edit.preview, desk);
-        let offer = view_offer(&preview) + EDITED;
-        desk.console.print(&format!("\n{}\n{offer}\n", preview.beginning()))?;
-        before = loop {
-            let line = match answered(desk, talk, asked, &preview, &offer).await? {
-                Reply::Line(line) => line,
-                Reply::Over(over) => return Ok(Written::Over(over)),
-            };
-            match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => return Ok(Written::Whole(edit.arguments)),
-                "e" | "edit" => break Some(edit.arguments),
-                "n" | "no" => return Ok(Written::Nothing),
-                _ => desk.console.print(&format!("{offer}\n"))?,
-            }
-        };
+        let mut open = OpenQuestion::edited(asked, &edit.preview, sheet(desk));
+        desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
+        match answered(desk, talk, &mut open).await? {
+            Reply::Given(Answer { option: QuestionOption::Once, .. }) => return Ok(Written::Whole(edit.arguments)),
+            Reply::Given(Answer { option: QuestionOption::Edit, .. }) => before = Some(edit.arguments),
+            Reply::Given(_) => return Ok(Written::Nothing),
+            Reply::Over(over) => return Ok(Written::Over(over)),
+        }
     }
 }
 
@@ -184,7 +170,7 @@ async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked)
     while let Some(question) = form.question() {
         desk.console.print(&format!("{question}\n"))?;
         let line = match reply(desk, talk, asked, Wants::Field).await? {
-            Reply::Line(line) => line,
+            Reply::Given(line) => line,
             Reply::Over(over) => return Ok(Written::Over(over)),
         };
         desk.console.print(&format!("? {line}\n"))?;
@@ -201,14 +187,14 @@ async fn reply(
     talk: &mut Conversation,
     asked: &QuestionAsked,
     wants: Wants,
-) -> Result<Reply, CommandError> {
+) -> Result<Reply<String>, CommandError> {
     let aside = std::mem::take(&mut desk.console.typed);
     let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
     let done = read_line(desk, talk, asked, wants).await;
     desk.console.typed = aside;
     desk.console.prompt = prompt;
     Ok(match done? {
-        Done::Line(line) => Reply::Line(line),
+        Done::Line(line) => Reply::Given(line),
         Done::Past => Reply::Over(Asked::Answered),
         Done::Leave => Reply::Over(Asked::Left),
         Done::Stop => {

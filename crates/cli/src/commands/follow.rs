@@ -8,8 +8,9 @@ use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
 
-use super::preview::{Shown, page_note, wants_view};
-use super::question::{answer, choices, offered, shown, terms};
+use super::open_question::{OpenQuestion, Sheet, Typed};
+use super::preview::Turn;
+use super::question::shown;
 use super::streams::{output_failed, tell};
 use super::{CommandError, Done, Job, always, recall};
 use crate::exit::Exit;
@@ -216,52 +217,41 @@ async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandErr
 }
 
 fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {
-    let mut choices = choices(asked);
-    // Editing needs more than a line, and is the chat's.
-    choices.retain(|choice| choice.option != QuestionOption::Edit);
     let mut err = io::stderr();
     let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
-    let preview = asked.preview.as_ref().map(|preview| Shown::new(&shown(preview, "  "), "  ", colour, size));
-    if let Some(preview) = &preview {
-        writeln!(err, "\n{}", preview.beginning())?;
-    }
-    let view = preview.as_ref().and_then(Shown::offer).map(|offer| offer + "\n").unwrap_or_default();
+    // Editing needs more than a line, and is the chat's.
+    let can_be_given = |option| option != QuestionOption::Edit;
+    let mut open = OpenQuestion::new(asked, can_be_given, Sheet { colour, size });
+    writeln!(err, "\n{}", open.beginning())?;
     loop {
-        if let Some(terms) = terms(asked, |choice| format!("[{}]", choice.letter)) {
-            writeln!(err, "{terms}")?;
-        }
-        write!(err, "{view}{}? ", offered(&choices, size.0.saturating_sub(3)))?;
+        write!(err, "{}\n? ", open.offer())?;
         err.flush()?;
         let Some(line) = typed_line()? else {
             tell("");
             return Ok(Answer::plain(asked.default));
         };
-        if let Some(preview) = preview.as_ref().filter(|_| wants_view(&line)) {
-            view_all(preview, &mut err)?;
-            continue;
-        }
-        match (answer(asked, &choices, &line), Form::of(asked)) {
-            (Some(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
+        match (open.read(&line), Form::of(asked)) {
+            (Typed::View, _) => view_all(&mut open, &mut err)?,
+            (Typed::Answer(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
                 return fill(form, asked.default, &mut err);
             }
-            (Some(answer), _) => return Ok(answer),
-            (None, _) => {}
+            (Typed::Answer(answer), _) => return Ok(answer),
+            (Typed::Nothing(text), _) => writeln!(err, "{text}")?,
         }
     }
 }
 
 /// Shows all of what is asked about, page by page.
-fn view_all(preview: &Shown, err: &mut impl Write) -> io::Result<()> {
-    let pages = preview.pages();
-    for (page, text) in (1..).zip(&pages) {
-        writeln!(err, "{text}")?;
-        if page < pages.len() {
-            write!(err, "{} ", page_note(page, pages.len()))?;
-            err.flush()?;
-            match typed_line()? {
-                Some(line) if !line.trim().eq_ignore_ascii_case("q") => {}
-                Some(_) | None => break,
-            }
+fn view_all(open: &mut OpenQuestion<'_>, err: &mut impl Write) -> io::Result<()> {
+    let mut reading = open.reading();
+    writeln!(err, "{}", reading.text())?;
+    while !reading.is_over() {
+        write!(err, "{} ", reading.note())?;
+        err.flush()?;
+        match typed_line()?.map(|line| reading.turn(&line)) {
+            Some(Turn::Page) => writeln!(err, "{}", reading.text())?,
+            Some(Turn::NotUnderstood) => {}
+            Some(Turn::Leave) | None => break,
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ mod job;
 mod man;
 mod mcp;
 pub(crate) mod mcp_serve;
+pub(crate) mod open_question;
 pub(crate) mod preview;
 pub(crate) mod question;
 pub(crate) mod recall;

@@ -1,6 +1,8 @@
 //! A preview on a terminal: the beginning of a long one, and all of it page by page for whoever wants to read it
 //! before they answer (T8).
 
+use std::collections::BTreeSet;
+
 use crate::output::harmless_lines;
 use crate::screen::{Colour, painted, text_width};
 
@@ -20,38 +22,50 @@ pub(crate) struct Shown {
     colour: Colour,
     /// Columns and rows of the screen.
     size: (usize, usize),
+    /// The pages a person was shown.
+    seen: BTreeSet<usize>,
 }
 
 impl Shown {
     pub(crate) fn new(text: &str, indent: &'static str, colour: Colour, size: (usize, usize)) -> Self {
-        Self { text: harmless_lines(&text.replace('\t', "    ").replace('\r', "␍")), indent, colour, size }
+        let text = harmless_lines(&text.replace('\t', "    ").replace('\r', "␍"));
+        Self { text, indent, colour, size, seen: BTreeSet::new() }
     }
 
     /// What is shown with the question: as much as fits on the screen together with the answers.
     pub(crate) fn beginning(&self) -> String {
-        let (mut rows, mut more) = (Vec::new(), 0);
-        for line in self.text.lines() {
-            let (wrapped, room) = (self.wrapped(line), self.room() - rows.len());
-            more += usize::from(wrapped.len() > room);
-            rows.extend(wrapped.into_iter().take(room));
-        }
+        let mut rows = self.rows();
+        let more = rows.len().saturating_sub(self.room());
+        rows.truncate(self.room());
         let text = painted(&rows.join("\n"), self.indent, self.colour);
         match more {
             0 => text,
-            1 => format!("{text}\n{}[1 more line]", self.indent),
-            more => format!("{text}\n{}[{more} more lines]", self.indent),
+            1 => format!("{text}\n{}[1 more row]", self.indent),
+            more => format!("{text}\n{}[{more} more rows]", self.indent),
         }
     }
 
     /// What is offered with the answers, where something was left out.
     pub(crate) fn offer(&self) -> Option<String> {
-        let lines = self.text.lines().count();
-        let all = if lines == 1 { "all of it".to_owned() } else { format!("all {lines} lines") };
-        (self.rows().len() > self.room()).then(|| format!("[{VIEW}] view {all}"))
+        let rows = self.rows().len();
+        let why = if self.is_seen() { "" } else { ": only then can you say yes" };
+        (rows > self.room()).then(|| format!("[{VIEW}] view all {rows} rows{why}"))
+    }
+
+    /// Whether all of it was on the screen.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.rows().len() <= self.room() || self.seen.len() == self.pages().len()
+    }
+
+    /// Begins to show all of it, with the first page.
+    pub(crate) fn reading(&mut self) -> Reading<'_> {
+        let mut reading = Reading { pages: self.pages(), shown: self, page: 1 };
+        reading.go_to(1);
+        reading
     }
 
     /// All of it, in pages for the screen.
-    pub(crate) fn pages(&self) -> Vec<String> {
+    fn pages(&self) -> Vec<String> {
         let painted = painted(&self.rows().join("\n"), self.indent, self.colour);
         let lines: Vec<&str> = painted.lines().collect();
         lines.chunks(self.size.1.max(4) - 2).map(|page| page.join("\n")).collect()
@@ -77,15 +91,76 @@ pub(crate) fn wants_view(line: &str) -> bool {
     line.eq_ignore_ascii_case(VIEW) || line.eq_ignore_ascii_case("view")
 }
 
-/// What is said below a page that is not the last.
-pub(crate) fn page_note(page: usize, pages: usize) -> String {
-    format!("[page {page} of {pages}: Enter goes on, q goes back to the question]")
+/// What a line that was typed below a page comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// A page is to be shown: the next, the one before, or another.
+    Page,
+    /// Back to the question.
+    Leave,
+    /// It is none of the ways to go on.
+    NotUnderstood,
 }
+
+/// A preview that is being read page by page.
+#[derive(Debug)]
+pub(crate) struct Reading<'a> {
+    shown: &'a mut Shown,
+    pages: Vec<String>,
+    /// The page on the screen, from 1.
+    page: usize,
+}
+
+impl Reading<'_> {
+    /// The page to be shown.
+    pub(crate) fn text(&self) -> &str {
+        self.pages.get(self.page - 1).map_or("", String::as_str)
+    }
+
+    /// What is said below a page.
+    pub(crate) fn note(&self) -> String {
+        format!("[page {} of {}: Enter next, b back, a number that page, q the question]", self.page, self.pages.len())
+    }
+
+    /// Whether the question follows the page on the screen: every page was shown, and none comes after this one.
+    pub(crate) fn is_over(&self) -> bool {
+        self.shown.is_seen() && self.page == self.pages.len()
+    }
+
+    /// Does what a line says that was typed below a page.
+    pub(crate) fn turn(&mut self, line: &str) -> Turn {
+        let page = match line.trim().to_lowercase().as_str() {
+            "" => self.next(),
+            "b" | "back" => self.page.saturating_sub(1).max(1),
+            "q" => return Turn::Leave,
+            number => match number.parse() {
+                Ok(page) if (1..=self.pages.len()).contains(&page) => page,
+                Ok(_) | Err(_) => return Turn::NotUnderstood,
+            },
+        };
+        self.go_to(page);
+        Turn::Page
+    }
+
+    /// The page after this one; after the last, the first that was left out.
+    fn next(&self) -> usize {
+        let unseen = (1..=self.pages.len()).find(|page| !self.shown.seen.contains(page));
+        if self.page < self.pages.len() { self.page + 1 } else { unseen.unwrap_or(self.page) }
+    }
+
+    fn go_to(&mut self, page: usize) {
+        self.page = page;
+        self.shown.seen.insert(page);
+    }
+}
+
+/// Begins a row in which the line above goes on. No ellipsis: nothing was left out.
+const GOES_ON: char = '↳';
 
 /// `line` in rows of at most `width` columns, broken after blanks where there are any. Rows that go on begin with a
 /// mark, so that none passes for a line.
 fn wrapped(line: &str, width: usize, indent: &str) -> Vec<String> {
-    let mark = format!("{indent}…");
+    let mark = format!("{indent}{GOES_ON}");
     let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
     let mut lead = line.len() - line.trim_start().len();
     for c in line.chars() {
@@ -113,7 +188,7 @@ fn split_at_word(row: &mut String, lead: usize, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, wants_view};
+    use super::{Shown, Turn, wants_view};
     use crate::screen::{Colour, text_width};
 
     fn shown(text: &str, size: (usize, usize)) -> Shown {
@@ -127,20 +202,43 @@ mod tests {
         assert_eq!((short.beginning().as_str(), short.offer()), ("Run `x`\n  x", None));
         let lines: String = (0..1001).map(|n| format!("  +line {n}\n")).collect();
         let long = shown(&lines, (80, 24));
-        assert!(long.beginning().ends_with("+line 15\n  [985 more lines]"), "{}", long.beginning());
-        assert_eq!(long.offer().as_deref(), Some("[v] view all 1001 lines"));
+        assert!(long.beginning().ends_with("+line 15\n  [985 more rows]"), "{}", long.beginning());
+        assert_eq!(long.offer().as_deref(), Some("[v] view all 1001 rows: only then can you say yes"));
         let wide = shown(&format!("  {}!", "x".repeat(10_000)), (80, 24));
-        assert_eq!((wide.beginning().lines().count(), wide.offer().as_deref()), (17, Some("[v] view all of it")));
-        let both = shown(&"  +some words that need two rows\n".repeat(20), (20, 24));
-        assert!(both.beginning().ends_with("\n  [12 more lines]"), "a line counts once: {}", both.beginning());
+        assert!(wide.beginning().ends_with("\n  [116 more rows]"), "rows are counted: {}", wide.beginning());
+        assert!(wide.offer().is_some_and(|offer| offer.starts_with("[v] view all 132 rows")));
         assert!(wants_view(" V\n") && wants_view("view") && !wants_view("very"));
+    }
+
+    // proves T8: the reader goes on, back and to any page, and whatever else is typed turns no page
+    #[test]
+    fn pages_are_turned_both_ways() {
+        let mut long = shown(&"  +line\n".repeat(60), (80, 24));
+        let mut reading = long.reading();
+        assert!(reading.note().starts_with("[page 1 of 3: Enter next, b back"), "{}", reading.note());
+        assert!(reading.note().len() < 80);
+        for (line, turn, page) in [
+            ("b", Turn::Page, 1),
+            ("x", Turn::NotUnderstood, 1),
+            ("3", Turn::Page, 3),
+            ("4", Turn::NotUnderstood, 3),
+            ("", Turn::Page, 2),
+            ("B", Turn::Page, 1),
+            ("", Turn::Page, 2),
+            ("q", Turn::Leave, 2),
+        ] {
+            assert_eq!((reading.turn(line), reading.page), (turn, page), "{line:?}");
+        }
+        assert!(!reading.is_over());
+        assert_eq!((reading.turn(""), reading.is_over()), (Turn::Page, true));
+        assert!(long.is_seen());
     }
 
     // proves T8: what is read is not broken inside words
     #[test]
     fn a_line_that_is_too_wide_goes_on_at_a_word() {
         let text = "Run it\n  cargo test --workspace --all-features\n  averyveryverylongwordalone";
-        let expected = "Run it\n  cargo test \n  …--workspace \n  …--all-features\n  averyveryverylong\n  …wordalone";
+        let expected = "Run it\n  cargo test \n  ↳--workspace \n  ↳--all-features\n  averyveryverylong\n  ↳wordalone";
         assert_eq!(shown(text, (20, 24)).beginning(), expected);
     }
 
@@ -160,7 +258,7 @@ mod tests {
                 pages.iter().flat_map(|page| page.lines()).all(|row| text_width(row) <= size.0.max(20)),
                 "{size:?}"
             );
-            let whole = pages.join("\n").replace("\n  …", "");
+            let whole = pages.join("\n").replace("\n  ↳", "");
             assert_eq!(whole, text.trim_end().replace('\u{1b}', "\u{fffd}"), "{size:?}");
         }
     }

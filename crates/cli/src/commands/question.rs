@@ -5,6 +5,9 @@ use windlass::vocab::{Answer, Preview, QuestionAsked, QuestionKind, QuestionOpti
 use crate::form::Form;
 use crate::output::harmless_line;
 
+/// What is said of a no that may go on with a reason.
+const REASON: &str = ", or n and why";
+
 /// An answer as a person may type it: the letter or the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -37,7 +40,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             QuestionOption::Dismiss => ("d", "dismiss"),
         };
         let more = match option {
-            QuestionOption::No if approval => ", or n and why",
+            QuestionOption::No if approval => REASON,
             // It is kept in the person's own settings, not in the project's.
             QuestionOption::Always => ", everywhere",
             QuestionOption::No
@@ -62,11 +65,16 @@ fn is_fillable(asked: &QuestionAsked) -> bool {
 
 /// What the answers that hold for longer would allow, which may be more than this call: whoever chooses one
 /// has read it. The answers are named as they are on offer.
-pub(crate) fn terms(asked: &QuestionAsked, named: impl Fn(&Choice) -> String) -> Option<String> {
+pub(crate) fn terms(asked: &QuestionAsked, choices: &[Choice], named: impl Fn(&Choice) -> String) -> Option<String> {
     let rule = asked.preview.as_ref()?.rule.as_deref()?;
-    let lasts = |choice: &Choice| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
-    let lasting: Vec<String> = choices(asked).iter().filter(|choice| lasts(choice)).map(named).collect();
+    let lasts = |choice: &&Choice| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
+    let lasting: Vec<String> = choices.iter().filter(lasts).map(named).collect();
     (!lasting.is_empty()).then(|| harmless_line(&format!("{} allow: {rule}", lasting.join(" and "))))
+}
+
+/// An answer by its letter, as it is offered on a terminal.
+pub(crate) fn by_letter(choice: &Choice) -> String {
+    format!("[{}]", choice.letter)
 }
 
 /// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
@@ -85,26 +93,39 @@ pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
     text
 }
 
-/// The answer a line gives: a letter, the words, or the first of them.
+/// What may be answered about a call as a person edited it.
+pub(crate) const EDITED: [Choice; 3] = [
+    Choice { letter: "y", words: "run as edited", more: "", option: QuestionOption::Once },
+    Choice { letter: "e", words: "edit again", more: "", option: QuestionOption::Edit },
+    Choice { letter: "n", words: "back to the question", more: "", option: QuestionOption::No },
+];
+
+/// The answer a line gives: a letter, its word, the words on offer, or the first of them.
 pub(crate) fn chosen(choices: &[Choice], line: &str) -> Option<QuestionOption> {
     let line = line.trim().to_lowercase();
     let means = |choice: &&Choice| {
         let first = choice.words.split([',', ' ']).next().unwrap_or_default();
-        line == choice.letter || line == choice.words || line == first
+        let word = match choice.letter {
+            "y" => "yes",
+            "n" => "no",
+            letter => letter,
+        };
+        line == choice.letter || line == word || line == choice.words || line == first
     };
     // Where two begin alike ("yes") the first offered is the lesser.
     choices.iter().find(means).map(|choice| choice.option)
 }
 
 /// The answer a line gives. A no to a call may go on with a reason, which the model is told: `n use pnpm`.
-pub(crate) fn answer(asked: &QuestionAsked, choices: &[Choice], line: &str) -> Option<Answer> {
+pub(crate) fn answer(choices: &[Choice], line: &str) -> Option<Answer> {
     if let Some(option) = chosen(choices, line) {
         return Some(Answer::plain(option));
     }
     let (first, reason) = line.trim().split_once([' ', ',', ':'])?;
     let reason = reason.trim_start_matches([' ', ',', ':']);
+    let takes_reason = |choice: &Choice| choice.option == QuestionOption::No && choice.more == REASON;
     let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.is_empty();
-    (says_no && matches!(asked.kind, QuestionKind::Approval { .. }))
+    (says_no && choices.iter().any(takes_reason))
         .then(|| Answer { reason: Some(reason.to_owned()), ..Answer::plain(QuestionOption::No) })
 }
 
@@ -134,7 +155,7 @@ pub(crate) fn about(kind: &QuestionKind) -> &'static str {
 mod tests {
     use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
-    use super::{answer, choices, chosen, offered, terms};
+    use super::{EDITED, answer, by_letter, choices, chosen, offered, terms};
 
     fn approval() -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -160,6 +181,8 @@ mod tests {
             }
         }
         assert_eq!(chosen(&choices, "yes"), Some(QuestionOption::Once));
+        let edited = [("yes", QuestionOption::Once), ("edit", QuestionOption::Edit), ("no", QuestionOption::No)];
+        assert!(edited.iter().all(|(line, option)| chosen(&EDITED, line) == Some(*option)));
         for line in ["", " ", "maybe", "yn", "yes please", "/stop"] {
             assert_eq!(chosen(&choices, line), None, "{line:?}");
         }
@@ -172,8 +195,8 @@ mod tests {
     // proves T8: a no can say what to do instead, a yes can't be followed by anything
     #[test]
     fn a_no_may_go_on_with_a_reason() {
-        let (asked, choices) = (approval(), choices(&approval()));
-        let said = |line: &str| answer(&asked, &choices, line).map(|answer| (answer.option, answer.reason));
+        let choices = choices(&approval());
+        let said = |line: &str| answer(&choices, line).map(|answer| (answer.option, answer.reason));
         let no = |reason: &str| Some((QuestionOption::No, Some(reason.to_owned())));
         assert_eq!(said("n use pnpm\n"), no("use pnpm"));
         assert_eq!(said("No, that is: wrong"), no("that is: wrong"));
@@ -182,13 +205,14 @@ mod tests {
             assert_eq!(said(line), None, "{line:?}");
         }
         let cycle = QuestionAsked { kind: QuestionKind::Cycle, ..approval() };
-        assert_eq!(answer(&cycle, &super::choices(&cycle), "n because"), None, "nobody would be told");
+        assert_eq!(answer(&EDITED, "n because"), None, "nobody would be told");
+        assert_eq!(answer(&super::choices(&cycle), "n because"), None, "nobody would be told");
     }
 
     // proves T8: what would be allowed is shown before it is
     #[test]
     fn the_rule_that_an_answer_would_make_is_shown_with_the_answers() {
-        let letters = |asked: &QuestionAsked| terms(asked, |choice| format!("[{}]", choice.letter));
+        let letters = |asked: &QuestionAsked| terms(asked, &choices(asked), by_letter);
         let preview =
             |rule: Option<&str>| Preview { title: "x".into(), body: String::new(), rule: rule.map(Into::into) };
         let mut asked = QuestionAsked { preview: Some(preview(Some("run_command(a\n\u{1b}b *)"))), ..approval() };

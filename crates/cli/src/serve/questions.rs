@@ -106,7 +106,7 @@ fn message(asked: &QuestionAsked) -> String {
             }
         }
         (None, Some(preview)) => {
-            let terms = terms(asked, |choice| format!("\"{}\"", choice.words));
+            let terms = terms(asked, &choices(asked), |choice| format!("\"{}\"", choice.words));
             let terms = terms.map(|terms| format!("\n{terms}")).unwrap_or_default();
             format!("{}\n{}{terms}", about(&asked.kind), shown(preview, ""))
         }

@@ -31,7 +31,7 @@ impl Attended {
         let mut bytes = [0; 1024];
         loop {
             let last = self.seen.rsplit('\n').next().unwrap_or_default();
-            if last.starts_with('[') && last.ends_with("? ") {
+            if last == "? " {
                 return Some(std::mem::take(&mut self.seen));
             }
             // Once everybody at the other end is gone this is an error.

@@ -74,9 +74,9 @@ impl Commands {
     }
 
     /// What a person who is asked about a call with this wish is told of the sandbox.
-    pub(super) fn told(&self, wish: Wish) -> String {
-        let (Some(sandbox), Some(guard)) = (&self.sandbox, &self.guard) else { return String::new() };
-        format!("\n{}", sandbox.told(guard, self.reach(wish)))
+    pub(super) fn told(&self, wish: Wish) -> Option<String> {
+        let (sandbox, guard) = self.sandbox.as_ref().zip(self.guard.as_ref())?;
+        Some(sandbox.told(guard, self.reach(wish)))
     }
 }
 

@@ -153,7 +153,7 @@ impl Tool for RunCommand {
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { command, wish, .. } = read(arguments.clone())?;
+        let Arguments { command, .. } = read(arguments.clone())?;
         let length = command.chars().count();
         if length > LONGEST_SHOWN {
             return Err(format!(
@@ -162,12 +162,20 @@ impl Tool for RunCommand {
             ));
         }
         let first = shorten(command.trim().lines().next().unwrap_or_default(), 160);
-        let told = self.commands.told(wish);
-        let place = format!("in {}{told}", self.workspace.root().display());
+        let place = format!("in {}", self.workspace.root().display());
         // What the title shows whole is not said twice.
-        let body = if first == command { place } else { format!("{command}\n{place}") };
-        let title = format!("Run `{first}`");
-        Ok(Preview { title, body, rule: None })
+        let body = if first == command { place } else { format!("{place}\n{command}") };
+        let more = match command.trim().lines().count() {
+            0 | 1 => String::new(),
+            2 => " and 1 more line".to_owned(),
+            lines => format!(" and {} more lines", lines - 1),
+        };
+        Ok(Preview { title: format!("Run `{first}`{more}"), body, rule: None })
+    }
+
+    fn held_by(&self, arguments: &Value) -> Option<String> {
+        let Arguments { wish, .. } = read(arguments.clone()).ok()?;
+        self.commands.told(wish)
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {

@@ -211,7 +211,7 @@ fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
     let mut glass = Glass::start(command);
     glass.wait("a prompt", |screen| screen.lines().last() == Some(">"));
     glass.press("go\n");
-    glass.wait("the question", |screen| screen.trim_end().ends_with("[a] always, everywhere?"));
+    glass.wait("the question", |screen| screen.trim_end().ends_with("[a] always, everywhere\n?"));
     glass.press("y\n");
     glass.wait("an answer", |screen| screen.contains("\nAye.\n") && screen.lines().last() == Some(">"));
     assert!(!glass.was_steered(), "{}", glass.text());

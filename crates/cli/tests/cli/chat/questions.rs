@@ -45,8 +45,8 @@ session k
 › go
 
 Run `echo x >> log`
-  in $DIR/work
   $SANDBOX
+  in $DIR/work
 [s] and [a] allow: run_command(echo x >> log)
 [n] no, or n and why  [y] yes, once
 [s] yes, for this session  [a] always, everywhere  [e] edit
@@ -91,23 +91,46 @@ fn all_of_a_long_write_can_be_read_page_by_page() {
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
     glass.wait_for_prompt();
     glass.say("go");
-    glass.wait_for("  +line 7 of 101\n  [93 more lines]\n");
-    glass.wait_for("[v] view all 105 lines");
+    glass.wait_for("  +line 7 of 101\n  [93 more rows]\n");
+    glass.wait_for("[v] view all 105 rows: only then can you say yes\n[n] no, or n and why  [e] edit\n");
     assert!(!glass.written().contains("+line 8 of 101"), "the question fits the screen: {}", glass.text());
+    glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
+    answer(&mut glass, "y");
+    glass.wait_for("not yet: v shows all of it");
+    answer(&mut glass, "yes please");
+    glass.wait_for("not understood: answer n, e or v");
     glass.wait("room for an answer", |screen| screen.lines().last() == Some("?"));
     glass.say("v");
     for page in 1..6 {
-        glass.wait_for(&format!("[page {page} of 6: Enter goes on, q goes back to the question]\n?"));
+        glass.wait_for(&format!("[page {page} of 6: Enter next"));
+        glass.wait("room for a line", |screen| screen.lines().last() == Some("?"));
         glass.say("");
     }
     glass.wait_for("+line 100 of 101");
-    glass.wait_for("[v] view all 105 lines");
+    glass.wait_for("[v] view all 105 rows\n");
     for line in 0..101 {
         assert!(glass.written().contains(&format!("+line {line} of 101")), "line {line} was never shown");
     }
     answer(&mut glass, "y");
     glass.wait_for("Aye.");
     assert_eq!(bench.read("long.txt").map(|text| text.lines().count()), Some(101));
+}
+
+// proves T8, X3: where a command runs stands above whatever the model wrote, and what was not shown does not run
+#[test]
+fn a_long_command_can_not_hide_that_it_leaves_the_sandbox() {
+    let command: String = (0..60).map(|n| format!("echo {n}\n")).collect::<String>() + "touch gotcha";
+    let call = Step::call("run_command", json!({"command": command, "sandbox": "off"}));
+    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.say("go");
+    glass.wait_for("\nRun `echo 0` and 60 more lines\n  not in a sandbox: it can change and send whatever you can\n");
+    answer(&mut glass, "y");
+    glass.wait_for("not yet: v shows all of it");
+    answer(&mut glass, "n");
+    glass.wait_for("Aye.");
+    assert_eq!(bench.read("gotcha"), None);
 }
 
 // proves T8: always is written down with comments kept, and holds in other sessions of the same chat
@@ -456,7 +479,7 @@ session k
 
 Create .git/config (7 bytes)
   .git/config is protected (**/.git/): what is there may
-  …run by itself, or instruct agents.
+  ↳run by itself, or instruct agents.
   --- /dev/null
   +++ .git/config
   @@ -0,0 +1 @@

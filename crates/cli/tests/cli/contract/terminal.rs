@@ -11,7 +11,8 @@ use windlass_testkit::{Script, Step};
 
 use crate::support::{Bench, Ran, interrupt, ran};
 
-const PROMPT: &str = "[a] always, everywhere? ";
+/// What stands before an answer.
+const PROMPT: &str = "\n? ";
 
 /// A keyboard and a screen.
 struct Terminal {
@@ -186,11 +187,18 @@ fn all_of_a_long_write_can_be_read_before_it_is_agreed_to() {
     let (mut terminal, child) = Terminal::start(&bench);
     let question = terminal.wait_for(PROMPT);
     assert!(question.contains("+line 0 of 1001") && !question.contains("+line 20 of 1001"), "{question}");
-    assert!(question.contains("more lines]") && question.contains("[v] view all 1005 lines"), "{question}");
+    assert!(
+        question.contains("more rows]") && question.contains("[v] view all 1005 rows: only then can you say yes"),
+        "{question}"
+    );
+    assert!(!question.contains("[y]") && !question.contains("[a]"), "{question}");
+    terminal.type_line("y");
+    terminal.wait_for("not yet: v shows all of it, and then that can be answered");
+    terminal.wait_for(PROMPT);
     terminal.type_line("v");
     let mut whole = String::new();
     loop {
-        whole += &terminal.wait_for_any(&["goes back to the question] ", PROMPT]);
+        whole += &terminal.wait_for_any(&["q the question] ", PROMPT]);
         if whole.ends_with(PROMPT) {
             break;
         }

@@ -165,9 +165,9 @@ fn a_path_with_a_line_break_is_one_line_of_a_preview() {
 fn a_command_is_shown_whole_with_its_folder() {
     let room = Room::with(&[]);
     let (title, body) = shown(&room, "run_command", &json!({"command": "make\nmake install"}));
-    assert_eq!(title, "Run `make`");
+    assert_eq!(title, "Run `make` and 1 more line");
     let place = format!("in {}", room.root().canonicalize().unwrap().display());
-    assert_eq!(body, format!("make\nmake install\n{place}"));
+    assert_eq!(body, format!("{place}\nmake\nmake install"));
     let one_line = shown(&room, "run_command", &json!({"command": "make install"}));
     assert_eq!(one_line, ("Run `make install`".to_owned(), place), "nothing is said twice");
 }

@@ -1,0 +1,223 @@
+//! A question as it stands on a terminal: what is shown of it, and what may be answered by now.
+//!
+//! Whoever says yes has seen all of it (T8): while part of a preview is below the screen, only the answers that let
+//! nothing run are taken.
+
+use windlass::vocab::{Answer, QuestionAsked, QuestionOption};
+
+use super::preview::{Reading, Shown, wants_view};
+use super::question::{Choice, EDITED, about, answer, by_letter, choices, offered, shown, terms};
+use crate::screen::{Colour, text_width};
+
+/// Before each line below a title.
+const INDENT: &str = "  ";
+
+/// The screen a question stands on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sheet {
+    pub(crate) colour: Colour,
+    /// Columns and rows.
+    pub(crate) size: (usize, usize),
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion<'a> {
+    asked: &'a QuestionAsked,
+    choices: Vec<Choice>,
+    /// What the answers that hold for longer would allow.
+    terms: Option<String>,
+    preview: Shown,
+    sheet: Sheet,
+}
+
+/// What a line that was typed comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// All of it is to be shown.
+    View,
+    Answer(Answer),
+    /// It answers nothing: what to say about it.
+    Nothing(String),
+}
+
+impl<'a> OpenQuestion<'a> {
+    /// The question, with those of its answers that can be given here.
+    pub(crate) fn new(asked: &'a QuestionAsked, can_be_given: impl Fn(QuestionOption) -> bool, sheet: Sheet) -> Self {
+        let mut choices = choices(asked);
+        choices.retain(|choice| can_be_given(choice.option));
+        let terms = terms(asked, &choices, by_letter);
+        let preview = asked.preview.as_ref();
+        let text = preview.map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, INDENT));
+        Self::laid_out(asked, choices, terms, &text, sheet)
+    }
+
+    /// The same about the call as a person edited it.
+    pub(crate) fn edited(asked: &'a QuestionAsked, preview: &str, sheet: Sheet) -> Self {
+        Self::laid_out(asked, EDITED.to_vec(), None, preview, sheet)
+    }
+
+    fn laid_out(
+        asked: &'a QuestionAsked,
+        choices: Vec<Choice>,
+        terms: Option<String>,
+        text: &str,
+        sheet: Sheet,
+    ) -> Self {
+        let (columns, rows) = sheet.size;
+        // Long terms must not push the beginning of the preview off the screen.
+        let extra = terms.as_deref().map_or(0, |terms| text_width(terms).div_ceil(columns.max(1)).saturating_sub(1));
+        let preview = Shown::new(text, INDENT, sheet.colour, (columns, rows.saturating_sub(extra)));
+        Self { asked, choices, terms, preview, sheet }
+    }
+
+    /// As much of it as fits on the screen together with the answers.
+    pub(crate) fn beginning(&self) -> String {
+        self.preview.beginning()
+    }
+
+    /// The answers that can be given by now, on lines of their own.
+    pub(crate) fn offer(&self) -> String {
+        let (columns, _) = self.sheet.size;
+        let by_now: Vec<Choice> = self.choices.iter().copied().filter(|choice| self.counts(choice.option)).collect();
+        let answers = offered(&by_now, columns.saturating_sub(1));
+        let view = self.preview.offer().map(|offer| offer + "\n").unwrap_or_default();
+        let terms = self.terms.as_ref().filter(|_| self.preview.is_seen()).map(|terms| format!("{terms}\n"));
+        terms.unwrap_or_default() + &view + &answers
+    }
+
+    /// What this line comes to.
+    pub(crate) fn read(&self, line: &str) -> Typed {
+        if wants_view(line) && self.preview.offer().is_some() {
+            return Typed::View;
+        }
+        match answer(&self.choices, line) {
+            Some(answer) if self.counts(answer.option) => Typed::Answer(answer),
+            Some(_) => Typed::Nothing("not yet: v shows all of it, and then that can be answered".to_owned()),
+            None => Typed::Nothing(self.not_understood()),
+        }
+    }
+
+    /// Whether this may be answered by now.
+    fn counts(&self, option: QuestionOption) -> bool {
+        self.preview.is_seen() || !lets_run(option)
+    }
+
+    fn not_understood(&self) -> String {
+        let by_now = self.choices.iter().filter(|choice| self.counts(choice.option)).map(|choice| choice.letter);
+        let view = self.preview.offer().map(|_| "v");
+        let letters: Vec<&str> = by_now.chain(view).collect();
+        match letters.split_last() {
+            Some((last, rest)) if !rest.is_empty() => {
+                format!("not understood: answer {} or {last}", rest.join(", "))
+            }
+            Some(_) | None => format!("not understood: answer {}", letters.join(", ")),
+        }
+    }
+
+    /// Begins to show all of it.
+    pub(crate) fn reading(&mut self) -> Reading<'_> {
+        self.preview.reading()
+    }
+
+    pub(crate) fn asked(&self) -> &'a QuestionAsked {
+        self.asked
+    }
+}
+
+/// Whether something is done, or sent, because of this answer as the preview shows it. What is edited is shown anew.
+fn lets_run(option: QuestionOption) -> bool {
+    match option {
+        QuestionOption::Once
+        | QuestionOption::Session
+        | QuestionOption::Always
+        | QuestionOption::RunAgain
+        | QuestionOption::Submit => true,
+        QuestionOption::No | QuestionOption::Edit | QuestionOption::Interrupt | QuestionOption::Dismiss => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+
+    use super::{OpenQuestion, Sheet, Typed};
+    use crate::commands::preview::Turn;
+    use crate::screen::Colour;
+
+    const SHEET: Sheet = Sheet { colour: Colour::None, size: (80, 24) };
+
+    fn approval(body: &str, rule: &str) -> QuestionAsked {
+        use QuestionOption::{Always, Edit, No, Once, Session};
+        QuestionAsked {
+            question: QuestionId(1),
+            kind: QuestionKind::Approval { call: CallId { run: RunId(1), turn: TurnId(1), index: 0 } },
+            preview: Some(Preview { title: "Run `x`".into(), body: body.into(), rule: Some(rule.into()) }),
+            options: vec![No, Once, Session, Always, Edit],
+            expires: None,
+            default: No,
+            elicitation: None,
+            because: None,
+        }
+    }
+
+    fn open(asked: &QuestionAsked) -> OpenQuestion<'_> {
+        OpenQuestion::new(asked, |_| true, SHEET)
+    }
+
+    fn option(typed: Typed) -> Option<QuestionOption> {
+        match typed {
+            Typed::Answer(answer) => Some(answer.option),
+            Typed::View | Typed::Nothing(_) => None,
+        }
+    }
+
+    // proves T8: what was not shown can't be agreed to
+    #[test]
+    fn a_yes_counts_only_once_every_page_was_shown() {
+        let asked = approval(&"echo\n".repeat(60), "run_command(x)");
+        let mut open = open(&asked);
+        let offer = open.offer();
+        assert!(!offer.contains("[y]") && !offer.contains("[s]") && !offer.contains("allow:"), "{offer}");
+        assert!(offer.contains("[v] view all 61 rows") && offer.contains("[n] no") && offer.contains("[e] edit"));
+        for line in ["y", "yes", "s", "a", "always"] {
+            assert!(matches!(open.read(line), Typed::Nothing(text) if text.starts_with("not yet: v ")), "{line}");
+        }
+        assert_eq!(option(open.read("n, too long")), Some(QuestionOption::No));
+        assert_eq!(open.read("v"), Typed::View);
+        let mut reading = open.reading();
+        assert_eq!(reading.turn("q"), Turn::Leave);
+        assert_eq!(option(open.read("y")), None, "a part of it is not all of it");
+        let mut reading = open.reading();
+        assert_eq!(reading.turn("3"), Turn::Page, "the last page alone is not all of it either");
+        assert!(!reading.is_over());
+        assert_eq!((reading.turn("b"), reading.is_over()), (Turn::Page, false));
+        assert_eq!((reading.turn(""), reading.is_over()), (Turn::Page, true));
+        assert!(open.offer().contains("[y] yes, once"), "{}", open.offer());
+        assert_eq!(option(open.read("y")), Some(QuestionOption::Once));
+        assert_eq!(open.read("v"), Typed::View, "it can be read again");
+    }
+
+    // proves T8: a long rule can't push what is asked about off the screen
+    #[test]
+    fn the_terms_take_their_room_from_the_preview() {
+        let lines = "echo\n".repeat(12);
+        let (short, long) = (approval(&lines, "run_command(x)"), approval(&lines, &"x".repeat(800)));
+        assert!(open(&short).offer().contains("[y]"));
+        assert!(!open(&long).offer().contains("[y]") && open(&long).offer().contains("[v]"));
+    }
+
+    // proves T8: an answer that is not understood is told so, and what can be answered
+    #[test]
+    fn what_is_not_understood_is_said() {
+        let asked = approval("", "run_command(x)");
+        for line in ["yes please", "?", "clear", "v"] {
+            let told = "not understood: answer n, y, s, a or e".to_owned();
+            assert_eq!(open(&asked).read(line), Typed::Nothing(told), "{line}");
+        }
+        let long = approval(&"echo\n".repeat(60), "run_command(x)");
+        assert_eq!(open(&long).read("?"), Typed::Nothing("not understood: answer n, e or v".to_owned()));
+        let edited = OpenQuestion::edited(&asked, "Run `y`", SHEET);
+        assert_eq!(edited.offer(), "[y] run as edited  [e] edit again  [n] back to the question");
+    }
+}
