@@ -37,6 +37,7 @@ impl Cli {
             | Command::Audit(_)
             | Command::Demo(_)
             | Command::Doctor(_)
+            | Command::Trust(_)
             | Command::Sandbox(_)
             | Command::Init(_)
             | Command::Completions(_)

@@ -1,5 +1,6 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
+mod backup;
 mod before;
 mod deadline;
 mod dialect;
@@ -8,6 +9,7 @@ mod sandbox;
 pub(crate) mod secrets;
 mod serve;
 mod setup;
+mod trust;
 mod undo;
 
 use std::fmt;
@@ -18,11 +20,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use windlass_vocab::{Dialect, QuestionOption};
 
+pub use self::backup::BackupArgs;
 pub(crate) use self::before::NotTaken;
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
+pub use self::trust::TrustArgs;
 pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
 use windlass::sandbox::SandboxMode;
@@ -83,13 +87,6 @@ Examples:
 
 `windlass sessions show` numbers the records.";
 
-const BACKUP_EXAMPLES: &str = "\
-Examples:
-  windlass backup /mnt/backup/windlass-monday
-  windlass --data-dir /mnt/backup/windlass-monday sessions list
-
-To restore: move the data folder away and copy the backup, all of it, into its place.";
-
 /// An agent loop that loses nothing.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version = VERSION, after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -131,7 +128,7 @@ pub enum Command {
     /// Show a session again as its runs were shown, from the journal
     Replay(ReplayArgs),
     /// Copy all sessions into a folder, while they are written, and verify the copy
-    #[command(after_help = BACKUP_EXAMPLES)]
+    #[command(after_help = backup::EXAMPLES)]
     Backup(BackupArgs),
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
@@ -150,6 +147,9 @@ pub enum Command {
     Demo(DemoArgs),
     /// Check model, tools, store, disk and terminal, and say what to do
     Doctor(DoctorArgs),
+    /// Look at what this project's files say, and trust them or not
+    #[command(after_help = trust::EXAMPLES)]
+    Trust(TrustArgs),
     /// Run a command in the sandbox that the agent's commands run in
     #[command(after_help = sandbox::EXAMPLES)]
     Sandbox(SandboxArgs),
@@ -240,15 +240,8 @@ pub struct ForkArgs {
     #[arg(long, value_name = "SEQ")]
     pub at: Option<u64>,
     /// The key of the new session [default: made from the old one]
-    #[arg(long = "as", value_name = "KEY", value_parser = name)]
+    #[arg(long = "as", alias = "key", value_name = "KEY", value_parser = name)]
     pub new_key: Option<String>,
-}
-
-// `windlass backup`.
-#[derive(Debug, Args)]
-pub struct BackupArgs {
-    /// Where to: a folder that is empty or not there yet
-    pub folder: PathBuf,
 }
 
 // `windlass replay`.
@@ -294,7 +287,7 @@ pub enum SessionsCommand {
         /// The file; `-` reads standard input
         file: PathBuf,
         /// The key it gets here [default: the one it had]
-        #[arg(long, value_parser = name)]
+        #[arg(long = "as", alias = "key", value_name = "KEY", value_parser = name)]
         key: Option<String>,
     },
     /// Check that no record was changed or lost

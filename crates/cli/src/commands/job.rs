@@ -156,7 +156,8 @@ pub(super) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandE
     settled(sources(flags, env)?, Attendance::Unattended)
 }
 
-fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+/// What is outside, with nobody asked about it.
+pub(super) fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     let cwd = std::env::current_dir()
         .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
     Ok(Sources::gather(flags, env, cwd)?)

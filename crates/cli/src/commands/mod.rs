@@ -31,6 +31,7 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 mod timeline;
+mod trust;
 mod trusting;
 mod undo;
 mod unheld;
@@ -107,6 +108,7 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         Command::Demo(args) => demo::demo(data_dir, &args, env),
         Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),
+        Command::Trust(args) => trust::trust(data_dir, &args, env),
         Command::Sandbox(args) => sandbox::sandbox(data_dir, &args, env),
         Command::Init(args) => init::init(data_dir, &args, env),
         Command::Completions(args) => completions::completions(&args),

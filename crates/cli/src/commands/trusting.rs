@@ -1,6 +1,7 @@
 //! Trust in a project's folder, settled before anything is read from its files (X2): taken down when the folder is first
 //! used, and asked for again, with the difference, when the files say something else than they did.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use windlass_vocab::Attendance;
 
 use super::streams::tell;
 use crate::output::harmless_line;
-use crate::servers::{covered, described};
-use crate::settings::{Changed, Content, LeftOut, SettingsFile, Sources, Standing};
+use crate::servers::{self, Agreements, ConsentAnswer, covered, described};
+use crate::settings::{Changed, Consent, Content, MORE, SettingsFile, Sources, Standing, create_data_dir};
 
 /// All of a change is shown: what can't be seen can't be agreed to.
 const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
@@ -18,43 +19,75 @@ const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
 /// The sources with the trust that the person has or now gives; without, the project may only tighten.
 pub(super) fn settle(mut sources: Sources, attendance: Attendance) -> io::Result<Sources> {
     sources.note_empty();
-    let Some(standing) = sources.standing() else {
-        return match attendance {
-            Attendance::Attended => ask_first(sources),
-            Attendance::Unattended => Ok(sources),
-        };
-    };
-    match (standing, attendance) {
-        (Standing::AsTrusted, _) => {}
-        (Standing::New, _) => take_down(&mut sources, "is trusted as it is now; when it changes you are asked again"),
-        (Standing::Changed, Attendance::Attended) if !sources.is_declined() => {
-            let changes: String = sources.changes().iter().map(shown).collect();
-            match ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")? {
-                Some(Said::Yes) => take_down(&mut sources, "is trusted as it is now"),
-                // Where it can't be taken down they are asked again.
-                Some(Said::No) => drop(sources.decline()),
-                None => {}
-            }
+    match (sources.standing(), attendance) {
+        (Some(Standing::AsTrusted), _) | (None, Attendance::Unattended) => Ok(sources),
+        (Some(Standing::New), _) => {
+            take_down(&mut sources, "is trusted as it is now; when it changes you are asked again");
+            Ok(sources)
         }
-        (Standing::Changed, Attendance::Attended) => {
-            for changed in sources.changes() {
-                let told =
-                    "has changed since you trusted it, and may only tighten your settings: you said no to the change";
-                sources.notice(format!("{} {told}", changed.path.display()));
-            }
+        (None, Attendance::Attended) => {
+            // What is wrong with its rules is told by whoever takes them; until it is mended there is nothing to agree to.
+            let loosens = sources.needing_trust().is_ok_and(|loosened| !loosened.is_empty());
+            if loosens && !sources.is_declined() { ask_about_new(sources) } else { Ok(sources) }
         }
-        (Standing::Changed, Attendance::Unattended) => note_changes(&mut sources),
+        (Some(Standing::Changed), _) if sources.is_declined() => {
+            let told = "this project has changed since you trusted it, and you said no to that: it may only tighten your \
+                        settings";
+            sources.notice(format!("{told}; {MORE}"));
+            Ok(sources)
+        }
+        (Some(Standing::Changed), Attendance::Attended) => ask_about_change(sources),
+        (Some(Standing::Changed), Attendance::Unattended) => {
+            note_changes(&mut sources);
+            Ok(sources)
+        }
+    }
+}
+
+/// Shows how a project that was trusted has changed, and asks whether it is trusted so.
+pub(super) fn ask_about_change(mut sources: Sources) -> io::Result<Sources> {
+    let changes = sources.changes();
+    let shown: String = changes.iter().map(shown).collect();
+    match ask(&shown, "Trust what it says now? [y] yes, until it changes  [n] no: ")? {
+        Some(Said::Yes) => take_down(&mut sources, "is trusted as it is now"),
+        Some(Said::No) => {
+            // Where it can't be taken down they are asked again.
+            let _ = sources.decline();
+            let changed = |path: &Path| changes.iter().any(|change| change.path == path);
+            refuse_servers(&sources, |consent| {
+                changed(&consent.file) || consent.files.keys().any(|file| changed(file))
+            });
+        }
+        None => {}
     }
     Ok(sources)
 }
 
+/// Takes down that the person does not want the servers that the question they said no to was about: the next question
+/// would be the same one.
+fn refuse_servers(sources: &Sources, is_meant: impl Fn(&Consent) -> bool) {
+    // What is wrong with the settings is told by whoever takes them.
+    let Ok(settings) = sources.resolve() else { return };
+    let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
+    let asked: BTreeSet<&Consent> = settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
+    for consent in asked.into_iter().filter(|consent| is_meant(consent)) {
+        if agreements.is_open(consent) && create_data_dir(&settings.place.data_dir.value).is_ok() {
+            // Where it can't be taken down they are asked about them.
+            let _ = agreements.say(consent, ConsentAnswer::No);
+        }
+    }
+}
+
 /// Says what is not as it was trusted, where nobody is asked about it now.
 fn note_changes(sources: &mut Sources) {
-    let told = "has changed since you trusted it, and may only tighten your settings: any windlass command at a terminal \
-                shows how it has changed, and asks";
-    for changed in sources.changes() {
-        sources.notice(format!("{} {told}", changed.path.display()));
-    }
+    let changes = sources.changes();
+    let Some(folder) = sources.project.as_ref().map(|file| file.folder().to_owned()) else { return };
+    let name = |change: &Changed| change.path.strip_prefix(&folder).unwrap_or(&change.path).display().to_string();
+    let names: Vec<String> = changes.iter().map(name).collect();
+    let have =
+        if names.len() == 1 { "has changed since you trusted it" } else { "have changed since you trusted them" };
+    let told = "this project may only tighten your settings until `windlass trust` has shown you how, and you agree";
+    sources.notice(format!("{} {have}: {told}", names.join(", ")));
 }
 
 /// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
@@ -83,16 +116,11 @@ enum Said {
     No,
 }
 
-/// Asks, the first time it is seen, whether a project is trusted that would loosen something.
-fn ask_first(sources: Sources) -> io::Result<Sources> {
-    // What is wrong with its rules is told by whoever takes them; until it is mended there is nothing to agree to.
-    let Ok(loosened) = sources.needing_trust() else { return Ok(sources) };
+/// Asks whether a project is trusted whose folder the person has not listed.
+pub(super) fn ask_about_new(sources: Sources) -> io::Result<Sources> {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
-    if loosened.is_empty() || sources.is_declined() {
-        return Ok(sources);
-    }
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
-    match ask(&all_of_it(&sources, &loosened), question)? {
+    match ask(&all_of_it(&sources), question)? {
         Some(Said::Yes) => {
             let mut trusted = sources.clone().trust_folder().or_else(|error| {
                 tell(&format!("windlass: {}", harmless_line(&format!("{file} can't be trusted: {error}"))));
@@ -107,6 +135,7 @@ fn ask_first(sources: Sources) -> io::Result<Sources> {
         Some(Said::No) => {
             // Where it can't be taken down they are asked again.
             let _ = sources.decline();
+            refuse_servers(&sources, |_| true);
             Ok(sources)
         }
         None => Ok(sources),
@@ -115,13 +144,20 @@ fn ask_first(sources: Sources) -> io::Result<Sources> {
 
 /// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
 /// own settings are tighter; and last, next to the question, what of it loosens or starts something.
-fn all_of_it(sources: &Sources, loosened: &[LeftOut]) -> String {
-    let mut lines = vec!["This project is new to you.".to_owned()];
+fn all_of_it(sources: &Sources) -> String {
+    let since = match (sources.is_declined(), sources.was_declined()) {
+        (true, _) => "You said no to this project as it is now.",
+        (false, true) => "This project has changed since you said no to it.",
+        (false, false) => "This project is new to you.",
+    };
+    let mut lines = vec![since.to_owned()];
     for (path, text) in sources.texts_of_project() {
         lines.push(format!("{} says:", path.display()));
         lines.extend(text.lines().zip(1..).map(|(line, number)| format!("{number:>5}  {line}")));
     }
-    lines.push("It would loosen your settings:".to_owned());
+    let loosened = sources.needing_trust().unwrap_or_default();
+    let head = if loosened.is_empty() { "It loosens none of your settings." } else { "It would loosen your settings:" };
+    lines.push(head.to_owned());
     lines.extend(loosened.iter().map(|one| format!("  {}", one.with_value())));
     let servers = sources.servers_of_project();
     let servers = servers.iter().flat_map(|(name, config)| described(name, config));
@@ -146,35 +182,40 @@ fn ask(about: &str, question: &str) -> io::Result<Option<Said>> {
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" => return Ok(Some(Said::Yes)),
             "n" | "no" => return Ok(Some(Said::No)),
-            _ => {}
+            _ => writeln!(screen, "not understood: answer y or n")?,
         }
     }
 }
 
 /// A change as a person sees it.
 fn shown(changed: &Changed) -> String {
-    let Changed { path, before, now } = changed;
+    let Changed { path, before, now, text } = changed;
     let name = path.display();
-    let text = match (before, now) {
-        (_, Content::Digest(_)) => {
-            format!("{name}, a program that a server of this project starts, is not what you trusted.\n")
-        }
-        (_, Content::Unwatched) => {
+    let difference = |now: &str| {
+        let file = path.file_name().map_or(path.as_path(), Path::new).display().to_string();
+        compare(before.as_ref().map(String::as_bytes), Some(now.as_bytes()), &file, WHOLE)
+    };
+    let told = match (before, now, text) {
+        (_, Content::Unwatched, _) => {
             format!(
                 "{name}, behind a server of this project, holds too much to be watched: a change there is not asked about.\n"
             )
         }
-        (before, Content::Text(now)) => {
-            let head = match before {
-                Some(_) => "has changed since you trusted this folder",
-                None => "was not there when you trusted this folder",
-            };
-            let file = path.file_name().map_or(path.as_path(), Path::new).display().to_string();
-            let before = before.as_ref().map(String::as_bytes);
-            format!("{name} {head}:\n{}", compare(before, Some(now.as_bytes()), &file, WHOLE))
+        (Some(_), Content::Digest(_), Some(text)) => {
+            format!("{name}, which a server of this project starts, is not what you trusted:\n{}", difference(text))
+        }
+        (_, Content::Digest(_), _) => format!(
+            "{name}, which a server of this project starts, is not what you trusted. What it held then was not kept: \
+             read it before you agree.\n"
+        ),
+        (Some(_), Content::Text(now), _) => {
+            format!("{name} has changed since you trusted this folder:\n{}", difference(now))
+        }
+        (None, Content::Text(now), _) => {
+            format!("{name} was not there when you trusted this folder:\n{}", difference(now))
         }
     };
-    text.lines().map(|line| harmless_line(line) + "\n").collect()
+    told.lines().map(|line| harmless_line(line) + "\n").collect()
 }
 
 #[cfg(test)]
@@ -183,7 +224,7 @@ mod tests {
 
     fn changed(before: Option<&str>, now: &str) -> String {
         let now = Content::Text(now.to_owned());
-        shown(&Changed { path: "/p/windlass.toml".into(), before: before.map(str::to_owned), now })
+        shown(&Changed { path: "/p/windlass.toml".into(), before: before.map(str::to_owned), now, text: None })
     }
 
     // proves X2: the person sees all of it, and nothing in it steers the screen
@@ -195,8 +236,13 @@ mod tests {
         let told = changed(Some("a\n"), &long.repeat(900));
         assert_eq!(told.matches(long.trim_end()).count(), 900);
         assert!(changed(None, "a\n").contains("was not there"));
-        let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched };
+        let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched, text: None };
         assert!(shown(&folder).contains("/p/big, behind a server of this project, holds too much"));
         assert!(!changed(Some("a"), "\u{1b}[2Jb").contains('\u{1b}'));
+        let now = Content::Digest(windlass::store::hash_of(b"new"));
+        let script = Changed { path: "/p/s.js".into(), before: Some("old\n".into()), now, text: Some("new\n".into()) };
+        assert!(shown(&script).contains("-old\n+new\n"), "{}", shown(&script));
+        let unkept = Changed { before: None, ..script };
+        assert!(shown(&unkept).contains("What it held then was not kept"), "{}", shown(&unkept));
     }
 }

@@ -10,6 +10,7 @@ use crate::settings::{Settings, Sources};
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
     let mut lines = values(settings);
     lines.extend(hidden(&hidden_variables(&sources.env, settings)));
+    lines.extend(untrusted(sources));
     Check::ok("settings", files(sources)).with(lines)
 }
 
@@ -21,6 +22,19 @@ fn files(sources: &Sources) -> String {
     let user = sources.user.as_ref().map(|file| format!("your own {}", file.path().display()));
     let files: Vec<String> = project.into_iter().chain(user).collect();
     if files.is_empty() { "no windlass.toml is read".to_owned() } else { format!("read: {}", files.join(", ")) }
+}
+
+/// What a project that the person said no to may not set, and what of one they trusted has changed.
+fn untrusted(sources: &Sources) -> Vec<String> {
+    if sources.trusts_project() || !sources.is_declined() {
+        // What nobody was asked about stands in the notices.
+        return Vec::new();
+    }
+    let changed = if sources.standing().is_some() { sources.changes() } else { Vec::new() };
+    let changed = changed.into_iter().map(|change| format!("changed since you trusted it: {}", change.path.display()));
+    let left_out = sources.needing_trust().unwrap_or_default();
+    let left_out = left_out.iter().map(|one| format!("not taken: {one}"));
+    changed.chain(left_out).collect()
 }
 
 /// Which variables commands don't get, and how they would.

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use windlass::mcp::{Reach, ServerConfig, ServerName};
+use windlass::tools::diff::{Limits, compare};
 use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
 use crate::folder_lock::lock_folder;
 use crate::output::{harmless_line, quoted};
-use crate::settings::Consent;
+use crate::settings::{Consent, kept_texts};
 
 const FILE: &str = "consent.json";
 /// How many files are named before the rest is only counted.
@@ -70,6 +71,11 @@ impl Agreements {
         self.answer(consent).is_none()
     }
 
+    /// Whether a person said no to exactly this.
+    pub(crate) fn is_refused(&self, consent: &Consent) -> bool {
+        self.answer(consent) == Some(ConsentAnswer::No)
+    }
+
     fn answer(&self, consent: &Consent) -> Option<ConsentAnswer> {
         self.said.get(&consent.file).filter(|said| said.digest == consent.digest).map(|said| said.answer)
     }
@@ -87,7 +93,20 @@ impl Agreements {
         let (changed, folder) = (self.changed(consent), folder_of(consent));
         let since =
             (!changed.is_empty()).then(|| format!("  changed since the last answer: {}", listed(&changed, folder)));
-        since.into_iter().chain(covered(consent.files.keys(), &consent.unwatched, folder)).collect()
+        let differences = changed.iter().flat_map(|path| self.difference(consent, path));
+        since.into_iter().chain(differences).chain(covered(consent.files.keys(), &consent.unwatched, folder)).collect()
+    }
+
+    /// How a file behind these servers differs from what it was, where that was kept.
+    fn difference(&self, consent: &Consent, path: &Path) -> Vec<String> {
+        let text = || {
+            let said = self.said.get(&consent.file)?;
+            let before = kept_texts::before(&self.folder, said.files.get(path)?)?;
+            let now = kept_texts::now(path, consent.files.get(path)?)?;
+            let name = path.file_name().map_or(path, Path::new).display().to_string();
+            Some(compare(Some(before.as_bytes()), Some(now.as_bytes()), &name, Limits::WHOLE))
+        };
+        text().unwrap_or_default().lines().map(|line| format!("  {}", harmless_line(line))).collect()
     }
 
     /// Takes down what the person says to it, beside what other processes have taken down meanwhile.
@@ -97,6 +116,7 @@ impl Agreements {
         self.said = said_in(&self.folder);
         let said = Said { digest: consent.digest, answer, files: consent.files.clone() };
         self.said.insert(consent.file.clone(), said);
+        kept_texts::keep(&self.folder, &consent.files);
         write_whole(&self.folder.join(FILE), &serde_json::to_vec_pretty(&self.said)?, Readers::Owner)
     }
 }
@@ -153,7 +173,7 @@ pub(super) fn ask(
             "s" | "sandbox" => return agreements.say(consent, ConsentAnswer::InSandbox),
             "n" | "no" => return agreements.say(consent, ConsentAnswer::No),
             "l" | "later" => return Ok(()),
-            _ => {}
+            _ => writeln!(screen, "not understood: answer y, s, n or l")?,
         }
     }
 }
@@ -264,5 +284,21 @@ mod tests {
             ]
         );
         assert!(agreements.is_open(&second) && !agreements.is_open(&first));
+    }
+
+    // proves X2: a person sees how a script they agreed to has changed
+    #[test]
+    fn a_changed_script_is_shown_with_its_difference() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("server.js");
+        let script = path.to_str().expect("a path");
+        let asked = |text: &str| {
+            fs::write(&path, text).expect("written");
+            consent("/p/.mcp.json", &[(script, text.as_bytes())])
+        };
+        let mut agreements = Agreements::read(&dir.path().join("mcp"));
+        agreements.say(&asked("one\ntwo\n"), ConsentAnswer::Yes).expect("taken down");
+        let about = agreements.about(&asked("one\n2\u{1b}\n")).join("\n");
+        assert!(about.contains("\n  -two\n  +2\u{fffd}\n"), "{about:?}");
     }
 }

@@ -88,6 +88,13 @@ impl Attached {
         self.servers.as_ref()
     }
 
+    /// Those of these that the person said no to.
+    pub(crate) fn refused(settings: &Settings) -> BTreeSet<ServerName> {
+        let agreements = Agreements::read(&folder(&settings.place.data_dir.value));
+        let refused = |server: &Server| server.consent.as_ref().is_some_and(|consent| agreements.is_refused(consent));
+        settings.servers.iter().filter(|(_, server)| refused(server)).map(|(name, _)| name.clone()).collect()
+    }
+
     /// Whether these are the same, as they are configured.
     fn is_like(&self, other: &Self) -> bool {
         (&self.configs, &self.agreed, &self.withheld) == (&other.configs, &other.agreed, &other.withheld)

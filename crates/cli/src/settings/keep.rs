@@ -76,6 +76,16 @@ pub(super) fn trust(folder: &Path, path: Option<&Path>) -> Result<Kept, NotKept>
     })
 }
 
+/// Takes the folders that `is_meant` picks out of those that the settings at `path` trust.
+pub(super) fn distrust(path: &Path, is_meant: impl Fn(&str) -> bool) -> Result<Kept, NotKept> {
+    rewrite(path, Whose::User, |document| {
+        if let Some(trusted) = document.get_mut("trusted").and_then(Item::as_array_mut) {
+            trusted.retain(|listed| !listed.as_str().is_some_and(&is_meant));
+        }
+        Ok(())
+    })
+}
+
 /// Changes one thing in the file at `path`, and nothing else.
 pub(super) fn rewrite(
     path: &Path,

@@ -12,6 +12,9 @@ use toml::Spanned;
 use super::file::FileSettings;
 use super::{Flags, Origin, SettingsError, SettingsFile, Sources, policy};
 
+/// How a person who said no learns what they said no to, and takes it back.
+pub(crate) const MORE: &str = "`windlass doctor` tells more, `windlass trust` asks again";
+
 /// A setting of a project's file that is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
@@ -68,6 +71,13 @@ impl Sources {
     /// What a person is told of what was left out.
     pub(super) fn notice_of(&self, left_out: &[LeftOut]) -> Option<String> {
         let file = self.project.as_ref().filter(|_| !left_out.is_empty())?;
+        if self.is_declined() {
+            // They have seen all of it, and said no; of a change they are told where that is found.
+            let what =
+                if left_out.len() == 1 { "1 setting".to_owned() } else { format!("{} settings", left_out.len()) };
+            let told = format!("{what} of this project's windlass.toml not taken, as you said no; {MORE}");
+            return (!self.lists(file.folder())).then_some(told);
+        }
         let all: Vec<String> = left_out.iter().map(ToString::to_string).collect();
         Some(format!(
             "{}: not taken from a project you have not trusted. Read the file; to take what it says, {}",

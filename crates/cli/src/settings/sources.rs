@@ -177,11 +177,10 @@ impl Sources {
     /// How a folder is trusted, for people.
     pub(super) fn trusting(&self, folder: &Path) -> String {
         if self.lists(folder) {
-            let text = "start windlass at a terminal: the file has changed since you trusted it, and you are shown the \
-                        difference and asked";
-            return text.to_owned();
+            return "run `windlass trust`: it shows how the project has changed since you trusted it, and asks"
+                .to_owned();
         }
-        trusting(folder, &self.env)
+        format!("run `windlass trust`, or {}", trusting(folder, &self.env))
     }
 
     /// The refusal of something that only a trusted project may set.

@@ -15,7 +15,8 @@ use windlass::store::hash_of;
 use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
-use super::{Sources, keep, servers};
+use super::sources::from_home;
+use super::{SettingsFile, Sources, keep, kept_texts, servers};
 use crate::folder_lock::lock_folder;
 
 /// Beside the user's file.
@@ -84,6 +85,8 @@ pub(crate) struct Changed {
     pub(crate) before: Option<String>,
     /// What it says.
     pub(crate) now: Content,
+    /// That as text, where it is a short one.
+    pub(crate) text: Option<String>,
 }
 
 impl Sources {
@@ -99,19 +102,35 @@ impl Sources {
         let Some(project) = &self.project else { return Vec::new() };
         let kept = self.kept_trust().unwrap_or_default();
         let trusted = kept.0.get(project.folder()).cloned().unwrap_or_default();
-        let text = |content: &Content| match content {
+        let place = self.config_dir();
+        let before = |content: &Content| match content {
             Content::Text(text) => Some(text.clone()),
-            Content::Digest(_) | Content::Unwatched => None,
+            Content::Digest(hash) => kept_texts::before(place.as_ref()?, hash),
+            Content::Unwatched => None,
         };
         let differs = |(path, now): &(PathBuf, Content)| trusted.get(path) != Some(now);
+        let text = |path: &Path, now: &Content| match now {
+            Content::Text(text) => Some(text.clone()),
+            Content::Digest(hash) => kept_texts::now(path, hash),
+            Content::Unwatched => None,
+        };
         let now = self.contents().into_iter().filter(differs);
-        now.map(|(path, now)| Changed { before: trusted.get(&path).and_then(text), now, path }).collect()
+        now.map(|(path, now)| Changed {
+            before: trusted.get(&path).and_then(before),
+            text: text(&path, &now),
+            now,
+            path,
+        })
+        .collect()
     }
 
     /// Takes down that the person trusts the project as it is.
     pub(crate) fn keep_trust(&mut self) -> io::Result<()> {
         let Some(project) = &self.project else { return Ok(()) };
         self.note(project.folder().to_owned(), self.contents())?;
+        if let Some(place) = self.config_dir() {
+            kept_texts::keep(&place, &self.programs.files);
+        }
         self.trusted = Standing::AsTrusted;
         Ok(())
     }
@@ -129,6 +148,25 @@ impl Sources {
     pub(crate) fn is_declined(&self) -> bool {
         let (Some(project), Some(place)) = (&self.project, self.config_dir()) else { return false };
         declined_in(&place).get(project.folder()) == Some(&self.contents_hash())
+    }
+
+    /// Whether the person said no to the project, as it is or as it was.
+    pub(crate) fn was_declined(&self) -> bool {
+        let (Some(project), Some(place)) = (&self.project, self.config_dir()) else { return false };
+        declined_in(&place).contains_key(project.folder())
+    }
+
+    /// Trusts the project's folder no more, and does not ask about it before it changes.
+    pub(crate) fn distrust_folder(&self) -> Result<keep::Kept, keep::NotKept> {
+        let Some(folder) = self.project.as_ref().map(SettingsFile::folder) else { return Ok(keep::Kept::Known) };
+        let path = self.user_file().ok_or(keep::NotKept::NoPlace)?;
+        let removed = if path.exists() {
+            keep::distrust(&path, |listed| from_home(Path::new(listed), &self.env) == folder)?
+        } else {
+            keep::Kept::Known
+        };
+        self.decline().map_err(|error| keep::NotKept::Disk(path, error))?;
+        Ok(removed)
     }
 
     /// Takes down that the person does not trust the project as it is.

@@ -84,14 +84,17 @@ fn left_out(state: &ServerState) -> String {
     lines
 }
 
-/// Those that nobody has agreed to yet.
+/// Those that nobody has agreed to.
 fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
     for (name, server) in waiting {
+        let (state, told) = if inquiry.refused.contains(*name) {
+            ("declined", "declined by you; `windlass mcp approve` takes that back")
+        } else {
+            ("waits for consent", "waits for your consent: windlass mcp approve")
+        };
         let line = match inquiry.shape {
-            Shape::Json => {
-                json!({"name": name.as_str(), "state": "waits for consent", "from": server.origin.place()}).to_string()
-            }
-            Shape::Text => format!("{name}  waits for your consent: windlass mcp approve  ({})", server.origin.place()),
+            Shape::Json => json!({"name": name.as_str(), "state": state, "from": server.origin.place()}).to_string(),
+            Shape::Text => format!("{name}  {told}  ({})", server.origin.place()),
         };
         print(&format!("{line}\n"))?;
     }

@@ -7,7 +7,7 @@ mod list;
 mod login;
 mod strange;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
@@ -58,7 +58,8 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
         }
         let attached = attached(&settings, &sources)?;
         let shape = if args.json { Shape::Json } else { Shape::Text };
-        let inquiry = Inquiry { attached, configured: settings.servers, shape };
+        let refused = Attached::refused(&settings);
+        let inquiry = Inquiry { attached, refused, configured: settings.servers, shape };
         let done = inquiry.serve(&args.command).await;
         inquiry.attached.close().await;
         done
@@ -75,6 +76,8 @@ enum Shape {
 /// The servers, and how what is asked of them is answered.
 struct Inquiry {
     attached: Attached,
+    /// Those that the person said no to.
+    refused: BTreeSet<ServerName>,
     configured: BTreeMap<ServerName, Server>,
     shape: Shape,
 }
@@ -111,7 +114,8 @@ impl Inquiry {
             return usage(format!("there is no MCP server `{name}`; {}", nearest(name.as_str(), &known)));
         }
         if self.waiting().iter().any(|(waiting, _)| **waiting == name) {
-            return usage(format!("MCP server `{name}` waits for your consent; `windlass mcp approve` gives it"));
+            let waits = if self.refused.contains(&name) { "was declined by you" } else { "waits for your consent" };
+            return usage(format!("MCP server `{name}` {waits}; `windlass mcp approve` gives your consent"));
         }
         Ok(name)
     }

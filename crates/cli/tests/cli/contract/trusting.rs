@@ -52,12 +52,12 @@ fn a_trusted_project_that_says_something_else_is_not_trusted() {
     answered(&held);
     assert_eq!(bench.read("ran"), None, "{}", held.stderr);
     assert!(held.stderr.contains("windlass.toml:2:8: a mode that asks less than yours"), "{}", held.stderr);
-    assert!(held.stderr.contains("the file has changed since you trusted it"), "{}", held.stderr);
+    assert!(held.stderr.contains("run `windlass trust`: it shows how"), "{}", held.stderr);
     project(&bench, "[permissions]\nmode = 'strict'\n[policy]\nturn_cap = 4000\n");
     let tightened = bench.run(&["run", "go"]);
     answered(&tightened);
     assert!(
-        tightened.stderr.contains("has changed since you trusted it, and may only tighten"),
+        tightened.stderr.contains("windlass.toml has changed since you trusted it: this project may only tighten"),
         "{}",
         tightened.stderr
     );
@@ -158,12 +158,12 @@ fn a_new_project_that_would_loosen_something_is_asked_about_once() {
         assert_eq!(Attended::start(&bench, &["sessions", "list"], &[]).finish().code, 0, "asked once");
         let ran = bench.run(&["run", "go"]);
         answered(&ran);
-        assert_eq!(
-            (bench.read("ran").is_some(), ran.stderr.contains("not taken")),
-            (trusts, !trusts),
-            "{}",
-            ran.stderr
-        );
+        assert_eq!(bench.read("ran").is_some(), trusts, "{}", ran.stderr);
+        let told = "3 settings of this project";
+        assert_eq!(ran.stderr.matches(told).count(), usize::from(!trusts), "one line, once: {}", ran.stderr);
+        assert!(!ran.stderr.contains("before you agree"), "the servers were part of it: {}", ran.stderr);
+        let listed = bench.run(&["mcp", "list"]).stdout;
+        assert_eq!(listed.contains("own  declined by you"), !trusts, "{listed}");
         let user = fs::read_to_string(config(&bench).join("windlass.toml")).expect("it is there");
         assert!(user.contains("# mine") && user.contains("trusted = [") == trusts, "{user}");
         project(&bench, BYPASS);
@@ -194,6 +194,51 @@ fn a_no_to_a_change_is_not_asked_for_again() {
     assert_eq!(bench.read("ran"), None, "{}", held.stderr);
     project(&bench, "[permissions]\nmode = 'bypass'\n[policy]\nturn_cap = 4000\n");
     Attended::start(&bench, &["sessions", "list"], &[]).read_until("[n] no: ");
+}
+
+// proves X2: a no can be taken back, and so can a yes; whoever is told how is told what works
+#[cfg(target_os = "linux")]
+#[test]
+fn trust_is_asked_for_again_and_taken_back_by_a_command() {
+    use crate::support::person::Attended;
+    let bench = bench();
+    project(&bench, STRICT);
+    answered(&bench.run(&["run", "go"]));
+    project(&bench, BYPASS);
+    let mut asked = Attended::start(&bench, &["sessions", "list"], &[]);
+    asked.read_until("[n] no: ");
+    asked.type_text("n\n");
+    asked.finish();
+    let held = bench.run(&["run", "go"]);
+    let told: Vec<&str> = held.stderr.lines().filter(|line| line.contains("project")).collect();
+    assert!(matches!(told[..], [line] if line.contains("`windlass trust` asks again")), "{}", held.stderr);
+    let doctor = bench.run(&["doctor"]).stdout;
+    for part in ["changed since you trusted it: ", "not taken: ", "windlass.toml:2:8: a mode that asks less"] {
+        assert!(doctor.contains(part), "{part}: {doctor}");
+    }
+    assert_eq!(bench.run(&["trust"]).code, 6, "nobody can be asked");
+    let mut trust = Attended::start(&bench, &["trust"], &[]);
+    let seen = trust.read_until("[n] no: ");
+    assert!(seen.contains("+mode = 'bypass'"), "{seen}");
+    trust.type_text("yes please\n");
+    trust.read_until("not understood: answer y or n");
+    trust.type_text("y\n");
+    let ran = trust.finish();
+    assert!(ran.code == 0 && ran.stdout.contains("is trusted until it changes"), "{}", ran.stdout);
+    answered(&bench.run(&["run", "go"]));
+    assert!(bench.read("ran").is_some());
+    assert!(bench.run(&["trust"]).stdout.contains("is trusted as it is now"));
+    assert!(bench.run(&["trust", "--remove"]).stdout.contains("is trusted no more"));
+    assert!(bench.run(&["trust", "--remove"]).stdout.contains("was not trusted"));
+    fs::remove_file(bench.workspace().join("ran")).expect("it is there");
+    answered(&bench.run(&["run", "go"]));
+    assert_eq!(bench.read("ran"), None);
+    assert_eq!(Attended::start(&bench, &["sessions", "list"], &[]).finish().code, 0, "nobody is asked about it");
+    project(&bench, &format!("{BYPASS}# more\n"));
+    let mut again = Attended::start(&bench, &["sessions", "list"], &[]);
+    let seen = again.read_until("go on without all that: ");
+    assert!(seen.contains("This project has changed since you said no to it."), "{seen}");
+    again.kill();
 }
 
 pub(super) fn script(bench: &Bench, text: &str) {
@@ -282,6 +327,13 @@ fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
     let changed = bench.run(&["run", "go"]);
     assert!(changed.stderr.contains("tools/server.sh has changed since you trusted it"), "{}", changed.stderr);
     assert!(bench.read("other").is_none());
+    #[cfg(target_os = "linux")]
+    {
+        let mut asked = crate::support::person::Attended::start(&bench, &["trust"], &[]);
+        let seen = asked.read_until("[n] no: ").replace('\r', "");
+        assert!(seen.contains("-touch started\n+touch other\n"), "the difference is shown: {seen}");
+        asked.kill();
+    }
 }
 
 // proves X2: where the workspace is the home folder the person's settings are not for tools

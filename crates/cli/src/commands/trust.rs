@@ -1,0 +1,57 @@
+//! `windlass trust`: asks about a project that was not trusted, or not as it is now, whatever was answered before; and
+//! takes trust back (X2).
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+
+use super::streams::{output_failed, print};
+use super::{CommandError, Done, job, trusting};
+use crate::args::TrustArgs;
+use crate::exit::Exit;
+use crate::output::harmless_line;
+use crate::settings::keep::Kept;
+use crate::settings::{Env, Sources, Standing};
+
+pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Done {
+    let sources = job::sources(args.flags(data_dir), env)?;
+    let Some(file) = sources.project.as_ref().map(|file| harmless_line(&file.path().display().to_string())) else {
+        print(
+            "There is no windlass.toml of a project here, so there is nothing to trust. `windlass mcp approve` is about \
+             the servers of a .mcp.json.\n",
+        )?;
+        return Ok(Exit::Done);
+    };
+    if args.remove {
+        return remove(&sources, &file);
+    }
+    let standing = sources.standing();
+    if standing == Some(Standing::AsTrusted) {
+        print(&format!("{file} is trusted as it is now.\n"))?;
+        return Ok(Exit::Done);
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let text = "trust is given at a terminal, where what the project says can be shown";
+        return Err(CommandError::new(Exit::Waiting, text));
+    }
+    let asked = match standing {
+        Some(Standing::Changed) => trusting::ask_about_change(sources),
+        Some(Standing::New | Standing::AsTrusted) | None => trusting::ask_about_new(sources),
+    };
+    let sources = asked.map_err(|error| output_failed(&error))?;
+    if sources.trusts_project() {
+        print(&format!("{file} is trusted until it changes; `windlass trust --remove` takes that back.\n"))?;
+    } else {
+        print(&format!("{file} is not trusted: it may only tighten your settings.\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn remove(sources: &Sources, file: &str) -> Done {
+    let removed = sources.distrust_folder().map_err(|problem| CommandError::new(Exit::Failed, problem.to_string()))?;
+    let text = match removed {
+        Kept::Written => format!("{file} is trusted no more: it may only tighten your settings.\n"),
+        Kept::Known => format!("{file} was not trusted.\n"),
+    };
+    print(&text)?;
+    Ok(Exit::Done)
+}
