@@ -20,8 +20,10 @@ Examples:
   windlass audit --since 2h
   windlass audit --session notes --tool 'run_*'
   windlass audit --since 2026-11-01 --json | jq 'select(.verdict == \"deny\")'
+  windlass audit --json | jq 'select(.outside_sandbox or .network) | .about'
 
-Arguments are told by their BLAKE3 digest only. Lines of removed sessions are kept.";
+What a call was about, and whether it had the network or left the sandbox, is told while its session
+is there. Lines of removed sessions are kept, with a BLAKE3 digest of the arguments.";
 
 // `windlass undo`.
 #[derive(Clone, Debug, Args)]

@@ -18,6 +18,7 @@ use crate::args::{AuditArgs, Since};
 use crate::exit::Exit;
 use crate::output::wording::{problem, took};
 use crate::output::{harmless_json, harmless_line, short_line, show_call_in};
+use crate::screen::text_width;
 use crate::settings::{Env, Flags, near};
 use crate::tty;
 
@@ -35,12 +36,15 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
         let wanted: Vec<AuditEntry> = entries.into_iter().filter(|entry| is_recent(entry, args.since, now)).collect();
         if args.json {
             for entry in &wanted {
-                let line =
-                    serde_json::to_string(entry).map_err(|error| CommandError::new(Exit::Failed, error.to_string()))?;
+                let line = json_line(entry, arguments.get(&(entry.session, entry.call)))
+                    .map_err(|error| CommandError::new(Exit::Failed, error.to_string()))?;
                 print(&(harmless_json(line) + "\n"))?;
             }
+        } else if wanted.is_empty() {
+            let all = args.session.is_none() && args.since.is_none() && args.tool.is_none();
+            tell(if all { "windlass: no call is recorded" } else { "windlass: no recorded call matches" });
         } else {
-            print(&table(&wanted, &arguments))?;
+            print(&shown(&wanted, &arguments, tty::size().map(|(columns, _)| columns)))?;
         }
         Ok(exit)
     })
@@ -119,7 +123,7 @@ fn of_tool(entries: Vec<AuditEntry>, tool: &str) -> Result<Vec<AuditEntry>, Comm
     let rule: Rule = tool.parse().map_err(|error: ParseRuleError| usage(error.to_string()))?;
     let name = rule.tool().ok_or_else(|| usage(format!("`{tool}` is not the name of a tool")))?;
     if name != tool.trim() {
-        let problem = format!("arguments are kept as digests only, so name the tool alone: --tool {name}");
+        let problem = format!("only the tool is looked for, not its arguments: --tool {name}");
         return Err(usage(problem));
     }
     let names: BTreeSet<String> = entries.iter().map(|entry| people_say(&entry.tool).to_owned()).collect();
@@ -152,24 +156,74 @@ fn is_recent(entry: &AuditEntry, since: Option<Since>, now: At) -> bool {
 /// Characters of a digest that people are shown.
 const DIGEST: usize = 12;
 
-/// Characters of what a call is about, where the screen is not wide enough for all of it, and where it is.
-const ABOUT: std::ops::RangeInclusive<usize> = 40..=120;
+/// Characters of what a call is about, in a pipe and in JSON.
+const ABOUT: usize = 120;
+/// Characters of a name, a path or a rule in what decided about a call: the answer after it is never cut off.
+const NAMED: usize = 60;
 
-/// A table of these calls, with room left for what they are about: the screen's width, in a pipe all there may be.
-fn table(entries: &[AuditEntry], arguments: &Arguments) -> String {
-    let origins: Vec<[String; 4]> = entries.iter().map(origin).collect();
-    let results: Vec<[String; 2]> = entries.iter().map(result).collect();
-    let taken: usize = widths(&origins).iter().chain(&widths(&results)).map(|width| width + 2).sum::<usize>() + 2;
-    let room = match tty::size() {
-        Some((columns, _)) => columns.saturating_sub(taken).clamp(*ABOUT.start(), *ABOUT.end()),
-        None => *ABOUT.end(),
-    };
-    let abouts = entries.iter().map(|entry| about(entry, arguments.get(&(entry.session, entry.call)), room));
-    let rows = origins.into_iter().zip(abouts).zip(results);
-    let rows: Vec<[String; 7]> = rows
-        .map(|(([at, owner, key, call], about), [verdict, came_out])| [at, owner, key, call, about, verdict, came_out])
+/// An entry with what the call was about and how far it reached, as far as its journal is there.
+fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result<String> {
+    let mut line = serde_json::to_value(entry)?;
+    if let Some(arguments) = arguments {
+        line["about"] = show_call_in(ABOUT, people_say(&entry.tool), arguments).into();
+        if people_say(&entry.tool) == "run_command" {
+            let given = arguments.to_value();
+            line["network"] = (given["network"] == true).into();
+            line["outside_sandbox"] = (given["sandbox"] == "off").into();
+        }
+    }
+    serde_json::to_string(&line)
+}
+
+/// These calls for a screen of so many columns: a line each where that is wide enough, else two. In a pipe a line each.
+fn shown(entries: &[AuditEntry], arguments: &Arguments, columns: Option<usize>) -> String {
+    let of = |entry: &AuditEntry, room| about(entry, arguments.get(&(entry.session, entry.call)), room);
+    let rows: Vec<[String; 7]> = entries
+        .iter()
+        .map(|entry| {
+            let ([at, owner, key, call], [verdict, came_out]) = (origin(entry), result(entry));
+            [at, owner, key, call, of(entry, ABOUT), verdict, came_out]
+        })
         .collect();
-    let widths = widths(&rows);
+    let table = table(&rows);
+    match columns {
+        Some(columns) if table.lines().any(|line| text_width(line) > columns) => {
+            entries.iter().zip(&rows).map(|(entry, row)| two_lines(row, |room| of(entry, room), columns)).collect()
+        }
+        Some(_) | None => table,
+    }
+}
+
+/// A call on two lines: which, and below it how it was judged and came out; on three where what it was about does not fit
+/// beside its number. Whose it was is left out.
+fn two_lines(row: &[String; 7], about: impl Fn(usize) -> String, columns: usize) -> String {
+    const INDENT: usize = 4;
+    let [at, _, key, call, _, verdict, came_out] = row;
+    let which = format!("{at}  {key}  {call}");
+    let (beside, alone) = (columns.saturating_sub(text_width(&which) + 2), columns.saturating_sub(INDENT));
+    let about = match about(beside) {
+        fits if text_width(&fits) <= beside => format!("  {fits}"),
+        _ => format!("\n{}{}", " ".repeat(INDENT), about(alone)),
+    };
+    let below = broken(&format!("{verdict} · {came_out}"), columns.saturating_sub(INDENT).max(20));
+    let below: String = below.iter().map(|line| format!("{}{line}\n", " ".repeat(INDENT))).collect();
+    format!("{which}{about}\n{below}")
+}
+
+/// The text in lines of at most `columns`, broken between words; a longer word has a line of its own.
+fn broken(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + 1 + text_width(word) <= columns => *line = format!("{line} {word}"),
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+fn table(rows: &[[String; 7]]) -> String {
+    let widths = widths(rows);
     let line = |row: &[String; 7]| {
         let cells: Vec<String> = row
             .iter()
@@ -228,20 +282,25 @@ fn result(entry: &AuditEntry) -> [String; 2] {
             None => format!("ok{undone}"),
         },
     };
-    [
-        short_line(&verdict(entry), 60),
-        format!("{came_out}{}", entry.took_ms.map(|ms| format!(", {}", took(ms))).unwrap_or_default()),
-    ]
+    [verdict(entry), format!("{came_out}{}", time_of(entry).map(|ms| format!(", {}", took(ms))).unwrap_or_default())]
+}
+
+/// How long it took; one that was cut off from outside has no time of its own.
+fn time_of(entry: &AuditEntry) -> Option<u64> {
+    let cut_off = matches!(entry.outcome, Some(OutcomeKind::Cancelled | OutcomeKind::Interrupted));
+    entry.took_ms.filter(|ms| !cut_off || *ms > 0)
 }
 
 fn verdict(entry: &AuditEntry) -> String {
     let by = match &entry.because {
         None => String::new(),
         Some(Because::Mode { mode }) => format!(" by mode {mode}"),
-        Some(Because::Rule { rule }) => format!(" by {rule}"),
-        Some(Because::Grant { rule }) => format!(" for the session by {rule}"),
-        Some(Because::Protected { path, pattern }) => format!(" for {path}, protected by {pattern}"),
-        Some(Because::OutsideText { origin }) => format!(" for text from {origin}"),
+        Some(Because::Rule { rule }) => format!(" by {}", short_line(rule, NAMED)),
+        Some(Because::Grant { rule }) => format!(" for the session by {}", short_line(rule, NAMED)),
+        Some(Because::Protected { path, pattern }) => {
+            format!(" for {}, protected by {}", short_line(path, NAMED), short_line(pattern, NAMED))
+        }
+        Some(Because::OutsideText { origin }) => format!(" for text from {}", short_line(&origin.to_string(), NAMED)),
     };
     match entry.verdict {
         AuditVerdict::Allow => format!("allowed{by}"),
@@ -271,5 +330,62 @@ fn answered(answer: AuditAnswer) -> String {
     match answer.by {
         AnsweredBy::Person => format!("person said {said}"),
         AnsweredBy::Expiry => format!("no answer came, taken as {said}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{EffectClass, RunId, TurnId};
+
+    use super::*;
+
+    fn entry() -> AuditEntry {
+        AuditEntry {
+            at: At(1_000),
+            owner: "owner".into(),
+            session: "00000000-0000-0000-0000-000000000007".parse().expect("an id"),
+            key: "notes".into(),
+            call: CallId { run: RunId(1), turn: TurnId(1), index: 0 },
+            tool: "local.run_command".into(),
+            effect: EffectClass::Once,
+            arguments: windlass::store::hash_of(b""),
+            verdict: AuditVerdict::Ask,
+            because: Some(Because::Protected { path: ".git/hooks/pre-commit".repeat(9), pattern: "**/.git/".into() }),
+            answer: Some(AuditAnswer { option: QuestionOption::No, by: AnsweredBy::Person }),
+            outcome: Some(OutcomeKind::Denied),
+            exit: None,
+            took_ms: None,
+            undone: None,
+        }
+    }
+
+    // proves T11: who said what is never cut off, and no word is broken, however narrow the screen
+    #[test]
+    fn a_call_takes_two_lines_where_the_screen_is_narrow() {
+        let arguments = Json::from(&serde_json::json!({"command": "x ".repeat(99), "sandbox": "off"}));
+        let entry = entry();
+        let known = Arguments::from([((entry.session, entry.call), arguments)]);
+        for (columns, key) in [(80, "notes"), (80, "run-39757a706421"), (110, "run-39757a706421")] {
+            let entry = AuditEntry { key: key.into(), ..entry.clone() };
+            let text = shown(std::slice::from_ref(&entry), &known, Some(columns));
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert!(words.join(" ").ends_with("protected by **/.git/: person said no · ✗ denied"), "{text}");
+            assert!(text.contains("outside the sandbox"), "{text}");
+            assert!(text.lines().all(|line| text_width(line) <= columns), "{text}");
+            assert!(text.lines().skip(1).all(|line| line.starts_with("    ")), "{text}");
+        }
+        assert_eq!(shown(&[entry], &known, None).lines().count(), 1, "a line each in a pipe");
+    }
+
+    // proves T11: a program finds what left the sandbox
+    #[test]
+    fn json_says_what_a_call_was_about_and_how_far_it_reached() {
+        let arguments = Json::from(&serde_json::json!({"command": "curl x", "network": true}));
+        let line = json_line(&entry(), Some(&arguments)).expect("JSON");
+        let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!((&line["network"], &line["outside_sandbox"]), (&true.into(), &false.into()));
+        assert_eq!(line["about"], "run_command curl x (with the network)");
+        let gone = json_line(&entry(), None).expect("JSON");
+        assert!(!gone.contains("about") && !gone.contains("network"), "{gone}");
     }
 }

@@ -11,6 +11,8 @@ use super::wording::tool_name;
 
 /// Characters of the argument that leads, and of all others together, where there is room.
 const ARGUMENTS: usize = 100;
+/// Characters of the arguments that don't lead, at least: how far a command reached is not cut off.
+const REACH: usize = 40;
 /// Lines of a change, and characters of each, that are shown.
 const CHANGED_LINES: usize = 20;
 const CHANGED_COLUMNS: usize = 200;
@@ -74,7 +76,7 @@ pub(crate) fn show_call_in(room: usize, tool: &str, arguments: &Json) -> String 
     let rest: Vec<String> = members.iter().filter_map(|(name, value)| argument(&tool, name, value)).collect();
     match rest.as_slice() {
         [] => format!("{tool}{lead}"),
-        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room)),
+        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room.max(REACH))),
     }
 }
 
