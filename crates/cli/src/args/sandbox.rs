@@ -10,8 +10,8 @@ use crate::settings::{Flags, sandbox};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  windlass sandbox -- cargo test
-  windlass sandbox --network -- npm install
+  windlass sandbox cargo test
+  windlass sandbox --network npm install
   windlass sandbox --sandbox read-only -- make -n
 
 Runs the command as the agent's commands are run, and leaves with its exit code.";
@@ -34,7 +34,7 @@ pub struct SandboxArgs {
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 

@@ -112,8 +112,12 @@ fn sessions_resume_and_retry_parse() {
     assert!(matches!(sessions(&["sessions", "show", "k"]), SessionsCommand::Show { key } if key == "k"));
     assert!(matches!(sessions(&["sessions", "export", "k", "-o", "f"]),
         SessionsCommand::Export { output: Some(file), .. } if file.as_os_str() == "f"));
-    assert!(matches!(sessions(&["sessions", "import", "f", "--key", "k"]),
-        SessionsCommand::Import { key: Some(key), .. } if key == "k"));
+    for flag in ["--as", "--key"] {
+        assert!(matches!(sessions(&["sessions", "import", "f", flag, "k"]),
+            SessionsCommand::Import { key: Some(key), .. } if key == "k"));
+        let cli = parse(&["fork", "notes", flag, "k"]).expect("it parses");
+        assert!(matches!(cli.command, Some(Command::Fork(args)) if args.new_key.as_deref() == Some("k")));
+    }
     assert!(matches!(sessions(&["sessions", "verify"]), SessionsCommand::Verify { key: None }));
     assert!(matches!(sessions(&["sessions", "rm", "k"]), SessionsCommand::Rm { .. }));
     let cli = parse(&["resume", "--answer", "run-again"]).expect("it parses");
@@ -160,4 +164,17 @@ fn the_help_names_every_preset() {
     for preset in windlass_machine::PRESETS {
         assert!(help.contains(preset), "{preset}");
     }
+}
+
+#[test]
+fn a_command_for_the_sandbox_needs_no_dashes_before_it() {
+    for line in [
+        &["sandbox", "--network", "git", "log", "-n", "1", "--stat"][..],
+        &["sandbox", "--network", "--", "git", "log", "-n", "1", "--stat"],
+    ] {
+        let Some(Command::Sandbox(args)) = parse(line).expect("it parses").command else { panic!("{line:?}") };
+        assert_eq!((args.network, args.command.join(" ").as_str()), (true, "git log -n 1 --stat"), "{line:?}");
+    }
+    assert!(parse(&["sandbox", "--netwrok", "git"]).is_err());
+    assert!(parse(&["sandbox"]).is_err());
 }

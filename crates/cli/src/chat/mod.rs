@@ -19,6 +19,7 @@ mod keys;
 mod line;
 mod pastes;
 mod performing;
+mod permissions;
 mod plain;
 mod recap;
 mod slash;

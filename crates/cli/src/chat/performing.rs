@@ -8,8 +8,8 @@ use windlass::vocab::{StopBy, Undoable};
 use windlass::{RunError, Standing};
 
 use super::conversation::Conversation;
-use super::cost;
 use super::slash::{self, Slash};
+use super::{cost, permissions};
 use crate::commands::{self, CommandError, session, sessions};
 use crate::output::{harmless_line, short_line, undone};
 
@@ -44,6 +44,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
         }
         Slash::Stop => stop(talk).await.map(Sequel::Tell),
         Slash::Status => status(talk).await.map(Sequel::Tell),
+        Slash::Permissions => Ok(Sequel::Tell(permissions::report(&talk.job.settings, &talk.records().await?))),
         Slash::Cost => Ok(Sequel::Tell(cost::report(&talk.records().await?))),
         Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
         Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
@@ -121,6 +122,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     };
     let title = row.as_ref().and_then(|row| row.title.as_deref()).unwrap_or("no title yet");
     let runs = row.as_ref().map_or(0, |row| row.runs);
+    let grants = permissions::grants(&talk.records().await?).len();
     let settings = &talk.job.settings;
     let lines = [
         ("model", talk.model.0.clone()),
@@ -128,13 +130,22 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),
         ("rules", format!("{}, permissions: {}", settings.policy.preset, settings.permissions.mode.value)),
+        ("granted", format!("{} in this session; /permissions lists all rules", counted(grants))),
         ("sandbox", sandbox(settings.sandbox.mode.value).to_owned()),
         ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
     ];
     Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())
 }
 
-fn sandbox(mode: SandboxMode) -> &'static str {
+fn counted(grants: usize) -> String {
+    match grants {
+        0 => "nothing".to_owned(),
+        1 => "1 rule".to_owned(),
+        many => format!("{many} rules"),
+    }
+}
+
+pub(super) fn sandbox(mode: SandboxMode) -> &'static str {
     match mode {
         SandboxMode::Off => "off: commands run without a sandbox",
         SandboxMode::Workspace | SandboxMode::ReadOnly => mode.as_str(),

@@ -2,6 +2,8 @@
 //! on Ctrl-C.
 
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
@@ -97,8 +99,9 @@ pub(crate) async fn follow(
     events: &mut Subscription,
     awaited: Awaited,
 ) -> Done {
-    let stopper = tokio::spawn(stop_on_ctrl_c(session.clone()));
-    let done = follow_and_ask(job, agent, session, events, awaited).await;
+    let asking = Arc::new(AtomicBool::new(false));
+    let stopper = tokio::spawn(stop_on_ctrl_c(session.clone(), Arc::clone(&asking)));
+    let done = follow_and_ask(job, agent, session, events, awaited, &asking).await;
     stopper.abort();
     done
 }
@@ -109,6 +112,7 @@ async fn follow_and_ask(
     session: &Session,
     events: &mut Subscription,
     awaited: Awaited,
+    asking: &AtomicBool,
 ) -> Done {
     for call in recall::calls_of_last_run(agent.hub().outside().store.as_ref(), session.id()).await? {
         job.view.recall(&call);
@@ -130,23 +134,37 @@ async fn follow_and_ask(
                 return Ok(Exit::from(&ended));
             }
             Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
-                for asked in questions {
-                    // Ctrl-C, and time, answer too; what follows then begins on a line of its own.
+                asking.store(true, Ordering::SeqCst);
+                for asked in &questions {
+                    // Time answers too; what follows then begins on a line of its own.
                     tokio::select! {
                         biased;
                         () = session.moved_past(asked.question) => tell(""),
-                        answer = ask(&asked, colour(&job.env)) => settle(job, session, &asked, answer?).await?,
+                        _ = tokio::signal::ctrl_c() => {
+                            tell("");
+                            return Err(left_waiting(job, agent, session, &questions).await?);
+                        }
+                        answer = ask(asked, colour(&job.env)) => settle(job, session, asked, answer?).await?,
                     }
                 }
+                asking.store(false, Ordering::SeqCst);
             }
-            Err(RunError::Waiting(questions)) => {
-                let row = agent.hub().outside().store.row(session.id()).await?;
-                let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
-                return Err(waiting(&questions, named));
-            }
+            Err(RunError::Waiting(questions)) => return Err(left_waiting(job, agent, session, &questions).await?),
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// The run waits with these, for whoever answers later.
+async fn left_waiting(
+    job: &Job,
+    agent: &Agent,
+    session: &Session,
+    questions: &[QuestionAsked],
+) -> Result<CommandError, CommandError> {
+    let row = agent.hub().outside().store.row(session.id()).await?;
+    let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
+    Ok(waiting(questions, named))
 }
 
 /// Gives the answer, and says what it means from now on.
@@ -194,9 +212,13 @@ fn flag_word(option: QuestionOption) -> Option<&'static str> {
     }
 }
 
-async fn stop_on_ctrl_c(session: Session) {
-    if tokio::signal::ctrl_c().await.is_ok() {
-        let _ = session.stop(StopBy::Person).await;
+/// Stops the run at Ctrl-C. At a question it is not for the run: whoever asks leaves, and the question stays.
+async fn stop_on_ctrl_c(session: Session, asking: Arc<AtomicBool>) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        if !asking.load(Ordering::SeqCst) {
+            let _ = session.stop(StopBy::Person).await;
+            break;
+        }
     }
     // A second one means it: the run stays as it is and can be resumed.
     if tokio::signal::ctrl_c().await.is_ok() {

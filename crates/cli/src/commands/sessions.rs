@@ -171,7 +171,10 @@ fn arrival_told(arrived: &Arrived, here: &str) -> String {
     }
     if !grants.is_empty() {
         let rules: Vec<&str> = grants.iter().map(|grant| grant.rule.as_str()).collect();
-        told.push_str(&format!("; what was allowed there is not allowed here: {}", rules.join(", ")));
+        told.push_str(&format!(
+            "; what was allowed in it does not count here, your own rules do: {}",
+            rules.join(", ")
+        ));
     }
     if let Some(run) = run {
         told.push_str(&format!("; run {run}, which was open, is ended"));

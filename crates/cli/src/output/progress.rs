@@ -11,7 +11,7 @@ use windlass_vocab::{
 
 use super::live::{Lines, Weight};
 use super::told_retry::ToldRetry;
-use super::wording::{self, TEXT, took};
+use super::wording::{self, TEXT};
 use super::{ShownCall, Stream, harmless_line, short_line};
 
 /// Characters of the live line.
@@ -146,9 +146,9 @@ impl<W: Write> Progress<W> {
     fn finished(&mut self, call: &CallFinished) {
         let shown = self.calls.remove(&call.call);
         let line = shown.as_ref().map_or_else(|| format!("call {}", call.call), |shown| shown.line().to_owned());
-        let took = took(call.took_ms);
+        let took = wording::call_took(call).map(|took| format!(" {took}")).unwrap_or_default();
         let from = if call.answered_from.is_some() { ", as before" } else { "" };
-        let mut line = format!("{line} {took}{from}");
+        let mut line = format!("{line}{took}{from}");
         if let Some((problem, detail)) = wording::problem_of(call) {
             let colon = if detail.is_empty() { "" } else { ": " };
             line += &format!(", {problem}{colon}{detail}");

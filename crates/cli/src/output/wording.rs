@@ -79,6 +79,12 @@ pub(crate) fn took(ms: u64) -> String {
     }
 }
 
+/// How long a call took, where its tool gave the result: one that was cut off from outside has no time of its own.
+pub(crate) fn call_took(call: &CallFinished) -> Option<String> {
+    let cut_off = matches!(call.outcome, OutcomeKind::Cancelled | OutcomeKind::Interrupted);
+    (!cut_off || call.took_ms > 0).then(|| took(call.took_ms))
+}
+
 /// `waiting for the server git to start (up to 30 s)`.
 pub(crate) fn waiting(wait: &Wait) -> String {
     let what = match &wait.what {

@@ -6,7 +6,7 @@ use windlass_vocab::{CallFinished, CallId, CallRequested, CallStarted};
 
 use super::look::Look;
 use super::style::{Line, Span, Style, text_width};
-use crate::output::wording::{TEXT, problem_of, took};
+use crate::output::wording::{TEXT, call_took, problem_of};
 use crate::output::{ShownCall, short_line};
 
 /// Bytes of a call's progress that are kept: enough for a last line.
@@ -115,7 +115,8 @@ fn lines(shown: &str, finished: &CallFinished, look: Look) -> Vec<Line> {
     let problem = problem_of(finished);
     let (mark, style) = if problem.is_some() { (ill, Style::ALARM) } else { (well, Style::PLAIN) };
     let again = if finished.answered_from.is_some() { ", as before" } else { "" };
-    let time = Span::new(Style::DIM, &format!("  {}{again}", took(finished.took_ms)));
+    let time = call_took(finished).map(|took| format!("  {took}{again}")).unwrap_or_default();
+    let time = Span::new(Style::DIM, &time);
     let word = Span::new(Style::ALARM, &problem.as_ref().map(|(word, _)| format!(", {word}")).unwrap_or_default());
     let detail = problem.map(|(_, detail)| detail).unwrap_or_default();
 

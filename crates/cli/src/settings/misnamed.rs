@@ -22,6 +22,11 @@ enum Side {
     Forbid,
 }
 
+/// Everything a rule may begin with: kinds of access, and our tools.
+fn known_words() -> Vec<&'static str> {
+    ["read", "write", "network"].into_iter().chain(TOOL_NAMES.iter().copied()).collect()
+}
+
 /// Letters that may be wrong in a slip.
 const SLIP: usize = 2;
 
@@ -74,11 +79,11 @@ fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<Strin
         }
         None if side == Side::Forbid
             && !servers.is_empty()
-            && (tool.contains('*') || near(tool, TOOL_NAMES).is_none()) =>
+            && (tool.contains('*') || near(tool, &known_words()).is_none()) =>
         {
             None
         }
-        None => told(format!("no tool is called {tool:?}; {}", nearest(tool, TOOL_NAMES))),
+        None => told(format!("no tool is called {tool:?}; {}", nearest(tool, &known_words()))),
     }
 }
 
@@ -136,7 +141,8 @@ mod tests {
         for (side, rule, servers, part) in [
             (Side::Allow, "local.raed_file", &[][..], "did you mean \"read_file\"?"),
             (Side::Allow, "delete_everything", &["hub"], "no tool is called"),
-            (Side::Forbid, "Bash(rm *)", &[], "what may stand here: ask_question"),
+            (Side::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, ask_question"),
+            (Side::Forbid, "writ(src/)", &[], "did you mean \"write\"?"),
             (Side::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
             (Side::Allow, "hub.put", &[], "none is configured"),
             (Side::Allow, "run_x*", &[], "no tool is called"),

@@ -34,6 +34,7 @@ fn help_lists_every_command() {
   /stop               stop the run and drop what waits
   /help               this list
   /status             model, session, folder, what is going on
+  /permissions        mode, sandbox, rules and what this session allows
   /model [NAME]       show the model, or take another for the next run
   /sessions [KEY]     list this folder's sessions, or go to one
   /fork [SEQ]         go on in a copy of this session, cut off after record SEQ

@@ -177,6 +177,13 @@ fn a_command_allowed_for_the_session_does_not_allow_what_its_program_can_become(
     answer(&mut glass, "n");
     glass.wait_for("Aye.");
     assert_eq!((bench.read("pwned"), bench.records("k", "QuestionAsked")), (None, 2));
+    glass.wait_for_prompt();
+    glass.say("/permissions");
+    glass.wait_for("allow    run_command(git status *) (you, for this session)");
+    glass.wait_for("mode     default (the default)");
+    glass.wait_for_prompt();
+    glass.say("/status");
+    glass.wait_for("1 rule in this session");
     bench.assert_whole("granted");
 }
 

@@ -141,7 +141,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
     let exported = bench.run(&["sessions", "export", "s"]).stdout;
     let scene = Scene { bench, exported };
     let imported = scene.import(&scene.exported);
-    let said = "what was allowed there is not allowed here: run_command(echo *)";
+    let said = "what was allowed in it does not count here, your own rules do: run_command(echo *)";
     assert!(imported.stderr.contains(said), "{}", imported.stderr);
     let ran = scene.run(&["run", "again", "--session", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "As you say.\n"), "{}", ran.stderr);

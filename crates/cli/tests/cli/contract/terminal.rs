@@ -113,17 +113,20 @@ fn each_call_is_asked_about_and_the_answer_counts() {
     }
 }
 
-// proves L8: a stop is seen while a person is being asked
+// proves T8: whoever leaves a question has not answered it, and stops nothing
 #[test]
-fn ctrl_c_at_a_question_stops_the_run() {
+fn ctrl_c_at_a_question_leaves_the_run_waiting() {
     let bench = bench("echo x >> log");
     let (mut terminal, child) = Terminal::start(&bench);
     terminal.wait_for(PROMPT);
     interrupt(&child);
-    terminal.wait_for("windlass: stopped");
-    let ran = ran(child);
-    assert_eq!((ran.code, ran.stdout.as_str(), bench.read("log")), (4, "", None));
-    bench.assert_whole("stopped");
+    terminal.wait_for("the run waits for a person:");
+    terminal.wait_for("answer with: ");
+    let left = ran(child);
+    assert_eq!((left.code, left.stdout.as_str(), bench.read("log")), (6, "", None));
+    bench.assert_whole("left");
+    let resumed = bench.run(&["resume", "--answer", "yes"]);
+    assert_eq!(bench.read("log").as_deref(), Some("x\n"), "{}", resumed.stderr);
 }
 
 // proves T8: a question that nobody answers in time is answered with no
