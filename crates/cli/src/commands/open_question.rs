@@ -64,10 +64,10 @@ impl<'a> OpenQuestion<'a> {
         text: &str,
         sheet: Sheet,
     ) -> Self {
-        let (columns, rows) = sheet.size;
+        let (columns, _) = sheet.size;
         // Long terms must not push the beginning of the preview off the screen.
         let extra = terms.as_deref().map_or(0, |terms| text_width(terms).div_ceil(columns.max(1)).saturating_sub(1));
-        let preview = Shown::new(text, INDENT, sheet.colour, (columns, rows.saturating_sub(extra)));
+        let preview = Shown::new(text, INDENT, sheet.colour, sheet.size).with_more_around(extra);
         Self { asked, choices, terms, preview, sheet }
     }
 

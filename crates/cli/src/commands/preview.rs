@@ -8,7 +8,7 @@ use crate::screen::{Colour, painted, text_width};
 
 /// Rows of the screen that are left for what stands around a preview: the answers, and what they mean.
 const AROUND: usize = 8;
-/// Rows of a preview that are shown on the smallest screen.
+/// Rows of a preview that are shown on the smallest screen, though the first may be gone when the answers stand below.
 const LEAST: usize = 5;
 
 /// What a person types to read all of it.
@@ -22,6 +22,8 @@ pub(crate) struct Shown {
     colour: Colour,
     /// Columns and rows of the screen.
     size: (usize, usize),
+    /// Rows of it that are left for what stands around.
+    around: usize,
     /// The pages a person was shown.
     seen: BTreeSet<usize>,
 }
@@ -29,14 +31,21 @@ pub(crate) struct Shown {
 impl Shown {
     pub(crate) fn new(text: &str, indent: &'static str, colour: Colour, size: (usize, usize)) -> Self {
         let text = harmless_lines(&text.replace('\t', "    ").replace('\r', "␍"));
-        Self { text, indent, colour, size, seen: BTreeSet::new() }
+        Self { text, indent, colour, size, around: AROUND, seen: BTreeSet::new() }
+    }
+
+    /// The same where so many more rows stand around it.
+    pub(crate) fn with_more_around(mut self, rows: usize) -> Self {
+        self.around += rows;
+        self
     }
 
     /// What is shown with the question: as much as fits on the screen together with the answers.
     pub(crate) fn beginning(&self) -> String {
         let mut rows = self.rows();
-        let more = rows.len().saturating_sub(self.room());
-        rows.truncate(self.room());
+        let shown = self.room().max(LEAST);
+        let more = rows.len().saturating_sub(shown);
+        rows.truncate(shown);
         let text = painted(&rows.join("\n"), self.indent, self.colour);
         match more {
             0 => text,
@@ -71,8 +80,9 @@ impl Shown {
         lines.chunks(self.size.1.max(4) - 2).map(|page| page.join("\n")).collect()
     }
 
+    /// Rows of it that are on the screen for certain while the question is answered.
     fn room(&self) -> usize {
-        self.size.1.saturating_sub(AROUND).max(LEAST)
+        self.size.1.saturating_sub(self.around)
     }
 
     /// Its lines. One that is too wide goes on in the next row.
@@ -208,6 +218,19 @@ mod tests {
         assert!(wide.beginning().ends_with("\n  [116 more rows]"), "rows are counted: {}", wide.beginning());
         assert!(wide.offer().is_some_and(|offer| offer.starts_with("[v] view all 132 rows")));
         assert!(wants_view(" V\n") && wants_view("view") && !wants_view("very"));
+    }
+
+    // proves T8: on a screen too small for the question the first rows are gone before they are read
+    #[test]
+    fn on_a_small_screen_even_a_short_preview_is_viewed_first() {
+        let short = |rows: usize| shown("Run `x`\n  not in a sandbox\n  in the folder", (80, rows));
+        assert!(short(24).is_seen() && short(24).offer().is_none());
+        assert!(!short(10).is_seen() && short(10).offer().is_some());
+        assert_eq!(short(10).beginning().lines().count(), 3);
+        let mut crowded = shown("Run `x`\n  x", (80, 24)).with_more_around(15);
+        assert!(!crowded.is_seen());
+        assert!(crowded.reading().is_over(), "a page takes the whole screen");
+        assert!(crowded.is_seen());
     }
 
     // proves T8: the reader goes on, back and to any page, and whatever else is typed turns no page
