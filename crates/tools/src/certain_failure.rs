@@ -11,18 +11,18 @@ const READER: &str = "read_file";
 
 impl Offer {
     /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. What an earlier call
-    /// of the reply may change is not judged by how it is now.
+    /// of the reply may change, which are files, is not judged by how it is now.
     pub fn refuse_certain_failures(&self, calls: &mut [PreparedCall], permissions: &Permissions, grants: &[Grant]) {
+        let mut is_as_it_was = true;
         for call in calls {
             if call.verdict == Verdict::Ask
+                && (is_as_it_was || call.arguments.to_value().get("path").is_none())
                 && let Some(reason) = self.certain_failure(call, permissions, grants)
             {
                 (call.verdict, call.preview, call.because) = (Verdict::Invalid { reason }, None, None);
             }
             let may_run = matches!(call.verdict, Verdict::Allow | Verdict::Ask);
-            if may_run && call.effect != EffectClass::ReadOnly {
-                return;
-            }
+            is_as_it_was &= !may_run || call.effect == EffectClass::ReadOnly;
         }
     }
 

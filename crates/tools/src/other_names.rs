@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use windlass_sandbox::hooks_paths;
@@ -85,9 +85,21 @@ impl LastLook {
         }
     }
 
-    /// Something was changed: it is looked anew.
-    pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Looks anew once what is done under this guard is done: a link may lead elsewhere then.
+    pub(crate) fn changing<'w>(&'w self, guard: MutexGuard<'w, ()>) -> Changing<'w> {
+        Changing { _guard: guard, last_look: self }
+    }
+}
+
+/// Held by the call that changes something.
+pub(crate) struct Changing<'w> {
+    _guard: MutexGuard<'w, ()>,
+    last_look: &'w LastLook,
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        *self.last_look.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

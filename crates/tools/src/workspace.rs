@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
@@ -19,7 +19,7 @@ use crate::cut::thousands;
 use crate::file_subject::{CHANGE, Names, READ, WRITE, closed};
 use crate::new_folders::NewFolders;
 use crate::no_follow;
-use crate::other_names::{LastLook, OtherNames};
+use crate::other_names::{Changing, LastLook, OtherNames};
 use crate::path_pattern::Extent;
 use crate::place::Place;
 use crate::refusal::Refusal;
@@ -63,18 +63,6 @@ struct TestHook(Option<Arc<dyn Fn() + Send + Sync>>);
 impl std::fmt::Debug for TestHook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TestHook").finish_non_exhaustive()
-    }
-}
-
-/// Held by the call that changes something. A link may lead elsewhere afterwards.
-pub(crate) struct Changing<'w> {
-    _guard: MutexGuard<'w, ()>,
-    last_look: &'w LastLook,
-}
-
-impl Drop for Changing<'_> {
-    fn drop(&mut self) {
-        self.last_look.forget();
     }
 }
 
@@ -195,8 +183,7 @@ impl Workspace {
 
     /// Waits until no other call changes files here: what a change means depends on what is beside it.
     pub(crate) fn change(&self) -> Changing<'_> {
-        let guard = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        Changing { _guard: guard, last_look: &self.last_look }
+        self.last_look.changing(self.changing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The handle everything goes through.

@@ -350,7 +350,7 @@ pub struct CommonFlags {
     /// Allow calls without asking, e.g. 'run_command(cargo *)'; may be repeated
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
-    /// Forbid calls; wins over every --allow; may be repeated
+    /// Forbid calls; wins over every --allow; may be repeated. 'write' forbids file tools every change
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
     /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
@@ -362,7 +362,7 @@ pub struct CommonFlags {
     /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long)]
     pub mode: Option<Mode>,
-    /// What commands may write: the workspace (workspace), nothing (read-only), everything (off)
+    /// What commands may write: the workspace (workspace), nothing (read-only; file tools: --deny write), everything (off)
     #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
     pub sandbox: Option<SandboxMode>,
     /// Print one event per line instead of the answer

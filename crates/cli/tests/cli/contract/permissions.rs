@@ -209,7 +209,10 @@ fn a_page_is_fetched_only_where_a_person_agreed() {
     let url = format!("http://{address}/a?b=1");
     let fetch = |flags: &[&str]| call(flags, "fetch_url", json!({"url": url})).1;
     let heard = fetch(&[]);
-    assert!(heard.contains(&format!("--allow 'fetch_url(http://{address}/*)'")), "{heard}");
+    let is_asked = |heard: &str| heard.contains(&format!("--allow 'fetch_url(http://{address}/*)'"));
+    assert!(heard.contains(&format!("--fetch-private {address}")) && !is_asked(&heard), "a yes means nothing: {heard}");
+    let heard = fetch(&["--fetch-private", &address]);
+    assert!(is_asked(&heard), "{heard}");
     let rule = format!("fetch_url(http://{address}/*)");
     let heard = fetch(&["--allow", &rule]);
     assert!(heard.contains("this machine") && heard.contains(&format!("--fetch-private {address}")), "{heard}");

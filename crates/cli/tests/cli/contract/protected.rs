@@ -60,6 +60,51 @@ fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
     }
 }
 
+// proves X5: each was a way past the list, and past a deny
+#[test]
+fn what_a_protected_or_denied_link_leads_to_is_neither_written_nor_read() {
+    let write = |path: &str| Step::call("write_file", json!({"path": path, "content": "evil"}));
+    let calls = [
+        write("docs/ai.md"),
+        write("gen/vscode/tasks.json"),
+        write("ci/workflows/x.yml"),
+        write("tools/hooks/pre-commit"),
+        Step::call("read_file", json!({"path": "conf/real.env"})),
+        Step::call("search_files", json!({"pattern": "treasure"})),
+    ];
+    let bench = Bench::new(Script::of(calls.into_iter().chain([Step::say("Aye.")])));
+    let at = |path: &str| bench.workspace().join(path);
+    for (path, text) in [
+        ("docs/ai.md", "old"),
+        ("ci/x", ""),
+        ("conf/real.env", "a treasure"),
+        (".git/config", "[core]\n\thooksPath = tools/hooks\n"),
+    ] {
+        std::fs::create_dir_all(at(path).parent().expect("a folder")).expect("made");
+        std::fs::write(at(path), text).expect("written");
+    }
+    for (link, to) in
+        [("CLAUDE.md", "docs/ai.md"), (".vscode", "gen/vscode"), (".github", "ci"), (".env", "conf/real.env")]
+    {
+        std::os::unix::fs::symlink(to, at(link)).expect("a link");
+    }
+    let ran = bench.run(&["run", "go", "--deny", "read(.env)", "--allow", "write"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let heard = bench.last_request("tool");
+    for (text, why) in heard.iter().zip([
+        "docs/ai.md is protected (**/CLAUDE.md; CLAUDE.md is a link to it)",
+        "gen/vscode/tasks.json is protected (**/.vscode/; .vscode is a link to it)",
+        "ci/workflows/x.yml is protected (**/.github/workflows/; .github is a link to it)",
+        "tools/hooks/pre-commit is protected (**/.git/; git: core.hooksPath names it)",
+        "the rule `read(.env)` forbids it",
+        "not shown",
+    ]) {
+        assert!(text.contains(why) && !text.contains("a treasure"), "{why}: {text}");
+    }
+    assert_eq!((heard.len(), bench.read("docs/ai.md").as_deref()), (6, Some("old")));
+    assert!(!at("gen").exists() && !at("ci/workflows").exists() && !at("tools").exists());
+}
+
 // proves X5: each was a way to have a program run at the person's next git command
 #[test]
 fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {

@@ -52,6 +52,39 @@ impl Outside {
 
 const BYPASS: &[&str] = &["--mode", "bypass"];
 
+// proves X3: what git leaves half switched is told to the model and the person
+#[test]
+fn a_checkout_that_could_not_replace_a_protected_file_does_not_pass_for_done() {
+    let bench = bench_with(json!({"command": "git checkout other"}));
+    if !holds(&bench) {
+        return;
+    }
+    let git = |words: &[&str]| {
+        let whose = ["-c", "user.name=x", "-c", "user.email=x"];
+        let ran = std::process::Command::new("git").current_dir(bench.workspace()).args(whose).args(words).output();
+        let ran = ran.expect("git");
+        assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    };
+    let write = |text: &str| {
+        for name in ["AGENTS.md", "x"] {
+            std::fs::write(bench.workspace().join(name), text).expect("written");
+        }
+    };
+    git(&["init", "-q", "-b", "main"]);
+    write("one");
+    git(&["add", "AGENTS.md", "x"]);
+    git(&["commit", "-qm", "one"]);
+    git(&["checkout", "-qb", "other"]);
+    write("two");
+    git(&["commit", "-qam", "two"]);
+    git(&["checkout", "-q", "main"]);
+    let ran = bench.run(&["run", "go", "--allow", "run_command(git checkout *)"]);
+    let heard = bench.last_request("tool").concat();
+    assert!(heard.contains("[exit code 0]") && heard.contains("may be half done"), "{heard}");
+    assert!(ran.stderr.contains("may be half done"), "{}", ran.stderr);
+    assert_eq!((bench.read("AGENTS.md").as_deref(), bench.read("x").as_deref()), (Some("one"), Some("two")));
+}
+
 // proves X3: bypass asks nothing, and the sandbox holds all the same
 #[test]
 fn a_command_that_nobody_was_asked_about_writes_in_the_workspace_only() {

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use windlass_vocab::{Outcome, OutcomeKind, ReplyCall, SessionId, ToolSource, Verdict};
 
 use super::{Consent, FetchUrl, Fetching, LARGEST, Network, fetch_url};
-use crate::{BoxFuture, CallContext, Mode, Permissions, Registry, Tool};
+use crate::{BoxFuture, CallContext, Commands, Mode, Permissions, Registry, Tool, Workspace, builtins};
 
 const PUBLIC: &str = "93.184.216.34";
 
@@ -219,6 +219,24 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
             assert_eq!(judged(&[allowed], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
         }
     }
+    let folder = tempfile::tempdir().unwrap();
+    let mut registry = Registry::new();
+    let workspace = Arc::new(Workspace::open(folder.path()).unwrap());
+    for tool in builtins(workspace, Commands::new(None, folder.path().join("locks"))) {
+        registry.add(tool).unwrap();
+    }
+    registry.add(fetch_url(Fetching::default())).unwrap();
+    let offer = registry.offer(&[ToolSource::BuiltIn].into_iter().collect());
+    let strict = Permissions { mode: Mode::Strict, ..Permissions::default() };
+    let mut calls =
+        [("write_file", json!({"path": "x", "content": "x"})), ("fetch_url", json!({"url": "http://127.0.0.1/"}))].map(
+            |(name, arguments)| {
+                let call = ReplyCall { name: name.into(), arguments: arguments.to_string(), ..ReplyCall::default() };
+                offer.prepare(&call, &strict, &[])
+            },
+        );
+    offer.refuse_certain_failures(&mut calls, &strict, &[]);
+    assert!(matches!(calls[1].verdict, Verdict::Invalid { .. }), "whatever comes before it: {:?}", calls[1].verdict);
     for host in ["example.org", PUBLIC, "localhost.example.org", "notlocalhost"] {
         assert_eq!(judged(&[], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
     }
