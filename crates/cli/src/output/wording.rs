@@ -228,6 +228,9 @@ pub(crate) const fn end_reason(ended: &RunEnded) -> Option<&'static str> {
         EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
         EndReason::Unfinished if ended.cut_off => Some("the answer was cut off by the length limit"),
         EndReason::Unfinished => Some("the work is not finished"),
+        EndReason::Cancelled if !ended.dropped.is_empty() => {
+            Some("stopped; the model has not read what was said last, and will not")
+        }
         EndReason::Cancelled => Some("stopped"),
         EndReason::TurnCap => Some("the run reached its turn cap (--max-turns raises it)"),
         EndReason::BudgetSpent => Some("the budget is spent"),

@@ -3,8 +3,8 @@
 use windlass_vocab::{
     At, Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass,
     MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, StopBy, TurnId, TurnMode, TurnStarted,
-    Verdict,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunEnded, RunResumed, StopBy, TurnId, TurnMode,
+    TurnStarted, Verdict,
 };
 
 use super::{LOOK, Stage};
@@ -234,6 +234,10 @@ fn every_end_says_what_it_is() {
         (ended(EndReason::Asked, "Which one?", None), "Which one?"),
         (ended(EndReason::Unfinished, "Half.", None), "Half.\n\nthe work is not finished"),
         (ended(EndReason::Cancelled, "", None), "stopped"),
+        (
+            RunEnded { dropped: vec!["m".into()], ..ended(EndReason::Cancelled, "", None) },
+            "stopped; the model has not read what was said last, and will not",
+        ),
         (
             ended(EndReason::TurnCap, "Max tool iterations reached", None),
             "the run reached its turn cap (--max-turns raises it): Max tool iterations reached",
