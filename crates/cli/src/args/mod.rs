@@ -1,6 +1,7 @@
 //! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
 
 mod before;
+mod choices;
 mod deadline;
 mod dialect;
 mod mcp;
@@ -10,12 +11,12 @@ mod serve;
 mod setup;
 mod undo;
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::Deserialize;
+use windlass::sandbox::SandboxMode;
+use windlass_setup::settings::{Durability, Flags, Mode};
 use windlass_vocab::{Dialect, QuestionOption};
 
 pub(crate) use self::before::NotTaken;
@@ -25,9 +26,6 @@ pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 pub use self::undo::{AuditArgs, Since, UndoArgs};
 use crate::output::harmless_line;
-use windlass::sandbox::SandboxMode;
-
-use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -367,7 +365,7 @@ pub struct CommonFlags {
     #[arg(long, value_name = "FILE")]
     pub mcp_config: Vec<PathBuf>,
     /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
-    #[arg(long)]
+    #[arg(long, value_parser = choices::mode())]
     pub mode: Option<Mode>,
     /// What commands may write: the workspace (workspace), nothing (read-only), everything (off)
     #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
@@ -376,60 +374,8 @@ pub struct CommonFlags {
     #[arg(long)]
     pub json: bool,
     /// Whether a record must survive a power cut (full) or only a crash (normal)
-    #[arg(long)]
+    #[arg(long, value_parser = choices::durability())]
     pub durability: Option<Durability>,
-}
-
-/// How permissions are judged (T8).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Nothing is asked.
-    Bypass,
-    /// Work in the workspace is allowed, commands are asked for.
-    #[default]
-    Default,
-    /// Every change is asked for.
-    Strict,
-}
-
-/// As it is typed.
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bypass => "bypass",
-            Self::Default => "default",
-            Self::Strict => "strict",
-        })
-    }
-}
-
-/// What a stored record outlives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Durability {
-    /// A power cut.
-    #[default]
-    Full,
-    /// A crash of the process, not of the machine.
-    Normal,
-}
-
-/// The one that outlives more is the greater.
-impl Ord for Durability {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let outlives = |durability: &Self| match durability {
-            Self::Normal => 0,
-            Self::Full => 1,
-        };
-        outlives(self).cmp(&outlives(other))
-    }
-}
-
-impl PartialOrd for Durability {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// An answer to the question a run waits with.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
-
-use crate::settings::Flags;
+use windlass_setup::settings::Flags;
 
 pub(super) const DEMO_EXAMPLES: &str = "\
 Examples:

@@ -10,7 +10,8 @@ use windlass::{RunError, Standing};
 use super::conversation::Conversation;
 use super::cost;
 use super::slash::{self, Slash};
-use crate::commands::{self, CommandError, session, sessions};
+use crate::commands::{self, session, sessions};
+use crate::error::CommandError;
 use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
@@ -46,7 +47,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
         Slash::Status => status(talk).await.map(Sequel::Tell),
         Slash::Cost => Ok(Sequel::Tell(cost::report(&talk.records().await?))),
         Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
-        Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
+        Slash::Model(Some(_)) if talk.job.setup.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
         Slash::Model(Some(name)) => {
             if let Err(refused) = talk.job.refuse_secret("the name", Some(&name)) {
                 return Ok(Sequel::Tell(format!("{}\n", refused.message)));
@@ -121,7 +122,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     };
     let title = row.as_ref().and_then(|row| row.title.as_deref()).unwrap_or("no title yet");
     let runs = row.as_ref().map_or(0, |row| row.runs);
-    let settings = &talk.job.settings;
+    let settings = &talk.job.setup.settings;
     let lines = [
         ("model", talk.model.0.clone()),
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
@@ -145,7 +146,7 @@ fn sandbox(mode: SandboxMode) -> &'static str {
 const LISTED: usize = 20;
 
 async fn list(talk: &Conversation) -> Result<String, CommandError> {
-    let rows = session::of_folder(talk.store.as_ref(), &talk.job.settings.place.workspace).await?;
+    let rows = session::of_folder(talk.store.as_ref(), &talk.job.setup.settings.place.workspace).await?;
     if rows.is_empty() {
         return Ok("this folder has no session yet\n".into());
     }

@@ -7,16 +7,18 @@ use windlass::runtime::OpenError;
 use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
+use windlass_setup::settings::{Env, Place};
 
+use super::job::Job;
 use super::preview::{Shown, page_note, wants_view};
 use super::question::{answer, choices, offered, shown, terms};
-use super::streams::{output_failed, tell};
-use super::{CommandError, Done, Job, always, recall};
+use super::{always, recall};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::form::Form;
 use crate::output::command_for;
 use crate::screen::Colour;
-use crate::settings::{Env, Place};
+use crate::streams::tell;
 use crate::tty;
 
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
@@ -43,7 +45,7 @@ pub(super) async fn until_nothing_waits(
         }
     };
     session.close().await;
-    job.servers.close().await;
+    job.setup.servers.close().await;
     done
 }
 
@@ -68,10 +70,10 @@ pub(crate) async fn to_its_end(
     let done = follow(job, agent, &session, events, awaited).await;
     let (id, store) = (session.id(), &agent.hub().outside().store);
     session.close().await;
-    job.servers.close().await;
+    job.setup.servers.close().await;
     // What can't be read now is nothing the run should fail for.
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
-        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.settings.place)
+        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.setup.settings.place)
     {
         tell(&format!("windlass: {text}"));
     }
@@ -122,25 +124,25 @@ async fn follow_and_ask(
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
         job.tell_news();
-        shown.map_err(|error| output_failed(&error))?;
+        shown.map_err(|error| CommandError::output(&error))?;
         match ended {
             Ok(ended) => {
-                job.view.ended(&ended).map_err(|error| output_failed(&error))?;
+                job.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
                 return Ok(Exit::from(&ended));
             }
-            Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
+            Err(RunError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
                 for asked in questions {
                     // Ctrl-C, and time, answer too; what follows then begins on a line of its own.
                     tokio::select! {
                         biased;
                         () = session.moved_past(asked.question) => tell(""),
-                        answer = ask(&asked, colour(&job.env)) => settle(job, session, &asked, answer?).await?,
+                        answer = ask(&asked, colour(&job.setup.env)) => settle(job, session, &asked, answer?).await?,
                     }
                 }
             }
             Err(RunError::Waiting(questions)) => {
                 let row = agent.hub().outside().store.row(session.id()).await?;
-                let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
+                let named = row.as_ref().map(|row| (row.key.as_str(), &job.setup.settings.place));
                 return Err(waiting(&questions, named));
             }
             Err(error) => return Err(error.into()),
@@ -154,7 +156,7 @@ async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer:
     let taken = session.answer(asked.question, answer).await.map_err(RunError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
-        let text = always::keep(rule, &job.env, &mut job.settings).await;
+        let text = always::keep(rule, &job.setup.env, &mut job.setup.settings).await;
         tell(text.trim_end());
     }
     Ok(())
@@ -162,7 +164,7 @@ async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer:
 
 /// Shows an end that was recorded before.
 pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
-    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
+    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| CommandError::output(&error))
 }
 
 /// A run that waits: what for, and how it is answered in the session of this key.
@@ -212,7 +214,7 @@ async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandErr
     let asked = asked.clone();
     let default = Answer::plain(asked.default);
     let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
-    answer.unwrap_or(Ok(default)).map_err(|error| output_failed(&error))
+    answer.unwrap_or(Ok(default)).map_err(|error| CommandError::output(&error))
 }
 
 fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {

@@ -1,39 +1,28 @@
 //! What the commands that talk to a model have in common, made ready before the runtime starts.
 
 use std::io::{self, IsTerminal, Stderr, Stdout};
-use std::time::Duration;
 
+use windlass_setup::models::Wish;
+use windlass_setup::run_setup::{Circumstances, RunSetup};
+use windlass_setup::secrets::{is_secret, scrubber};
+use windlass_setup::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
+use windlass_setup::trusting;
 use windlass_vocab::{Attendance, ModelName};
 
-use super::streams::output_failed;
-use super::{CommandError, trusting, unheld};
+use super::unheld;
 use crate::args::CommonFlags;
-use crate::args::secrets::{is_secret, refused};
-use crate::crash;
+use crate::consent::{AtTerminal, wording};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::models::{self, Answer, Wish};
 use crate::output::wording::loosened;
 use crate::output::{Progress, Stream, View};
-use crate::secrets::{self, Secret};
-use crate::servers::Attached;
-use crate::settings::{Endpoint, Env, Flags, Place, Settings, SettingsError, Sources, create_data_dir};
 use crate::tty;
 
-/// Everything a run is given from outside.
+/// A run that is made ready, and how it is shown.
 #[derive(Debug)]
 pub struct Job {
-    /// Server, model, rules, permissions, places.
-    pub settings: Settings,
-    /// What must not be seen.
-    pub secrets: Vec<Secret>,
-    /// The environment, for commands the run starts.
-    pub env: Env,
-    /// How long it may take.
-    pub deadline: Option<Duration>,
-    /// Whether somebody can be asked.
-    pub attendance: Attendance,
-    /// The MCP servers.
-    pub(crate) servers: Attached,
+    /// Everything it is given from outside.
+    pub setup: RunSetup,
     /// How it is shown.
     pub view: View<Stdout, Stderr>,
 }
@@ -68,63 +57,45 @@ impl Job {
         {
             view.notice(&notice);
         }
-        let secrets = secrets::known(&sources.env, Some(&settings));
-        if let Some(model) = settings.model.as_ref().filter(|model| is_secret(&secrets, model.value.as_str())) {
-            return Err(refused(&model.origin.to_string()));
-        }
-        let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
-        let servers = servers.map_err(|error| output_failed(&error))?;
-        Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
+        let circumstances = Circumstances { deadline: common.deadline, attendance };
+        let setup = RunSetup::new(settings, sources.env, circumstances, &mut AtTerminal)?;
+        Ok(Self { setup, view })
     }
 
     /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
     pub(crate) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
         match name {
-            Some(name) if is_secret(&self.secrets, name) => Err(refused(flag)),
+            Some(name) if is_secret(&self.setup.secrets, name) => Err(CommandError::secret_in(flag)),
             Some(_) | None => Ok(()),
         }
     }
 
     /// The text as it is recorded.
     pub(super) fn scrub(&self, text: &str) -> String {
-        secrets::scrubber(&self.secrets).scrub(text).into_owned()
+        scrubber(&self.setup.secrets).scrub(text).into_owned()
     }
 
     /// Tells what is held less than usual.
     pub(super) fn tell_loosened(&mut self) {
-        for text in loosened(&self.settings) {
+        for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
     }
 
     /// Tells what the servers had to tell since.
     pub(crate) fn tell_news(&mut self) {
-        for text in self.servers.news() {
-            self.view.notice(&text);
+        for news in self.setup.servers.news() {
+            self.view.notice(&wording(&news));
         }
     }
 
     /// Chooses the model, and tells the person what nobody named.
     pub(crate) async fn choose(&mut self, wish: Wish) -> Result<ModelName, CommandError> {
-        let locals = crash::local_servers();
-        let chosen = match models::choose(&self.settings, wish.clone(), &locals).await {
-            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if wish.asks() => {
-                let asked = models::ask(&doubt, io::stdin().lock(), io::stderr().lock());
-                let wish = match asked.map_err(|error| output_failed(&error))? {
-                    Answer::Yes => {
-                        self.settings.endpoint = Some(Endpoint::found(&base_url));
-                        wish
-                    }
-                    Answer::No => wish.refused(),
-                };
-                models::choose(&self.settings, wish, &locals).await?
-            }
-            chosen => chosen?,
-        };
-        for notice in &chosen.notices {
+        let (model, notices) = self.setup.choose(wish, &mut AtTerminal).await?;
+        for notice in &notices {
             self.view.notice(notice);
         }
-        Ok(chosen.settle(&mut self.settings))
+        Ok(model)
     }
 }
 
@@ -164,7 +135,7 @@ fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
 
 /// With the trust in the project settled.
 fn settled(sources: Sources, attendance: Attendance) -> Result<Sources, CommandError> {
-    trusting::settle(sources, attendance).map_err(|error| output_failed(&error))
+    trusting::settle(sources, attendance, &mut AtTerminal).map_err(|error| CommandError::output(&error))
 }
 
 pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {

@@ -8,16 +8,22 @@ use std::sync::Arc;
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 use windlass::{Agent, Awaited, end_awaited};
+use windlass_setup::agent;
+use windlass_setup::models::{DEMO, Otherwise, Wish};
+use windlass_setup::servers::Kept;
+use windlass_setup::settings::{Env, Flags, Origin, Place, Settings, Sourced};
+use windlass_setup::store;
 
-use super::streams::tell;
-use super::{CommandError, Done, Job, agent, always, block_on, follow, job, repeat, session};
+use super::block_on::block_on;
+use super::job::Job;
+use super::{always, follow, job, repeat, session};
 use crate::args::{CommonFlags, McpServeArgs, flags};
+use crate::consent::wording;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{DEMO, Otherwise, Wish};
 use crate::output::harmless_lines;
 use crate::serve;
-use crate::servers::Kept;
-use crate::settings::{Env, Flags, Origin, Place, Settings, Sourced};
+use crate::streams::tell;
 
 pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> Done {
     if args.common.json {
@@ -33,7 +39,7 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
         );
     }
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let servers = Kept::default();
         serve::serve(Premises { flags, common: args.common.clone(), env, place, store, servers }).await
     })
@@ -140,25 +146,25 @@ impl Premises {
         // Standard input is the client's: nobody is asked there which servers may start.
         let nobody = Attendance::Unattended;
         let mut job = Job::prepare_for(sources, &self.common, place, nobody)?;
-        job.attendance = attendance;
-        job.servers = self.servers.in_place_of(job.servers, &job.settings.place.workspace);
+        job.setup.attendance = attendance;
+        job.setup.servers = self.servers.in_place_of(job.setup.servers, &job.setup.settings.place.workspace);
         let model = match known {
             Some(row) => session::begun_with(self.store(), row.session).await?,
             None => None,
         };
         // What is configured since is for new runs.
         if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
-            job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
+            job.setup.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(model, Otherwise::Refuse)).await?;
-        let agent = agent::build(&job, Arc::clone(&self.store), &model)?;
-        Ok(Hired { agent, settings: job.settings, env: job.env })
+        let agent = agent::build(&job.setup, Arc::clone(&self.store), &model)?;
+        Ok(Hired { agent, settings: job.setup.settings, env: job.setup.env })
     }
 
     /// Tells whoever reads standard error what the agent's own servers had to tell.
     pub(crate) fn tell_news(&self) {
-        for text in self.servers.news() {
-            tell(&format!("windlass: {}", harmless_lines(&text)));
+        for news in self.servers.news() {
+            tell(&format!("windlass: {}", harmless_lines(&wording(&news))));
         }
     }
 

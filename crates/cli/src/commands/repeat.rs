@@ -6,7 +6,8 @@ use windlass::store::{Backwards, SessionRow, Store};
 use windlass::vocab::{MessageId, Record, RunEnded};
 use windlass::{Awaited, Event, end_awaited};
 
-use super::{CommandError, session};
+use super::session;
+use crate::error::CommandError;
 
 /// The end of a finished message's run, as it was recorded. The session is not opened for it: another
 /// process may have it, and a run of its own may be open.

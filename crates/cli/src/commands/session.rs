@@ -4,11 +4,11 @@ use std::path::Path;
 
 use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
 use windlass::vocab::{Record, SessionId};
+use windlass_setup::models::Begun;
+use windlass_setup::settings::Place;
 
-use super::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::models::Begun;
-use crate::settings::Place;
 
 /// Whose sessions the command line works on.
 pub(crate) const OWNER: &str = "local";

@@ -31,6 +31,8 @@ mod stop;
 mod transcript;
 mod wire;
 
+use std::sync::Arc;
+
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 
@@ -38,10 +40,8 @@ use self::live::Live;
 use self::server::Server;
 use self::wire::Wire;
 use crate::commands::mcp_serve::Premises;
-use crate::commands::{CommandError, Done};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-
-use std::sync::Arc;
 
 /// Serves one client until it is gone.
 pub(crate) async fn serve(premises: Premises) -> Done {

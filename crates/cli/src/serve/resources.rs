@@ -7,8 +7,8 @@ use windlass::store::SessionRow;
 
 use super::sessions::entries;
 use super::transcript::Entry;
-use crate::commands::CommandError;
 use crate::commands::mcp_serve::Premises;
+use crate::error::CommandError;
 
 const SCHEME: &str = "windlass://session/";
 

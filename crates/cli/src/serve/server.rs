@@ -21,8 +21,8 @@ use super::live::Live;
 use super::offered::Offered;
 use super::pursuit::{Outcome, pursue};
 use super::{ending, questions, resources, sessions, state, stop};
-use crate::commands::CommandError;
 use crate::commands::mcp_serve::{Premises, Purpose};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 

@@ -12,16 +12,18 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use windlass::mcp::{ServerError, ServerName, ServerState, Servers};
-use windlass::vocab::Attendance;
+use windlass_setup::secrets;
+use windlass_setup::servers::{Attached, ConsentAnswer};
+use windlass_setup::settings::{Env, Server, Settings, Sources, Whose, nearest};
 
-use super::streams::{output_failed, tell};
-use super::{CommandError, Done, block_on, job};
+use super::block_on::block_on;
+use super::job;
 use crate::args::{McpArgs, McpCommand};
+use crate::consent::wording;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{Lines, Stream, harmless_line};
-use crate::secrets;
-use crate::servers::{Attached, ConsentAnswer};
-use crate::settings::{Env, Server, Settings, Sources, Whose, nearest};
+use crate::streams::tell;
 
 const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
                          `mcpServers` in windlass.toml";
@@ -154,8 +156,8 @@ impl Inquiry {
     }
 
     fn tell_news(&self) {
-        for text in self.attached.news() {
-            tell(&format!("windlass: {}", harmless_line(&text)));
+        for news in self.attached.news() {
+            tell(&format!("windlass: {}", harmless_line(&wording(&news))));
         }
     }
 }
@@ -169,8 +171,8 @@ fn progress_lines() -> Lines<io::Stderr> {
 fn attached(settings: &Settings, sources: &Sources) -> Result<Attached, CommandError> {
     let secrets = secrets::known(&sources.env, Some(settings));
     // Consent has a command of its own.
-    let attached = Attached::new(settings, &secrets, &sources.env, Attendance::Unattended);
-    attached.map_err(|error| output_failed(&error))
+    let attached = Attached::new(settings, &secrets, &sources.env, None);
+    attached.map_err(|error| CommandError::output(&error))
 }
 
 fn named(text: &str) -> Result<ServerName, CommandError> {
