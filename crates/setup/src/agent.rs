@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use windlass::provider::Secret;
 use windlass::store::Store;
-use windlass::tools::{Mode, Permissions, Rule};
 use windlass::vocab::ModelName;
 use windlass::{Agent, BuildError};
 
 use crate::demo;
 use crate::models::DEMO;
+use crate::permissions::permissions;
 use crate::run_setup::RunSetup;
-use crate::settings::{self, SettingsError, Sourced};
+use crate::settings::SettingsError;
 use crate::test_hooks;
 
 /// The agent can't be built.
@@ -60,16 +60,4 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
         None => return Err(SettingsError::NoServer.into()),
     };
     Ok(builder.build()?)
-}
-
-/// The rules as tools are judged by them.
-pub fn permissions(given: &settings::Permissions) -> Permissions {
-    let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();
-    let mode = match given.mode.value {
-        settings::Mode::Default => Mode::Default,
-        settings::Mode::Strict => Mode::Strict,
-        settings::Mode::Bypass => Mode::Bypass,
-    };
-    let protected = given.protected.clone();
-    Permissions { mode, allow: rules(&given.allow), ask: rules(&given.ask), deny: rules(&given.deny), protected }
 }

@@ -14,6 +14,7 @@ pub mod demo;
 mod folder_lock;
 pub mod json_fault;
 pub mod models;
+pub mod permissions;
 pub mod run_setup;
 pub mod secrets;
 pub mod servers;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use windlass_setup::settings::Flags;
 
-use super::{deadline, name};
+use super::deadline;
+use super::name::name;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

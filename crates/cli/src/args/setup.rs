@@ -35,7 +35,7 @@ pub struct DemoArgs {
     #[arg(long)]
     pub crash: bool,
     /// The key of its session [default: a new one]
-    #[arg(long, value_name = "KEY", value_parser = super::name)]
+    #[arg(long, value_name = "KEY", value_parser = super::name::name)]
     pub session: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 use serde_json::{Map, Value};
 use windlass::tools::{Mode, Offer, Permissions, Selection};
 use windlass::vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
-use windlass_setup::agent;
+use windlass_setup::permissions::permissions;
 
 use super::conversation::Conversation;
 use super::desk::Desk;
@@ -139,7 +139,7 @@ impl Form {
 /// The call if it may run with these arguments; else what is wrong. What is forbidden stays forbidden, whoever
 /// wrote it.
 fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<Edit, String> {
-    let deny = agent::permissions(&talk.job.setup.settings.permissions).deny;
+    let deny = permissions(&talk.job.setup.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
     let call =
         ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned(), mended: None };

@@ -10,7 +10,7 @@ use windlass::{RunError, Standing};
 use super::conversation::Conversation;
 use super::cost;
 use super::slash::{self, Slash};
-use crate::commands::{self, session, sessions};
+use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::{harmless_line, short_line, undone};
 
@@ -168,7 +168,7 @@ fn moved(row: &SessionRow) -> String {
 
 async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Sequel, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Sequel::Tell("there is nothing to fork yet\n".into())) };
-    let copy = commands::fork::fork(talk.store.as_ref(), &row, at, None).await?;
+    let copy = fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
     Ok(Sequel::Moved(moved(&copy)))
 }

@@ -23,7 +23,7 @@ use crate::tty;
 
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
 /// here; lets go of everything. The exit code is that of the first run that did not end well, if any.
-pub(super) async fn until_nothing_waits(
+pub(crate) async fn until_nothing_waits(
     job: &mut Job,
     agent: &Agent,
     session: Session,
@@ -81,7 +81,7 @@ pub(crate) async fn to_its_end(
 }
 
 /// Says that messages wait in a session, if any does, and what takes them up.
-pub(super) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
+pub(crate) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
     let messages = match waiting {
         0 => return None,
         1 => "1 message waits".to_owned(),
@@ -163,12 +163,12 @@ async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer:
 }
 
 /// Shows an end that was recorded before.
-pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
+pub(crate) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
     job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| CommandError::output(&error))
 }
 
 /// A run that waits: what for, and how it is answered in the session of this key.
-pub(super) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
+pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
         let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));

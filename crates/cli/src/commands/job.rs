@@ -35,7 +35,7 @@ impl Job {
     }
 
     /// The same where it is known whether the terminal's person can be asked.
-    pub(super) fn prepare_for(
+    pub(crate) fn prepare_for(
         sources: Sources,
         common: &CommonFlags,
         place: Place,
@@ -71,12 +71,12 @@ impl Job {
     }
 
     /// The text as it is recorded.
-    pub(super) fn scrub(&self, text: &str) -> String {
+    pub(crate) fn scrub(&self, text: &str) -> String {
         scrubber(&self.setup.secrets).scrub(text).into_owned()
     }
 
     /// Tells what is held less than usual.
-    pub(super) fn tell_loosened(&mut self) {
+    pub(crate) fn tell_loosened(&mut self) {
         for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
@@ -100,30 +100,30 @@ impl Job {
 }
 
 /// Every event on standard output.
-pub(super) fn json_view() -> View<Stdout, Stderr> {
+pub(crate) fn json_view() -> View<Stdout, Stderr> {
     View::Json { out: io::stdout(), err: io::stderr() }
 }
 
 /// The answer on standard output, progress on standard error.
-pub(super) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
+pub(crate) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
     let progress = Progress::new(io::stderr(), progress_stream(env));
     View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
 /// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.
-pub(super) fn place(sources: &Sources) -> Result<Place, CommandError> {
+pub(crate) fn place(sources: &Sources) -> Result<Place, CommandError> {
     let place = sources.place()?;
     make_data_dir(&place)?;
     Ok(place)
 }
 
-pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+pub(crate) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settled(sources(flags, env)?, attendance())
 }
 
 /// The same for a command that looks at things, or is itself about what the person agrees to: nobody is asked whether
 /// they trust the project.
-pub(super) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+pub(crate) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settled(sources(flags, env)?, Attendance::Unattended)
 }
 
@@ -138,7 +138,7 @@ fn settled(sources: Sources, attendance: Attendance) -> Result<Sources, CommandE
     trusting::settle(sources, attendance, &mut AtTerminal).map_err(|error| CommandError::output(&error))
 }
 
-pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {
+pub(crate) fn make_data_dir(place: &Place) -> Result<(), CommandError> {
     let path = &place.data_dir.value;
     create_data_dir(path).map_err(|error| {
         let text = format!(

@@ -8,7 +8,7 @@ use windlass::own_guard;
 use windlass::sandbox::{Network, SandboxMode};
 use windlass::tools::Sandbox;
 use windlass::tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
-use windlass_setup::agent::permissions;
+use windlass_setup::permissions::permissions;
 use windlass_setup::secrets;
 use windlass_setup::settings::Env;
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use windlass::machine::Force;
 use windlass::runtime::{self, Earnest, UndoError, UndoFiles, UndoRequest};
 use windlass::tools::{FileRules, Workspace};
+use windlass_setup::permissions::permissions;
 use windlass_setup::settings::{Env, Flags, Place};
 use windlass_setup::store;
-use windlass_setup::{agent, secrets, test_hooks};
+use windlass_setup::{secrets, test_hooks};
 
 use super::block_on::block_on;
 use super::{job, session};
@@ -35,7 +36,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         let place = session::at_home(place, &row, args.workspace.as_deref())?;
         // Settings that can't be read are no reason to keep somebody from their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
-        let rules = settings.as_ref().map(|settings| Arc::new(agent::permissions(&settings.permissions)));
+        let rules = settings.as_ref().map(|settings| Arc::new(permissions(&settings.permissions)));
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),

@@ -7,7 +7,7 @@ use windlass::vocab::{FailureClass, ModelName};
 use windlass_setup::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
 use windlass_setup::settings::{Endpoint, SettingsError};
 
-use super::Check;
+use super::check::Check;
 
 /// How long the server may take.
 const LIMIT: Duration = Duration::from_secs(10);

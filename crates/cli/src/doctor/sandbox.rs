@@ -5,7 +5,7 @@ use windlass::sandbox::{SandboxMode, Walls};
 use windlass::tools::guard::support;
 use windlass_setup::settings::Sourced;
 
-use super::Check;
+use super::check::Check;
 
 /// Looks at what this machine can do of what is wanted.
 pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {

@@ -6,7 +6,7 @@ use windlass_setup::models::shown_name;
 use windlass_setup::secrets::hidden_variables;
 use windlass_setup::settings::{Settings, Sources};
 
-use super::Check;
+use super::check::Check;
 
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
     let mut lines = values(settings);

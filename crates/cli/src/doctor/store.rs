@@ -12,7 +12,7 @@ use windlass::store::{
 use windlass::vocab::{SessionId, SessionOpened};
 use windlass_setup::settings::{Place, create_data_dir};
 
-use super::Check;
+use super::check::Check;
 use crate::commands::session;
 
 const OWNER: &str = "doctor";

@@ -2,7 +2,7 @@
 
 use windlass_setup::settings::Env;
 
-use super::Check;
+use super::check::Check;
 use crate::screen::{Colour, Glyphs};
 use crate::tty;
 

@@ -2,7 +2,7 @@
 
 use windlass_setup::json_fault::{JsonPlace, json_fault};
 
-use super::short_line;
+use super::harmless::short_line;
 
 /// Characters shown of what stands where it is wrong.
 const SHOWN: usize = 20;

@@ -10,7 +10,7 @@ use windlass_vocab::{
     WaitFor,
 };
 
-use super::short_line;
+use super::harmless::short_line;
 
 /// Characters of names, and of any other text that is told in passing.
 const NAMES: usize = 100;

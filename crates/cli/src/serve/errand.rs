@@ -10,7 +10,7 @@ use windlass::{Awaited, OpenApprovals, RunError, Session, Standing, Subscription
 use super::arguments::{Ask, Name};
 use super::client::Client;
 use super::live::Live;
-use crate::commands::mcp_serve::{Hired, Premises, Purpose};
+use super::premises::{Hired, Premises, Purpose};
 use crate::commands::session::{fresh_key, is_open};
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -20,6 +20,7 @@ mod errand;
 mod lines;
 mod live;
 mod offered;
+mod premises;
 mod progress;
 mod pursuit;
 mod questions;
@@ -37,9 +38,9 @@ use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 
 use self::live::Live;
+pub(crate) use self::premises::Premises;
 use self::server::Server;
 use self::wire::Wire;
-use crate::commands::mcp_serve::Premises;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use windlass::store::SessionRow;
 
 use super::arguments::{List, Name, Read};
+use super::premises::Premises;
 use super::transcript::{self, Entry};
-use crate::commands::mcp_serve::Premises;
 use crate::commands::sessions;
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -9,7 +9,7 @@ use windlass::{Awaited, OpenApprovals, RunError};
 use super::arguments::Name;
 use super::errand;
 use super::live::Live;
-use crate::commands::mcp_serve::{Premises, Purpose};
+use super::premises::{Premises, Purpose};
 use crate::commands::session::is_open;
 use crate::error::CommandError;
 

@@ -5,10 +5,10 @@ use windlass::provider::openai::ListedModel;
 use windlass_testkit::{ModelServer, Script, Step};
 use windlass_vocab::ModelName;
 
-use super::local::look;
+use super::local::{LocalServer, Seen, look};
 use super::owner::Owner;
 use super::software::Software;
-use super::{Choice, LocalServer, Next, Otherwise, Seen, can_talk, found, is_named, next, one_of, some_of};
+use super::{Choice, Next, Otherwise, can_talk, found, is_named, next, one_of, some_of};
 use crate::settings::{Endpoint, Origin, SettingsError, Sourced};
 
 fn endpoint(url: &str, origin: Origin) -> Endpoint {

@@ -18,8 +18,8 @@ use windlass::vocab::shown_path;
 
 pub use self::consent::{Agreements, ConsentAnswer};
 pub use self::kept::Kept;
-use crate::agent::permissions;
 use crate::asking::{Person, ServersQuestion};
+use crate::permissions::permissions;
 use crate::secrets::{self, Secret};
 use crate::settings::{Agreed, Consent, Env, Server, Settings};
 

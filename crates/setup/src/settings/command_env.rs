@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::Spanned;
 
-use super::{SettingsError, SettingsFile, Sources};
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::sources::Sources;
 
 /// Names of variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,8 +9,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::origin::{Origin, Sourced};
 use super::provider;
-use super::{Origin, SettingsError, SettingsFile, Sourced, Sources};
+use super::sources::Sources;
 
 pub const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA_PORT: u16 = 11434;

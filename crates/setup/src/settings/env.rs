@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Origin, SettingsError, Sourced};
+use super::error::SettingsError;
+use super::origin::{Origin, Sourced};
 
 /// The variables of a process. A variable that is set to nothing counts as not set.
 #[derive(Clone, Default)]

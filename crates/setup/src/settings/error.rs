@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Origin;
+use super::origin::Origin;
 
 /// The settings can't be used as they are.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,9 @@
 
 use windlass::tools::HostPattern;
 
-use super::{Origin, SettingsError, Sourced, Sources};
+use super::error::SettingsError;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
 
 /// All of them, from flags and files together.
 pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {

@@ -3,14 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use toml::Spanned;
-use windlass_vocab::PolicyPatch;
 
-use super::hidden::FileHidden;
+use super::error::SettingsError;
+use super::file_settings::FileSettings;
 use super::nearest::nearest;
-use super::sandbox::FileSandbox;
-use super::{Durability, Mode, Origin, Position, SettingsError, Sourced};
+use super::origin::{Origin, Position, Sourced};
 
 /// Whose file it is; decides what may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,59 +17,6 @@ pub enum Whose {
     Project,
     /// The person's own.
     User,
-}
-
-/// What may stand in a file. Absent means "not said here".
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FileSettings {
-    pub(super) model: Option<Spanned<String>>,
-    pub(super) base_url: Option<Spanned<String>>,
-    pub(super) api_key_env: Option<Spanned<String>>,
-    pub(super) api_key: Option<Spanned<String>>,
-    pub(super) preset: Option<Spanned<String>>,
-    pub(super) data_dir: Option<Spanned<PathBuf>>,
-    pub(super) durability: Option<Spanned<Durability>>,
-    pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,
-    pub(super) policy: PolicyPatch,
-    pub(super) permissions: FilePermissions,
-    pub(super) tools: FileTools,
-    pub(super) sandbox: FileSandbox,
-    pub(super) hidden: FileHidden,
-    pub(super) mcp: FileMcp,
-    #[serde(rename = "mcpServers", alias = "mcp_servers")]
-    pub(super) mcp_servers: Option<Spanned<toml::Value>>,
-}
-
-/// The table `[permissions]`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FilePermissions {
-    pub(super) mode: Option<Spanned<Mode>>,
-    pub(super) allow: Vec<Spanned<String>>,
-    pub(super) ask: Vec<Spanned<String>>,
-    pub(super) deny: Vec<Spanned<String>>,
-    pub(super) protected: Vec<Spanned<String>>,
-    pub(super) unprotected: Vec<Spanned<String>>,
-}
-
-/// The table `[tools]`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FileTools {
-    pub(super) fetch_private: Vec<Spanned<String>>,
-    pub(super) hide_env: Vec<Spanned<String>>,
-    pub(super) keep_env: Vec<Spanned<String>>,
-}
-
-/// The table `[mcp]`: what holds for every server whose entry says nothing else.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FileMcp {
-    /// In seconds, as in an entry.
-    pub(super) startup_timeout: Option<Spanned<f64>>,
-    /// Likewise.
-    pub(super) call_timeout: Option<Spanned<f64>>,
 }
 
 /// A file that was read and understood.

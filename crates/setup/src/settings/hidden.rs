@@ -8,41 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use toml::Spanned;
 use windlass::tools::Rule;
 
-use super::{Mode, SettingsError, Sources};
-
-/// The table `[hidden]`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FileHidden {
-    always: Vec<Spanned<String>>,
-    linux: Vec<Spanned<String>>,
-    macos: Vec<Spanned<String>>,
-    windows: Vec<Spanned<String>>,
-    default: Vec<Spanned<String>>,
-    strict: Vec<Spanned<String>>,
-    bypass: Vec<Spanned<String>>,
-}
-
-impl FileHidden {
-    fn on(&self, platform: &str, mode: Mode) -> impl Iterator<Item = &Spanned<String>> {
-        let of_platform = match platform {
-            "linux" => self.linux.as_slice(),
-            "macos" => &self.macos,
-            "windows" => &self.windows,
-            _ => &[],
-        };
-        let of_mode = match mode {
-            Mode::Default => &self.default,
-            Mode::Strict => &self.strict,
-            Mode::Bypass => &self.bypass,
-        };
-        self.always.iter().chain(of_platform).chain(of_mode)
-    }
-}
+use super::error::SettingsError;
+use super::mode::Mode;
+use super::sources::Sources;
 
 /// What the files hide on this platform in this mode. Hiding only takes away, so any project may.
 pub(super) fn hidden(sources: &Sources, platform: &str, mode: Mode) -> Result<BTreeSet<String>, SettingsError> {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 use windlass::tools::{Readers, contains_placeholder, write_whole};
 
+use super::file::{SettingsFile, Whose};
 use super::sources::read_text;
-use super::{SettingsFile, Whose};
 use crate::folder_lock::lock_folder;
 
 /// What became of it.
@@ -94,7 +94,7 @@ pub(super) fn rewrite(
         io::ErrorKind::WouldBlock => NotKept::Busy(path.clone()),
         _ => NotKept::Disk(folder.to_owned(), error),
     })?;
-    let damaged = |error: super::SettingsError| NotKept::Damaged(error.to_string());
+    let damaged = |error: super::error::SettingsError| NotKept::Damaged(error.to_string());
     let before = read_text(&path).map_err(damaged)?.unwrap_or_default();
     let Some(after) = changed(&before, &path, change)? else { return Ok(Kept::Known) };
     SettingsFile::parse(&path, whose, &after).map_err(damaged)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value as Toml};
 use windlass::mcp::ServerName;
 
-use super::Whose;
+use super::file::Whose;
 use super::keep::{NotKept, below, rewrite};
 
 /// Whether there was one of that name.

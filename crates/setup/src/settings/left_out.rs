@@ -9,8 +9,13 @@ use std::borrow::Cow;
 
 use toml::Spanned;
 
-use super::file::FileSettings;
-use super::{Flags, Origin, SettingsError, SettingsFile, Sources, policy};
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::file_settings::FileSettings;
+use super::flags::Flags;
+use super::origin::Origin;
+use super::policy;
+use super::sources::Sources;
 
 /// A setting of a project's file that is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +133,7 @@ impl Leaving<'_> {
     fn limits(&mut self, sources: &Sources) {
         let usual = windlass::mcp::Limits::default();
         let own = sources.user.as_ref().map(|file| &file.settings.mcp);
-        let own = |look: fn(&super::file::FileMcp) -> &Option<Spanned<f64>>, usual: std::time::Duration| {
+        let own = |look: fn(&super::file_settings::FileMcp) -> &Option<Spanned<f64>>, usual: std::time::Duration| {
             own.and_then(|own| look(own).as_ref()).map_or(usual.as_secs_f64(), |own| *own.get_ref())
         };
         let start = own(|mcp| &mcp.startup_timeout, usual.startup_timeout);

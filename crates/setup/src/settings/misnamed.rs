@@ -12,8 +12,10 @@
 use windlass::tools::{Network, Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
 
+use super::error::SettingsError;
 use super::nearest::{near, nearest};
-use super::{Origin, Permissions, SettingsError, Sourced};
+use super::origin::{Origin, Sourced};
+use super::permissions::Permissions;
 
 /// Which side a rule stands on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,8 +88,9 @@ fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<Strin
 mod tests {
     use windlass::tools::Protected;
 
-    use super::super::{Mode, Position};
     use super::*;
+    use crate::settings::mode::Mode;
+    use crate::settings::origin::Position;
 
     fn told(side: Side, rule: &str, servers: &[&str]) -> Option<String> {
         let position = Position { path: "windlass.toml".into(), line: 3, column: 10 };

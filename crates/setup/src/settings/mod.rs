@@ -16,6 +16,9 @@ mod env;
 mod error;
 mod fetching;
 mod file;
+mod file_settings;
+mod flags;
+mod gather;
 mod hidden;
 pub mod keep;
 mod kept_servers;
@@ -26,25 +29,23 @@ mod nearest;
 mod origin;
 mod ownership;
 mod permissions;
+mod place;
 mod policy;
 mod programs;
 mod provider;
 pub mod sandbox;
 mod servers;
 mod sources;
+mod standing;
 mod trust;
 mod wide_workspace;
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use windlass::mcp::ServerName;
-use windlass::sandbox::SandboxMode;
 use windlass::tools::HostPattern;
-use windlass_vocab::{Dialect, ModelName, Policy};
+use windlass_vocab::{ModelName, Policy};
 
 pub use self::agreed::Agreed;
 pub use self::command_env::CommandEnv;
@@ -54,65 +55,20 @@ pub use self::endpoint::{ApiKey, Endpoint};
 pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, Whose};
+pub use self::flags::Flags;
 pub use self::kept_servers::{Added, Removed, add_server, remove_server};
 pub use self::left_out::LeftOut;
 pub use self::mode::Mode;
 pub use self::nearest::{near, nearest};
 pub use self::origin::{Origin, Position, Sourced};
 pub use self::permissions::Permissions;
+pub use self::place::{Place, create_data_dir};
 pub use self::sandbox::Sandbox;
 pub use self::servers::{Consent, Server};
 pub use self::sources::Sources;
 pub use self::sources::{FILE_NAME, user_file, user_file_for_people};
-pub use self::trust::{Changed, Content, Standing};
-
-/// What the command line says. Absent means "not said here".
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// `--data-dir`
-    pub data_dir: Option<PathBuf>,
-    /// `--model`
-    pub model: Option<String>,
-    /// `--base-url`
-    pub base_url: Option<String>,
-    /// `--preset`
-    pub preset: Option<String>,
-    /// `--workspace`
-    pub workspace: Option<PathBuf>,
-    /// `--max-turns`
-    pub max_turns: Option<u32>,
-    /// `--dialect`, each
-    pub dialects: Vec<Dialect>,
-    /// `--mode`
-    pub mode: Option<Mode>,
-    /// `--durability`
-    pub durability: Option<Durability>,
-    /// `--allow`, each
-    pub allow: Vec<String>,
-    /// `--deny`, each
-    pub deny: Vec<String>,
-    /// `--sandbox`
-    pub sandbox: Option<SandboxMode>,
-    /// `--fetch-private`, each
-    pub fetch_private: Vec<String>,
-    /// `--mcp-config`, each
-    pub mcp_config: Vec<PathBuf>,
-    /// `--tag`, each
-    pub tags: Vec<String>,
-}
-
-/// Where sessions are kept; all that the commands that call no model need.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The folder the tools work in, without symlinks.
-    pub workspace: PathBuf,
-    /// Where sessions are kept; a whole path.
-    pub data_dir: Sourced<PathBuf>,
-    /// What a stored record outlives.
-    pub durability: Sourced<Durability>,
-    /// What is not for tools besides the data folder: the person's settings and what they trust.
-    pub closed: Vec<PathBuf>,
-}
+pub use self::standing::Standing;
+pub use self::trust::{Changed, Content};
 
 /// Everything a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,11 +190,6 @@ impl Sources {
     fn in_files<T>(&self, look: impl Fn(&SettingsFile) -> Option<Sourced<T>>) -> Option<Sourced<T>> {
         [&self.project, &self.user].into_iter().flatten().find_map(look)
     }
-}
-
-/// Makes the folder sessions are kept in, for nobody else to look into.
-pub fn create_data_dir(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 fn check_model(name: String) -> Result<ModelName, String> {

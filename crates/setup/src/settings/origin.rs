@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::SettingsError;
+use super::error::SettingsError;
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

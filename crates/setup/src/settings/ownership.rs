@@ -5,7 +5,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Env;
+use super::env::Env;
 
 /// Who looks.
 #[derive(Clone, Copy, Debug)]

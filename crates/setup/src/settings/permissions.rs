@@ -5,7 +5,11 @@
 use toml::Spanned;
 use windlass::tools::{PathFault, Protected, Rule};
 
-use super::{Mode, Origin, SettingsError, SettingsFile, Sourced, Sources};
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::mode::Mode;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
 
 /// What calls are allowed. Deny wins over ask, ask over allow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,12 @@
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{Policy, PolicyPatch};
 
+use super::error::SettingsError;
+use super::file::SettingsFile;
 use super::left_out::LeftOut;
-use super::{Origin, SettingsError, SettingsFile, Sourced, Sources, nearest};
+use super::nearest;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
 
 /// The rules of a new run, and what was left out of a project's file that would loosen them.
 pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), SettingsError> {

@@ -4,7 +4,8 @@
 use url::{Host, Url};
 
 use super::endpoint::{ApiKey, OPENAI};
-use super::{SettingsError, Sourced};
+use super::error::SettingsError;
+use super::origin::Sourced;
 
 struct Provider {
     name: &'static str,

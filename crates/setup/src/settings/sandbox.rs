@@ -2,21 +2,15 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
 use toml::Spanned;
 use windlass::sandbox::{SandboxMode, Surroundings};
 
-use super::{Origin, Place, SettingsError, SettingsFile, Sourced, Sources, sources};
-
-/// The table `[sandbox]`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct FileSandbox {
-    pub(super) mode: Option<Spanned<SandboxMode>>,
-    pub(super) writable: Vec<Spanned<PathBuf>>,
-    pub(super) readable: Vec<Spanned<PathBuf>>,
-    pub(super) unreadable: Vec<Spanned<PathBuf>>,
-}
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::origin::{Origin, Sourced};
+use super::place::Place;
+use super::sources;
+use super::sources::Sources;
 
 /// The sandbox commands run in.
 #[derive(Clone, Debug, PartialEq, Eq)]

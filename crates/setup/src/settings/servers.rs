@@ -21,10 +21,13 @@ use windlass::mcp::{ConfigError, Limits, ServerConfig, ServerName, Trust, server
 use windlass::store::hash_of;
 use windlass::vocab::Hash;
 
-use super::file::FileMcp;
+use super::agreed::Agreed;
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::file_settings::FileMcp;
+use super::origin::Origin;
 use super::programs::{Behind, Ground, behind};
-use super::sources::ServerFile;
-use super::{Agreed, Origin, SettingsError, SettingsFile, Sources};
+use super::sources::{ServerFile, Sources};
 use crate::json_fault::json_fault;
 
 /// A server and what it takes to start it.

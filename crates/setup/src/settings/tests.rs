@@ -2,8 +2,15 @@ use std::path::{Path, PathBuf};
 
 use windlass_vocab::AtCap;
 
-use super::sources::ServerFile;
-use super::{Durability, Flags, Mode, Origin, Place, Settings, SettingsError, SettingsFile, Sources, Whose};
+use super::Settings;
+use super::durability::Durability;
+use super::error::SettingsError;
+use super::file::{SettingsFile, Whose};
+use super::flags::Flags;
+use super::mode::Mode;
+use super::origin::Origin;
+use super::place::Place;
+use super::sources::{ServerFile, Sources};
 
 /// Sources of a project in `/p`, with the home `/home/me`.
 pub(super) struct Given {

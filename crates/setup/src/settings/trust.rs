@@ -15,24 +15,15 @@ use windlass::store::hash_of;
 use windlass::tools::{Readers, write_whole};
 use windlass::vocab::Hash;
 
-use super::{Sources, keep, servers};
+use super::sources::Sources;
+use super::standing::Standing;
+use super::{keep, servers};
 use crate::folder_lock::lock_folder;
 
 /// Beside the user's file.
 const FILE: &str = "trusted.json";
 /// There too: what the person was asked to trust, and does not.
 const DECLINED: &str = "declined.json";
-
-/// Whether a project whose folder the person trusts says what they trust.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It does.
-    AsTrusted,
-    /// It is used for the first time: the person has just listed it.
-    New,
-    /// It says something else.
-    Changed,
-}
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::super::{Env, Flags, SettingsError, create_data_dir};
 use super::{FILE_NAME, Looker, Sources, folders_of_project, search};
+use crate::settings::env::Env;
+use crate::settings::error::SettingsError;
+use crate::settings::flags::Flags;
+use crate::settings::place::create_data_dir;
 
 /// A home with a project in it.
 struct Home {
