@@ -1,7 +1,7 @@
 //! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← setup ← cli`; provider, tools
 //! and store know vocab only and meet in runtime. What tests alone depend on is free.
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 /// A crate by its folder, and the crates of ours it may depend on.
