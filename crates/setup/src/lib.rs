@@ -16,6 +16,8 @@ pub mod json_fault;
 pub mod models;
 pub mod permissions;
 pub mod run_setup;
+#[cfg(test)]
+mod scripted_person;
 pub mod secrets;
 pub mod servers;
 pub mod settings;

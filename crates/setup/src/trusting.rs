@@ -99,3 +99,51 @@ fn ask_first(sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
         None => Ok(sources),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::scripted_person::ScriptedPerson;
+    use crate::settings::Flags;
+
+    /// What counts in the project below `root`, whose person has all their own files there too.
+    fn gathered(root: &Path) -> Sources {
+        let folder = |name: &str| root.join(name).display().to_string();
+        let env = [("HOME", folder("home")), ("XDG_CONFIG_HOME", folder("config"))].into_iter().collect();
+        let flags = Flags { workspace: Some(root.join("project")), ..Flags::default() };
+        Sources::gather(flags, env, root.to_owned()).expect("gathered")
+    }
+
+    // proves X2: the same at every door, whoever shows the question
+    #[test]
+    fn a_project_that_loosens_is_asked_about_once_and_again_when_it_changes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a path");
+        fs::create_dir(root.join("project")).expect("a folder");
+        let says = |text: &str| fs::write(root.join("project/windlass.toml"), text).expect("a file");
+        let settled =
+            |attendance, person: &mut ScriptedPerson| settle(gathered(&root), attendance, person).expect("settled");
+
+        says("[permissions]\nallow = ['todo']\n");
+        let mut person = ScriptedPerson::saying(Answer::No);
+        assert!(!settled(Attendance::Unattended, &mut person).trusts_project());
+        assert!(person.asked.is_empty(), "nobody is there");
+        assert!(!settled(Attendance::Attended, &mut person).trusts_project());
+        assert!(!settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new"], "a no is kept");
+
+        says("[permissions]\nallow = ['read_file']\n");
+        let mut person = ScriptedPerson::saying(Answer::Yes);
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new"], "a yes is kept");
+
+        says("[permissions]\nmode = 'bypass'\n");
+        assert!(!settled(Attendance::Unattended, &mut person).trusts_project());
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new", "changed"]);
+    }
+}

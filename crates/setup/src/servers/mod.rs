@@ -202,3 +202,41 @@ fn not_agreed(agreements: &Agreements, consent: &Consent, servers: &BTreeMap<&Se
 fn tell(told: &Mutex<Vec<News>>, news: News) {
     told.lock().unwrap_or_else(PoisonError::into_inner).push(news);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Attached, News};
+    use crate::asking::Answer;
+    use crate::scripted_person::ScriptedPerson;
+    use crate::settings::{Flags, Sources};
+
+    // proves X2: no program of a project before consent, whichever door it is
+    #[test]
+    fn servers_of_a_project_wait_for_the_person_at_the_door() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a path");
+        fs::create_dir(root.join("project")).expect("a folder");
+        let text = r#"{"mcpServers": {"notes": {"command": "notes-server"}}}"#;
+        fs::write(root.join("project/.mcp.json"), text).expect("a file");
+        let flags =
+            Flags { workspace: Some(root.join("project")), data_dir: Some(root.join("data")), ..Flags::default() };
+        let env = [("HOME", root.display().to_string())].into_iter().collect();
+        let sources = Sources::gather(flags, env, root.clone()).expect("gathered");
+        let settings = sources.resolve().expect("resolved");
+
+        let unasked = Attached::new(&settings, &[], &sources.env, None).expect("made ready");
+        assert!(unasked.servers().is_none() && unasked.known().is_some());
+        let [News::NotAgreed { file, servers, changed }] = &unasked.news()[..] else { panic!("nothing is told") };
+        assert_eq!((file, changed.len()), (&root.join("project/.mcp.json"), 0));
+        assert_eq!(servers.iter().map(ToString::to_string).collect::<Vec<_>>(), ["notes"]);
+
+        let mut person = ScriptedPerson::saying(Answer::Yes);
+        let agreed = Attached::new(&settings, &[], &sources.env, Some(&mut person)).expect("made ready");
+        assert!(agreed.servers().is_some() && agreed.news().is_empty());
+        let again = Attached::new(&settings, &[], &sources.env, None).expect("made ready");
+        assert!(again.servers().is_some(), "the answer is kept");
+        assert_eq!(person.asked, ["servers"]);
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use windlass::mcp::{ServerName, servers_from_json};
 use windlass_setup::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
 
-use super::named;
+use super::inquiry::named;
 use crate::args::AddArgs;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;

@@ -10,7 +10,7 @@ use windlass::tools::{CallContext, Tool, ToolServers as _};
 use windlass::vocab::{Outcome, OutcomeKind, SessionId, Wait};
 use windlass_setup::settings::nearest;
 
-use super::{Inquiry, Shape, progress_lines};
+use super::inquiry::{Inquiry, Shape, progress_lines};
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{Passing, broken_json, harmless_codes, harmless_json, harmless_lines, wording};

@@ -5,7 +5,7 @@ use windlass_setup::servers::{self, Agreements, ConsentAnswer};
 use windlass_setup::settings::{Consent, Sources};
 
 use super::super::job;
-use super::Inquiry;
+use super::inquiry::Inquiry;
 use crate::consent::{about, described};
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;

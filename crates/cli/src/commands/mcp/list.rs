@@ -9,7 +9,8 @@ use windlass::tools::ToolServers as _;
 use windlass::vocab::{EffectClass, ToolSpec};
 use windlass_setup::settings::Server;
 
-use super::{Inquiry, NO_SERVER, Shape, progress_lines, strange};
+use super::inquiry::{Inquiry, NO_SERVER, Shape, progress_lines};
+use super::strange;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::mcp::{LoginError, Logout, ServerName};
 
-use super::Inquiry;
+use super::inquiry::Inquiry;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::streams::{print, tell};
