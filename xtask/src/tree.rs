@@ -75,6 +75,13 @@ impl<const N: usize> From<[(&str, &str); N]> for Tree {
 }
 
 #[cfg(test)]
+impl<'f> FromIterator<(&'f str, &'f str)> for Tree {
+    fn from_iter<Files: IntoIterator<Item = (&'f str, &'f str)>>(files: Files) -> Self {
+        Self(files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::{Tree, passed_over};
 

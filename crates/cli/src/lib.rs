@@ -1,8 +1,8 @@
 //! The command line of Windlass.
 //!
-//! The protocol: parse the arguments ([`args`]) → gather and resolve the settings ([`settings`]) →
+//! The protocol: parse the arguments ([`args`]) → gather and resolve the settings ([`windlass_setup`]) →
 //! do the command ([`commands`]) → leave with the exit code of its outcome ([`exit`]). Only this
-//! crate reads settings from the environment, and the terminal; everything below is given what it needs.
+//! crate reads the arguments and the terminal; everything below is given what it needs.
 //!
 //! What scripts may rely on: the answer alone on standard output, everything else on standard
 //! error, and the exit codes of [`exit::Exit`].
@@ -10,29 +10,28 @@
 pub mod args;
 mod chat;
 pub mod commands;
-mod crash;
+mod consent;
 mod demo;
 mod doctor;
 #[cfg(test)]
 mod emulator;
+pub mod error;
 pub mod exit;
-mod folder_lock;
 mod form;
 mod init;
-mod models;
 pub mod output;
 pub mod piped;
 pub mod prompt;
 #[cfg(test)]
 mod sample;
 pub mod screen;
-pub mod secrets;
 mod serve;
-mod servers;
-pub mod settings;
+pub mod streams;
 mod tty;
 
 use std::process::ExitCode;
+
+use windlass_setup::{secrets, settings};
 
 /// Keeps commands from reading the key out of this process: its environment and memory are closed to
 /// others of the same user (X1).
@@ -65,7 +64,7 @@ pub fn main() -> ExitCode {
     let exit = match done {
         Ok(exit) => exit,
         Err(error) => {
-            commands::streams::tell(&told(&scrub(&error.message)));
+            streams::tell(&told(&scrub(&error.message)));
             error.exit
         }
     };

@@ -5,9 +5,9 @@ use std::io;
 use std::os::fd::AsFd;
 
 use rustix::termios::tcgetwinsize;
+use windlass_setup::settings::Env;
 
 use crate::screen::{Colour, Glyphs};
-use crate::settings::Env;
 
 /// Columns and rows of the screen that standard output is, where it tells.
 pub(crate) fn size() -> Option<(usize, usize)> {

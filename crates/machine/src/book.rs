@@ -13,7 +13,7 @@ use windlass_vocab::{
     PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
 };
 
-use crate::judge::is_blank;
+use crate::blank::is_blank;
 
 /// What was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

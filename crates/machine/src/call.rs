@@ -7,7 +7,7 @@ use windlass_vocab::{
     Resumption,
 };
 
-use crate::undo::Kept;
+use crate::kept::Kept;
 
 /// A call of the turn under way.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use windlass_vocab::{
 
 pub use crate::call::{Agreed, AskedBy, Call, CallState, Paused};
 use crate::guard::Watch;
-use crate::undo::Kept;
+use crate::kept::Kept;
 
 /// Where the loop stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use windlass_vocab::{
 
 use crate::calls::startable;
 use crate::control::{Agreed, Call, CallState, Phase, Run};
+use crate::kept::Kept;
 use crate::state::State;
-use crate::undo::Kept;
 
 /// One try of one model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

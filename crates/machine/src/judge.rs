@@ -3,6 +3,7 @@
 
 use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, StopReason, TurnMode};
 
+use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
 use crate::texts;
@@ -20,12 +21,6 @@ pub(crate) enum Judgement {
     Summarise,
     /// Empty, and nothing is done about that: the run ends without an answer.
     NoAnswer,
-}
-
-/// Whether a text says nothing: blanks, and characters that take no room.
-pub(crate) fn is_blank(text: &str) -> bool {
-    let takes_no_room = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
-    text.chars().all(|c| c.is_whitespace() || takes_no_room(c))
 }
 
 /// Judges the reply that `run` has just recorded.
@@ -78,21 +73,5 @@ impl Draft<'_> {
     pub(crate) fn end_without_answer(&mut self) {
         let said = self.run().map(|run| run.answer.to_string()).filter(|answer| !is_blank(answer));
         self.end(EndReason::Unfinished, said.unwrap_or_else(|| texts::EMPTY_ANSWER.to_owned()), None);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_blank;
-
-    #[test]
-    fn blanks_and_characters_that_take_no_room_say_nothing() {
-        // proves S2
-        for text in ["", " \n\t", "\u{a0}\u{3000}", "\u{200b}\u{feff}\n"] {
-            assert!(is_blank(text), "{text:?}");
-        }
-        for text in [".", "\u{200b}0", "\u{2800}x"] {
-            assert!(!is_blank(text), "{text:?}");
-        }
     }
 }

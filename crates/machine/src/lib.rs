@@ -29,6 +29,7 @@
 
 #![deny(missing_docs)]
 
+mod blank;
 mod book;
 mod call;
 mod calls;
@@ -44,6 +45,7 @@ mod fork;
 mod guard;
 mod import;
 mod judge;
+mod kept;
 mod ledger;
 mod machine;
 mod mistakes;
@@ -52,6 +54,7 @@ mod presets;
 mod prune;
 mod reads;
 mod recall;
+mod repeated_read;
 mod replay;
 mod retry;
 mod settle;
@@ -65,6 +68,7 @@ pub use context::legal;
 pub use control::{Agreed, AskedBy, Call, CallState, Control, Paused, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{Fact, Finished, Input, OpenApprovals, Terms, Verified};
+pub use kept::Kept;
 pub use ledger::{Deed, Known, Ledger, files_before};
 pub use machine::{decide, decide_for};
 pub use output::read_output;
@@ -72,5 +76,5 @@ pub use presets::{PRESETS, preset};
 pub use recall::recall;
 pub use replay::{Difference, Replayed, decide_again, replay};
 pub use state::{After, State, apply, apply_decided};
-pub use undo::{Kept, UndoAsked};
+pub use undo::UndoAsked;
 pub use undo_plan::{Conflict, Force, Obstacle, UndoPlan};

@@ -10,10 +10,10 @@ use windlass_vocab::{
     RunId, RunStarted, Settlement, StopReason, TurnMode, Usage,
 };
 
+use crate::blank::is_blank;
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::{Fact, Finished, Input, Terms, Verified};
-use crate::judge::is_blank;
 use crate::retry::{next_attempt, with_retry_time};
 use crate::state::{After, State};
 use crate::{AttemptKey, elicit, prune, texts};

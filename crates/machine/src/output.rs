@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use windlass_vocab::{EndReason, Failure, FailureClass, Json, NudgeCause, TurnMode};
 
+use crate::blank::is_blank;
 use crate::draft::Draft;
 use crate::fatigue::SAME_NUDGES;
-use crate::judge::is_blank;
 use crate::texts;
 
 /// The JSON in a model's answer: all of it, or what stands between its first opening bracket and its

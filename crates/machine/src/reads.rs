@@ -1,6 +1,4 @@
-//! Repeated file reads (L11). A read always runs; when its result is the same as that of an earlier read that is
-//! still in the history, the model is told so instead of being sent the content again. So no result can be
-//! stale, and no clock and no file system are needed here.
+//! The file reads of a run, so that one that repeats an earlier one is known (L11; `repeated_read` says what follows).
 //!
 //! What was read is kept by what was asked, in a form that is cheap to copy: every decision works on a copy of
 //! what the guards have seen, and a run may read thousands of times. The entries lie in layers that are never
@@ -8,11 +6,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{CallFinished, CallId, Guard, OutcomeKind};
-
-use crate::call::Call;
-use crate::draft::Draft;
-use crate::texts;
+use windlass_vocab::CallId;
 
 /// A read that has its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,24 +58,6 @@ fn merged(older: &[(u64, Read)], newer: &[(u64, Read)]) -> Vec<(u64, Read)> {
     all.sort_by_key(|(hash, _)| *hash);
     all.dedup_by_key(|(hash, _)| *hash);
     all
-}
-
-impl Draft<'_> {
-    /// The short result in place of `finished`, where that repeats what an earlier read of this run brought and the
-    /// model still has before it.
-    pub(crate) fn shortened(&self, call: &Call, finished: &CallFinished) -> Option<CallFinished> {
-        let run = self.run().filter(|run| run.policy().guards.contains(&Guard::RepeatedRead))?;
-        if finished.outcome != OutcomeKind::Ok || finished.cut.is_some() || call.edited.is_some() {
-            return None;
-        }
-        let earlier = run.watch.earlier_read(&call.request)?;
-        let unchanged = self.state.book.result(earlier) == Some(finished.text.as_str());
-        unchanged.then(|| CallFinished {
-            text: texts::unchanged_since(earlier),
-            answered_from: Some(earlier),
-            ..finished.clone()
-        })
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use windlass_vocab::{
 use crate::control::{AskedBy, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::OpenApprovals;
+use crate::kept::Kept;
 use crate::texts;
-use crate::undo::Kept;
 
 /// Resumes without progress after which a run is parked.
 const IDLE_RESUMES: u32 = 3;

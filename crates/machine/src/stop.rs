@@ -6,9 +6,9 @@ use windlass_vocab::{
 };
 
 use crate::AttemptKey;
+use crate::blank::is_blank;
 use crate::control::{Phase, Run};
 use crate::draft::Draft;
-use crate::judge::is_blank;
 
 impl Draft<'_> {
     /// A stop acts at once; a model call under way first hands back what it had streamed.

@@ -10,19 +10,10 @@ use windlass_vocab::{
     Changes, FileState, FilesChanged, SnapshotTaken, ToolName, UndoId, UndoStarted, Undoable, Undone,
 };
 
+use crate::control::Run;
 use crate::draft::Draft;
+use crate::kept::Kept;
 use crate::texts;
-
-/// Whether the files a call may change are kept, so that it can be undone (T9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// There are none.
-    NotNeeded,
-    /// Not yet: the call must not run.
-    Missing,
-    /// They are.
-    Taken,
-}
 
 /// An undo that may begin: what would be put back was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +55,7 @@ pub(crate) fn settled(mut changes: Changes) -> Changes {
 impl Draft<'_> {
     /// The files are kept, so the call may run now.
     pub(crate) fn snapshot_taken(&mut self, taken: SnapshotTaken) {
-        let calls = self.run().map(crate::Run::calls).unwrap_or_default();
+        let calls = self.run().map(Run::calls).unwrap_or_default();
         let awaits = calls.iter().any(|call| call.request.call == taken.call && call.kept == Kept::Missing);
         if awaits {
             self.push(taken);

@@ -47,7 +47,8 @@ pub use config::{
     Bearer, CALL_TIMEOUT, ConfigError, Held, Limits, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use,
 };
 pub use config_json::{KEYS, servers_from_json, servers_within};
-pub use http::login::{LoginError, Logout};
+pub use http::login::LoginError;
+pub use http::tokens::Logout;
 pub use name::{NameError, ServerName};
 pub use notice::{Fault, Notice, NoticeKind};
 pub use options::{MESSAGE_LIMIT, Options, ShowUrl, StartCheck, Variables};

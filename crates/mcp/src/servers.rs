@@ -12,7 +12,8 @@ use windlass_tools::{BoxFuture, ServerStage, Tool, ToolServers};
 
 use crate::config::ServerConfig;
 use crate::http::Clients;
-use crate::http::login::{LoginError, Logout};
+use crate::http::login::LoginError;
+use crate::http::tokens::Logout;
 use crate::name::ServerName;
 use crate::options::{Options, ShowUrl};
 use crate::server::Server;

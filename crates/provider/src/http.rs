@@ -27,8 +27,8 @@ use rustls::RootCertStore;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use crate::BoxFuture;
 use crate::connection::{Answering, Connection, Unanswered};
+use crate::future::BoxFuture;
 use crate::shelf::Shelf;
 
 /// A connection whose other end is gone is noticed by these.

@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 mod connection;
+mod future;
 mod http;
 pub mod openai;
 mod secret;
@@ -18,17 +19,12 @@ mod shelf;
 mod sse;
 mod think;
 
-use std::future::Future;
-use std::pin::Pin;
-
 use windlass_vocab::{Failure, MaxTokens, Message, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode};
 
+pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
 pub use crate::secret::Secret;
 pub use crate::segments::Segments;
-
-/// A boxed future, so that `Model` can be an object.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A fragment of a reply, as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::BoxFuture;
 use crate::connection::Connection;
+use crate::future::BoxFuture;
 
 /// How long a connection nobody needs may still be used.
 const IDLE: Duration = Duration::from_secs(90);

@@ -16,7 +16,7 @@ use windlass_vocab::{
 
 use crate::cut_call::refuse_cut;
 use crate::feed::Feed;
-use crate::offering::KnownNames;
+use crate::known_names::KnownNames;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
 use crate::textual::{self, Textual};

@@ -18,11 +18,12 @@ use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumptio
 use crate::attempt::{self, Asked, Streamed};
 use crate::call::{self, Ended, Live};
 use crate::clearance::{Judge, judged};
+use crate::closed::SessionClosed;
 use crate::feed::Feed;
 use crate::live::Registration;
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
-use crate::session::{Command, FirstWords, Sent, SessionClosed, Standing, Taken};
+use crate::session::{Command, FirstWords, Sent, Standing, Taken};
 use crate::underway::{Done, Next, Started, Underway};
 
 /// The driver of one session.

@@ -12,7 +12,8 @@ use windlass_vocab::UndoStarted;
 use crate::call::Ended;
 use crate::driver::Driver;
 use crate::underway::Done;
-use crate::undo::{Earnest, Planned, UndoError, UndoFiles, UndoReport, UndoRequest};
+use crate::undo::{Planned, UndoFiles};
+use crate::undo_report::{Earnest, UndoError, UndoReport, UndoRequest};
 
 impl Driver {
     /// The future of an effect that is about files.

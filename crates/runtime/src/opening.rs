@@ -9,12 +9,13 @@ use windlass_machine::{Fact, OpenApprovals, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
 use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
 
+use crate::closed::SessionClosed;
 use crate::driver::Driver;
 use crate::feed::{Feed, Interest};
 use crate::live::LiveSessions;
 use crate::membership::Members;
 use crate::outside::{Agent, Outside};
-use crate::session::{FirstWords, Sent, Session, SessionClosed, Standing};
+use crate::session::{FirstWords, Sent, Session, Standing};
 use crate::subscription::Subscription;
 use crate::underway::Underway;
 

@@ -5,24 +5,14 @@
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use windlass_store::{Store, StoreError};
+use windlass_store::Store;
 use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
 
+use crate::closed::SessionClosed;
 use crate::feed::{Feed, Interest};
 use crate::membership::{Membership, Others};
 use crate::subscription::Subscription;
-use crate::undo::{UndoError, UndoReport, UndoRequest};
-
-/// The session's driver is gone: closed, fenced off, or its store failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SessionClosed {
-    /// The store failed, or another process took the session.
-    #[error("{0}")]
-    Store(#[from] StoreError),
-    /// It was closed.
-    #[error("the session is closed")]
-    Closed,
-}
+use crate::undo_report::{UndoError, UndoReport, UndoRequest};
 
 /// A message that a session is opened for.
 #[derive(Clone, Debug)]

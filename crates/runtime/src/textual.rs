@@ -8,7 +8,7 @@ use windlass_tools::dialect::{Calls, Ended, Malformed, Reader, Reading, Spoken, 
 use windlass_vocab::{Dialect, MaxTokens, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
 
 use crate::cut_call::{Limit, reached};
-use crate::offering::KnownNames;
+use crate::known_names::KnownNames;
 
 /// The conversation as it is sent, where calls are text.
 #[derive(Debug, Default)]

@@ -13,7 +13,8 @@ use windlass_vocab::{Failure, PinnedContext, Reply, UndoId};
 use crate::attempt::{Streamed, Written};
 use crate::call::Ended;
 use crate::elicit::{Asking, Elicited};
-use crate::offering::{KnownNames, Offering};
+use crate::known_names::KnownNames;
+use crate::offering::Offering;
 use crate::snapshot::Keeper;
 
 /// What an effect came to.

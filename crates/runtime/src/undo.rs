@@ -11,125 +11,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use windlass_machine::{Conflict, Deed, Fact, Force, Ledger, Obstacle, State, UndoAsked, UndoPlan};
+use windlass_machine::{Conflict, Deed, Fact, Ledger, Obstacle, State, UndoAsked, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::{Bounds, FileRules, Looked, Recorded, Secrets, Workspace, diff, shown_path};
-use windlass_vocab::{
-    CallId, Changes, Coverage, FileState, Hash, LeaseTaken, Newer, Record, SessionId, ToolName, UndoId, UndoStarted,
-    Undoable,
-};
+use windlass_vocab::{FileState, Hash, LeaseTaken, Newer, Record, SessionId, UndoStarted, Undoable};
 
 use crate::clock::Clock;
 use crate::opening::{nonce, taken};
 use crate::pen::Pen;
-use crate::session::SessionClosed;
-
-/// Whether it is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Earnest {
-    /// It is done.
-    #[default]
-    Do,
-    /// It is only said what would be done.
-    Rehearse,
-}
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UndoRequest {
-    /// What to undo; the last call not yet undone that changed files, unless said.
-    pub of: Option<Undoable>,
-    /// Whether to replace what somebody changed since.
-    pub force: Force,
-    /// Whether it is meant.
-    pub earnest: Earnest,
-}
-
-/// What an undo did, or would do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UndoReport {
-    /// What it undid.
-    pub of: Undoable,
-    /// The tool whose call it is.
-    pub tool: Option<ToolName>,
-    /// Its own name; none for a rehearsal.
-    pub undo: Option<UndoId>,
-    /// What became of each path.
-    pub restored: Changes,
-    /// Paths that were left as they are, and why.
-    pub left_alone: BTreeMap<String, String>,
-    /// How much of what the call may have changed was kept.
-    pub coverage: Coverage,
-    /// What else it may have changed, unseen.
-    pub unseen: Option<String>,
-    /// Later calls that can't be undone.
-    pub uncovered: Vec<(CallId, ToolName)>,
-}
-
-/// A path that is not as the call left it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UndoConflict {
-    /// What stands in the way.
-    pub conflict: Conflict,
-    /// The later call or undo that made it what it is, where one did.
-    pub since: Option<Undoable>,
-    /// What putting it back would change, for people.
-    pub diff: String,
-}
-
-/// Why nothing was undone.
-#[derive(Debug, thiserror::Error)]
-pub enum UndoError {
-    /// The session's driver is gone.
-    #[error(transparent)]
-    Closed(#[from] SessionClosed),
-    /// The store says no.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A run works on the files.
-    #[error("a run of this session is not over: stop it or let it finish, then undo")]
-    RunOpen,
-    /// There are no files here.
-    #[error("this session has no workspace, so there are no files to put back")]
-    NoWorkspace,
-    /// The journal can't be written here.
-    #[error("this session was written by a newer version of Windlass: undo with that version")]
-    Newer,
-    /// No call changed a file.
-    #[error("there is nothing to undo: no call of this session changed a file that is not undone already")]
-    Nothing,
-    /// No such call, or undo.
-    #[error(
-        "there is no {what} {of} in this session; `windlass sessions show` lists what there is",
-        what = .0.kind(),
-        of = .0
-    )]
-    NoSuch(Undoable),
-    /// It did nothing to files.
-    #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = .0.kind(), of = .0)]
-    Unchanged(Undoable),
-    /// It is undone already.
-    #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
-    TakenBack {
-        /// What.
-        of: Undoable,
-        /// By which undo.
-        by: UndoId,
-    },
-    /// A rule forbids changing one of its files.
-    #[error(
-        "nothing was undone: it would change {path}, which the rule `{rule}` forbids; take that rule away to undo it"
-    )]
-    Forbidden {
-        /// The file.
-        path: String,
-        /// The rule.
-        rule: String,
-    },
-    /// Files were changed since.
-    #[error("{} of its files can't simply be put back, so none was", .0.len())]
-    Conflicts(Vec<UndoConflict>),
-}
+use crate::undo_report::{Earnest, UndoConflict, UndoError, UndoReport, UndoRequest};
 
 /// What undoing needs of the world.
 #[derive(Clone)]
@@ -380,26 +270,4 @@ pub async fn undo(
     let left_alone = undriven.finish().await?;
     report.finished(left_alone);
     Ok(report)
-}
-
-impl UndoReport {
-    /// Of an undo that somebody else began.
-    fn of(started: &UndoStarted) -> Self {
-        Self {
-            of: started.of,
-            tool: started.tool.clone(),
-            undo: Some(started.undo),
-            restored: started.changes.clone(),
-            left_alone: started.unable.clone(),
-            coverage: Coverage::Full,
-            unseen: None,
-            uncovered: Vec::new(),
-        }
-    }
-
-    /// Takes in what was left alone in the end.
-    pub(crate) fn finished(&mut self, left_alone: BTreeMap<String, String>) {
-        self.restored.retain(|path, _| !left_alone.contains_key(path));
-        self.left_alone.extend(left_alone);
-    }
 }

@@ -1,6 +1,6 @@
 //! How long a file may be. The two at the heart have budgets of their own.
 
-use super::Problem;
+use super::problem::Problem;
 use crate::tree::Tree;
 
 /// Files with a budget of their own, and why.

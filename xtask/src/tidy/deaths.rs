@@ -1,6 +1,6 @@
 //! The README states in how many ways the tests kill Windlass: the sums of the table that the matrices keep honest.
 
-use super::Problem;
+use super::problem::Problem;
 use crate::kill_matrices::{README, SUMS, TABLE, rows, stated, sum};
 use crate::tree::Tree;
 

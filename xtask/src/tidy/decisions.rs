@@ -1,6 +1,6 @@
 //! Decision pages are `docs/decisions/NNNN-words.md`, numbered without gaps and linked from the index.
 
-use super::Problem;
+use super::problem::Problem;
 use crate::tree::Tree;
 
 const FOLDER: &str = "docs/decisions/";

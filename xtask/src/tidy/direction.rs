@@ -1,7 +1,7 @@
-//! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← cli`; provider, tools and
-//! store know vocab only and meet in runtime. What tests alone depend on is free.
+//! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← setup ← cli`; provider, tools
+//! and store know vocab only and meet in runtime. What tests alone depend on is free.
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 /// A crate by its folder, and the crates of ours it may depend on.
@@ -17,7 +17,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("derive", &[]),
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "sandbox", "tools", "store", "mcp", "runtime", "derive"]),
-    ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
+    ("setup", &["vocab", "machine", "windlass"]),
+    ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "setup"]),
     ("bench", &["vocab", "machine", "provider", "tools", "store", "mcp", "runtime", "windlass", "cli", "testkit"]),
     ("conformance", &["vocab", "tools", "mcp"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),

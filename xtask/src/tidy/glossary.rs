@@ -1,6 +1,6 @@
 //! GLOSSARY.md has a word for every kind of record and every preset. The names are read from the code.
 
-use super::Problem;
+use super::problem::Problem;
 use crate::tree::Tree;
 
 const GLOSSARY: &str = "GLOSSARY.md";

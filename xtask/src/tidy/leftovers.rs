@@ -1,7 +1,7 @@
 //! Nothing is left for later: no notes to oneself, no tests that are switched off. (The marks are
 //! written in halves here, so that this file does not find itself.)
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 /// Marks that stand as words.

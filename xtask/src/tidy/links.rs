@@ -1,6 +1,6 @@
 //! Relative links in Markdown pages lead to files that exist.
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {

@@ -2,19 +2,25 @@
 //! the project's files in a file of its own, and a row of [`CHECKS`].
 
 mod budget;
+mod circles;
 mod deaths;
 mod decisions;
 mod direction;
 mod glossary;
+mod imports;
 mod leftovers;
 mod links;
+mod modules;
 mod places;
+mod problem;
 mod programs;
 mod proofs;
 mod purity;
+mod tokens;
 
 use std::path::Path;
 
+use self::problem::Problem;
 use crate::tree::Tree;
 
 /// A rule, and how it is checked.
@@ -26,6 +32,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { rule: "files keep to their line budgets", problems: budget::problems },
     Check { rule: "crates depend only on those below them", problems: direction::problems },
+    Check { rule: "no more than three files of a crate need each other", problems: circles::problems },
     Check { rule: "pure crates know no clock, environment, input or output", problems: purity::problems },
     Check { rule: "every rule in docs/rules.md is proved, and no other is claimed", problems: proofs::problems },
     Check { rule: "the README counts the ways to die as the kill matrices do", problems: deaths::problems },
@@ -36,39 +43,6 @@ const CHECKS: &[Check] = &[
     Check { rule: "links between pages lead somewhere", problems: links::problems },
     Check { rule: "the glossary knows every record and preset", problems: glossary::problems },
 ];
-
-/// Something that breaks a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Problem {
-    path: String,
-    /// From 1; 0 for the file as a whole.
-    line: usize,
-    what: String,
-}
-
-impl Problem {
-    fn in_file(path: &str, what: impl Into<String>) -> Self {
-        Self::at(path, 0, what)
-    }
-
-    fn at(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, what: what.into() }
-    }
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.path, self.what),
-            line => write!(f, "{}:{line}: {}", self.path, self.what),
-        }
-    }
-}
-
-/// The lines of a text with their numbers, from 1.
-fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    (1..).zip(text.lines())
-}
 
 /// Checks every rule and says which hold.
 pub(crate) fn run(root: &Path) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! No file knows the machine it was written on: no home folders, no private registries. (The places
 //! are written in halves here, so that this file does not find itself.)
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 const FOLDERS: &[&str] = &[concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];

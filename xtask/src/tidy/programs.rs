@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Problem;
+use super::problem::Problem;
 use crate::tree::Tree;
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {

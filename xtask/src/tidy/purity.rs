@@ -1,7 +1,7 @@
 //! The pure crates take time, ids and everything else from outside: no clock, no randomness, no
 //! environment, no input or output in their code. Their tests may.
 
-use super::{Problem, numbered};
+use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 const PURE: &[&str] = &["crates/vocab/src/", "crates/machine/src/"];

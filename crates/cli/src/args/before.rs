@@ -1,6 +1,7 @@
 //! Options that stand before a command mean what they mean after it: `windlass --model NAME run "…"`.
 
-use super::{ChatArgs, Cli, Command, CommonFlags, RuleFlags};
+use super::common::{CommonFlags, RuleFlags};
+use super::{ChatArgs, Cli, Command};
 
 /// Options before a command that it does not take.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use windlass_setup::settings::Flags;
 
-use super::{deadline, name};
-use crate::settings::Flags;
+use super::deadline;
+use super::name::name;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -2,9 +2,12 @@
 
 mod backup;
 mod before;
+mod choices;
+mod common;
 mod deadline;
 mod dialect;
 mod mcp;
+mod name;
 mod sandbox;
 pub(crate) mod secrets;
 mod serve;
@@ -12,26 +15,22 @@ mod setup;
 mod trust;
 mod undo;
 
-use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::Deserialize;
-use windlass_vocab::{Dialect, QuestionOption};
+use windlass_setup::settings::Flags;
+use windlass_vocab::QuestionOption;
 
 pub use self::backup::BackupArgs;
 pub(crate) use self::before::NotTaken;
+pub use self::common::{CommonFlags, RuleFlags};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub(crate) use self::name::name;
 pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 pub use self::trust::TrustArgs;
 pub use self::undo::{AuditArgs, Since, UndoArgs};
-use crate::output::harmless_line;
-use windlass::sandbox::SandboxMode;
-
-use crate::settings::Flags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -315,116 +314,6 @@ pub enum SessionsCommand {
     },
 }
 
-// The rules a new run starts with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct RuleFlags {
-    /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
-    #[arg(long, value_name = "NAME")]
-    pub preset: Option<String>,
-    /// How many turns the run may take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_turns: Option<u32>,
-    /// How calls are written, for models that can't call tools natively; several with commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
-    pub dialect: Vec<Dialect>,
-    /// Offer only tools with this tag, and the core ones; may be repeated
-    #[arg(long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
-}
-
-// What every command that talks to a model takes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct CommonFlags {
-    /// The model, as its server names it
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// The server, e.g. http://127.0.0.1:11434/v1
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// The folder the tools work in [default: this one]
-    #[arg(long, value_name = "DIR")]
-    pub workspace: Option<PathBuf>,
-    /// Stop after this long, e.g. 30s, 5m, 1h30m
-    #[arg(long, value_name = "TIME", value_parser = deadline::parse)]
-    pub deadline: Option<Duration>,
-    /// Allow calls without asking, e.g. 'run_command(cargo *)'; may be repeated
-    #[arg(long, value_name = "RULE")]
-    pub allow: Vec<String>,
-    /// Forbid calls; wins over every --allow; may be repeated. 'write' forbids file tools every change
-    #[arg(long, value_name = "RULE")]
-    pub deny: Vec<String>,
-    /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
-    #[arg(long, value_name = "HOST")]
-    pub fetch_private: Vec<String>,
-    /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
-    #[arg(long, value_name = "FILE")]
-    pub mcp_config: Vec<PathBuf>,
-    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
-    #[arg(long)]
-    pub mode: Option<Mode>,
-    /// What commands may write: the workspace (workspace), nothing (read-only; file tools: --deny write), everything (off)
-    #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
-    pub sandbox: Option<SandboxMode>,
-    /// Print one event per line instead of the answer
-    #[arg(long)]
-    pub json: bool,
-    /// Whether a record must survive a power cut (full) or only a crash (normal)
-    #[arg(long)]
-    pub durability: Option<Durability>,
-}
-
-/// How permissions are judged (T8).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Nothing is asked.
-    Bypass,
-    /// Work in the workspace is allowed, commands are asked for.
-    #[default]
-    Default,
-    /// Every change is asked for.
-    Strict,
-}
-
-/// As it is typed.
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bypass => "bypass",
-            Self::Default => "default",
-            Self::Strict => "strict",
-        })
-    }
-}
-
-/// What a stored record outlives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Durability {
-    /// A power cut.
-    #[default]
-    Full,
-    /// A crash of the process, not of the machine.
-    Normal,
-}
-
-/// The one that outlives more is the greater.
-impl Ord for Durability {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let outlives = |durability: &Self| match durability {
-            Self::Normal => 0,
-            Self::Full => 1,
-        };
-        outlives(self).cmp(&outlives(other))
-    }
-}
-
-impl PartialOrd for Durability {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// An answer to the question a run waits with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AnswerChoice {
@@ -469,24 +358,6 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         mcp_config: common.mcp_config.clone(),
         tags: rules.tags.clone(),
     }
-}
-
-/// A key or an id: something a person can read back from a list.
-pub(crate) fn name(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 200;
-    if text.trim().is_empty() {
-        return Err("it is empty".into());
-    }
-    if text.chars().any(char::is_control) {
-        return Err("it contains a control character".into());
-    }
-    if harmless_line(text) != text {
-        return Err("it contains a character that can't be seen, or that changes the direction of text".into());
-    }
-    if text.chars().count() > LONGEST {
-        return Err(format!("it is longer than {LONGEST} characters"));
-    }
-    Ok(text.to_owned())
 }
 
 #[cfg(test)]

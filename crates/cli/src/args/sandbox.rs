@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use windlass::sandbox::SandboxMode;
-
-use crate::settings::{Flags, sandbox};
+use windlass_setup::settings::{Flags, sandbox};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

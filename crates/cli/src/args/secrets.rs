@@ -5,12 +5,11 @@ use std::ffi::OsStr;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use windlass::tools::looks_like_key;
+use windlass_setup::secrets::{Secret, is_secret};
 
 use super::Cli;
-use crate::commands::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::secrets::Secret;
 
 /// What is no name: a request, which is scrubbed; paths, which are what they are; and what a server's entry holds.
 const FREE: [&str; 15] = [
@@ -49,7 +48,7 @@ pub(crate) fn of_process(known: &[Secret], scrub: impl Fn(&str) -> String) -> Re
     });
     match parsed {
         Ok((cli, None)) => Ok(cli),
-        Ok((_, Some(what))) => Err(refused(&what)),
+        Ok((_, Some(what))) => Err(CommandError::secret_in(&what)),
         Err(error) if error.use_stderr() => {
             let text = scrub(&error.render().to_string());
             Err(CommandError { message: text, ..CommandError::new(Exit::Usage, "") })
@@ -57,17 +56,6 @@ pub(crate) fn of_process(known: &[Secret], scrub: impl Fn(&str) -> String) -> Re
         // Help and the version.
         Err(error) => error.exit(),
     }
-}
-
-/// What is said of a name that holds a secret.
-pub(crate) fn refused(what: &str) -> CommandError {
-    let text = format!("{what} contains a secret, and would be written down; choose another name");
-    CommandError::new(Exit::Usage, text)
-}
-
-/// Whether a name holds one of these, or is by its looks a key.
-pub(crate) fn is_secret(known: &[Secret], name: &str) -> bool {
-    looks_like_key(name) || known.iter().any(|secret| name.contains(&secret.value))
 }
 
 /// The argument that should be a name and holds a secret.
@@ -90,9 +78,9 @@ fn secret_in(matches: &ArgMatches, is_secret: &dyn Fn(&str) -> bool) -> Option<S
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::{is_secret, secret_in};
+    use super::{Secret, secret_in};
     use crate::args::Cli;
-    use crate::secrets::Secret;
+    use windlass_setup::secrets::is_secret;
 
     fn found(line: &[&str]) -> Option<String> {
         let known = [Secret { name: "A_KEY".into(), value: "hidden-value".into() }];

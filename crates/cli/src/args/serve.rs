@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CommonFlags, RuleFlags};
+use super::common::{CommonFlags, RuleFlags};
 
 pub(super) const SERVE_EXAMPLES: &str = r#"Examples:
   windlass mcp-serve

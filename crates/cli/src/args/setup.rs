@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
-
-use crate::settings::Flags;
+use windlass_setup::settings::Flags;
 
 pub(super) const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -36,7 +35,7 @@ pub struct DemoArgs {
     #[arg(long)]
     pub crash: bool,
     /// The key of its session [default: a new one]
-    #[arg(long, value_name = "KEY", value_parser = super::name)]
+    #[arg(long, value_name = "KEY", value_parser = super::name::name)]
     pub session: Option<String>,
 }
 

@@ -2,8 +2,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use windlass_setup::settings::{Durability, Mode};
 
-use super::{AnswerChoice, Cli, Command, Durability, McpCommand, Mode, SessionsCommand};
+use super::{AnswerChoice, Cli, Command, McpCommand, SessionsCommand};
 
 fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(std::iter::once("windlass").chain(line.iter().copied()))

@@ -29,7 +29,7 @@ is there. Lines of removed sessions are kept, with a BLAKE3 digest of the argume
 #[derive(Clone, Debug, Args)]
 pub struct UndoArgs {
     /// The session [default: the last one of this folder]
-    #[arg(value_parser = super::name)]
+    #[arg(value_parser = super::name::name)]
     pub key: Option<String>,
     /// The call to undo, or the undo to take back [default: the last call that changed files]
     #[arg(long, value_name = "ID")]
@@ -49,13 +49,13 @@ pub struct UndoArgs {
 #[derive(Clone, Debug, Args)]
 pub struct AuditArgs {
     /// Calls of this session only, there or removed
-    #[arg(long, value_name = "KEY", value_parser = super::name)]
+    #[arg(long, value_name = "KEY", value_parser = super::name::name)]
     pub session: Option<String>,
     /// Calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
     /// Calls of this tool only, named as in a rule: `run_command`, `hub.*`
-    #[arg(long, value_name = "TOOL", value_parser = super::name)]
+    #[arg(long, value_name = "TOOL", value_parser = super::name::name)]
     pub tool: Option<String>,
     /// Print one JSON object per line
     #[arg(long)]

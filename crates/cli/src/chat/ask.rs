@@ -5,6 +5,7 @@
 
 use windlass::RunError;
 use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption};
+use windlass_setup::models::DEMO;
 
 use super::conversation::Conversation;
 use super::desk::{Desk, Sign, Touch};
@@ -12,11 +13,10 @@ use super::gate::Piece;
 use super::slash::{self, Meaning, Slash};
 use super::typed::Pressed;
 use super::{edit, performing};
-use crate::commands::CommandError;
 use crate::commands::open_question::{OpenQuestion, Sheet, Typed};
 use crate::commands::preview::Turn;
+use crate::error::CommandError;
 use crate::form::Form;
-use crate::models::DEMO;
 use crate::output::harmless_line;
 
 /// What became of a question.

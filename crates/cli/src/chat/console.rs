@@ -5,7 +5,7 @@
 use std::io::{self, Write as _};
 
 use super::typed::Typed;
-use crate::commands::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::screen::{Colour, Fold, Glyphs, Look, NEXT_LINE, Screen};
 

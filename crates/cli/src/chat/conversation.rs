@@ -8,9 +8,12 @@ use std::sync::Arc;
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{Envelope, MessageId, ModelName, Record, RunId};
 use windlass::{Agent, RunError, Sent, Session, Standing, Subscription};
+use windlass_setup::agent;
 
 use super::title::title;
-use crate::commands::{CommandError, Job, agent, always, session};
+use crate::commands::job::Job;
+use crate::commands::{always, session};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// A session and everything needed to talk in it.
@@ -54,7 +57,7 @@ impl Conversation {
         known: Option<SessionRow>,
         key: Option<String>,
     ) -> Result<Self, CommandError> {
-        let agent = agent::build(&job, Arc::clone(&store), &model)?;
+        let agent = agent::build(&job.setup, Arc::clone(&store), &model)?;
         let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
         Ok(Self { job, store, model, key, agent, live: None, fitted: Fitted::Yes })
     }
@@ -103,7 +106,7 @@ impl Conversation {
     pub(crate) async fn open(&mut self) -> Result<&mut Live, CommandError> {
         if self.fitted == Fitted::No && !self.is_busy() {
             self.close().await;
-            self.agent = agent::build(&self.job, Arc::clone(&self.store), &self.model)?;
+            self.agent = agent::build(&self.job.setup, Arc::clone(&self.store), &self.model)?;
             self.fitted = Fitted::Yes;
         }
         let live = match self.live.take() {
@@ -151,7 +154,7 @@ impl Conversation {
     /// Writes a rule down for good; sessions gone to from here know it too. Says what became of it.
     pub(crate) async fn allow_always(&mut self, rule: &str) -> String {
         self.fitted = Fitted::No;
-        always::keep(rule, &self.job.env, &mut self.job.settings).await
+        always::keep(rule, &self.job.setup.env, &mut self.job.setup.settings).await
     }
 
     /// Begins a new session.
@@ -162,7 +165,7 @@ impl Conversation {
 
     /// Goes to another session of this folder.
     pub(crate) async fn go_to(&mut self, row: &SessionRow) -> Result<(), CommandError> {
-        if row.workspace.as_deref().is_some_and(|home| Path::new(home) != self.job.settings.place.workspace) {
+        if row.workspace.as_deref().is_some_and(|home| Path::new(home) != self.job.setup.settings.place.workspace) {
             let text = format!("session `{}` works in another folder; `windlass --resume` takes it up there", row.key);
             return Err(CommandError::new(Exit::Usage, text));
         }

@@ -11,13 +11,14 @@ use std::process::{Command, ExitStatus};
 use serde_json::{Map, Value};
 use windlass::tools::{Mode, Offer, Permissions, Selection};
 use windlass::vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
+use windlass_setup::permissions::permissions;
 
 use super::conversation::Conversation;
 use super::desk::Desk;
 use super::line::{Line, joined};
 use crate::commands::question::shown;
-use crate::commands::{CommandError, agent};
-use crate::output::{Showing, StoodIn, broken_json, harmless_line, harmless_lines};
+use crate::error::CommandError;
+use crate::output::{StoodIn, broken_json, harmless_line, harmless_lines};
 
 /// Said before the prompt of the line editor, which Ctrl-C empties first.
 const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
@@ -130,7 +131,7 @@ impl Form {
                 Ok(Json::from(&Value::Object(members)))
             }
             Self::Whole => Json::parse(text.trim())
-                .map_err(|error| format!("this is not JSON: {}", broken_json(text.trim(), &error, Showing::Words))),
+                .map_err(|error| format!("this is not JSON: {}", broken_json(text.trim(), &error))),
         }
     }
 }
@@ -138,7 +139,7 @@ impl Form {
 /// The call if it may run with these arguments; else what is wrong. What is forbidden stays forbidden, whoever
 /// wrote it.
 fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<Edit, String> {
-    let deny = agent::permissions(&talk.job.settings.permissions).deny;
+    let deny = permissions(&talk.job.setup.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
     let call =
         ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned(), mended: None };
@@ -154,11 +155,11 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
 
 /// Lets the person write; `None` when they leave it.
 async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
-    let env = &talk.job.env;
+    let env = &talk.job.setup.env;
     let program = env.raw("VISUAL").or_else(|| env.raw("EDITOR")).and_then(|program| program.to_str());
     if let Some(program) = program {
         desk.end_typing()?;
-        let written = in_editor(desk, program, text, &talk.job.settings.place.data_dir.value);
+        let written = in_editor(desk, program, text, &talk.job.setup.settings.place.data_dir.value);
         desk.begin_typing()?;
         match written {
             Ok(Edited::Written(written)) => return Ok(Some(written)),

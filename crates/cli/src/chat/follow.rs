@@ -16,7 +16,9 @@ use super::keys::Key;
 use super::performing::{self, Sequel};
 use super::slash::{self, Meaning, Slash, When};
 use super::typed::Pressed;
-use crate::commands::{CommandError, recall};
+use crate::commands::recall;
+use crate::consent::wording;
+use crate::error::CommandError;
 use crate::output::{harmless_line, short_line};
 use crate::screen::{NEXT_LINE, Screen};
 
@@ -94,8 +96,8 @@ async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -
 
 /// What the MCP servers have to tell.
 pub(crate) fn tell_news(desk: &mut Desk, talk: &Conversation) -> Result<(), CommandError> {
-    for text in talk.job.servers.news() {
-        desk.console.tell(&harmless_line(&text))?;
+    for news in talk.job.setup.servers.news() {
+        desk.console.tell(&harmless_line(&wording(&news)))?;
     }
     Ok(())
 }

@@ -30,6 +30,10 @@ mod typed;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
+use windlass::tools::ToolServers as _;
+use windlass_setup::models::shown_name;
+use windlass_setup::settings::{Endpoint, Env};
+
 pub(crate) use self::conversation::Conversation;
 use self::desk::Desk;
 use self::follow::{Left, follow};
@@ -38,15 +42,12 @@ use self::performing::Sequel;
 pub(crate) use self::plain::{by_lines, is_spoken_to};
 use self::recap::recap;
 use self::slash::Meaning;
-use windlass::tools::ToolServers as _;
-
-use crate::commands::{CommandError, Done, session};
+use crate::commands::session;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::shown_name;
 use crate::output::wording::loosened;
 use crate::output::{harmless_line, quoted, short_line};
 use crate::screen::{Glyphs, Look};
-use crate::settings::{Endpoint, Env};
 use crate::tty;
 
 /// Two Ctrl-C within this time leave, though the first one was for the run.
@@ -69,8 +70,8 @@ pub(crate) fn look(env: &Env) -> Option<Look> {
 
 /// Talks at a terminal until the person leaves. `opening` is what they would say first.
 pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Option<&str>) -> Done {
-    let place = &talk.job.settings.place;
-    let home = talk.job.env.raw("HOME").map(Into::into);
+    let place = &talk.job.setup.settings.place;
+    let home = talk.job.setup.env.raw("HOME").map(Into::into);
     let mut desk = Desk::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
     let done = match converse(&mut desk, &mut talk, opening).await {
         // Whoever closes the window leaves.
@@ -82,7 +83,7 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Opt
         Ok(_) | Err(_) => farewell(&mut talk).await,
     };
     talk.close().await;
-    talk.job.servers.close().await;
+    talk.job.setup.servers.close().await;
     // A terminal that is gone can't be told anything.
     let _ = desk.end_typing().and_then(|()| desk.console.whisper(&bye));
     done
@@ -90,7 +91,7 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: Look, opening: Opt
 
 async fn converse(desk: &mut Desk, talk: &mut Conversation, opening: Option<&str>) -> Done {
     // While the person types, servers have time to come up.
-    if let Some(servers) = talk.job.servers.servers() {
+    if let Some(servers) = talk.job.setup.servers.servers() {
         servers.wake();
     }
     let banner = banner(talk, desk.console.look()).await?;
@@ -209,9 +210,9 @@ async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError>
         Glyphs::Ascii => "-",
         Glyphs::Unicode => "·",
     };
-    let folder = talk.job.settings.place.workspace.display();
+    let folder = talk.job.setup.settings.place.workspace.display();
     let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
-    let found_at = talk.job.settings.endpoint.as_ref().and_then(Endpoint::found_at);
+    let found_at = talk.job.setup.settings.endpoint.as_ref().and_then(Endpoint::found_at);
     let at = found_at.map(|server| format!(" at {server}")).unwrap_or_default();
     let model = shown_name(&talk.model);
     let mut lines = vec![
@@ -219,7 +220,7 @@ async fn banner(talk: &Conversation, look: Look) -> Result<String, CommandError>
         format!("session {}{title}", talk.key),
         format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
     ];
-    lines.extend(loosened(&talk.job.settings).into_iter().map(str::to_owned));
+    lines.extend(loosened(&talk.job.setup.settings).into_iter().map(str::to_owned));
     Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
 }
 

@@ -10,7 +10,8 @@ use windlass::{RunError, Standing};
 use super::conversation::Conversation;
 use super::slash::{self, Slash};
 use super::{cost, permissions};
-use crate::commands::{self, CommandError, session, sessions};
+use crate::commands::{fork, session, sessions};
+use crate::error::CommandError;
 use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
@@ -44,10 +45,10 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
         }
         Slash::Stop => stop(talk).await.map(Sequel::Tell),
         Slash::Status => status(talk).await.map(Sequel::Tell),
-        Slash::Permissions => Ok(Sequel::Tell(permissions::report(&talk.job.settings, &talk.records().await?))),
+        Slash::Permissions => Ok(Sequel::Tell(permissions::report(&talk.job.setup.settings, &talk.records().await?))),
         Slash::Cost => Ok(Sequel::Tell(cost::report(&talk.records().await?))),
         Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
-        Slash::Model(Some(_)) if talk.job.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
+        Slash::Model(Some(_)) if talk.job.setup.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
         Slash::Model(Some(name)) => {
             if let Err(refused) = talk.job.refuse_secret("the name", Some(&name)) {
                 return Ok(Sequel::Tell(format!("{}\n", refused.message)));
@@ -123,7 +124,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     let title = row.as_ref().and_then(|row| row.title.as_deref()).unwrap_or("no title yet");
     let runs = row.as_ref().map_or(0, |row| row.runs);
     let grants = permissions::grants(&talk.records().await?).len();
-    let settings = &talk.job.settings;
+    let settings = &talk.job.setup.settings;
     let lines = [
         ("model", talk.model.0.clone()),
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
@@ -156,7 +157,7 @@ pub(super) fn sandbox(mode: SandboxMode) -> &'static str {
 const LISTED: usize = 20;
 
 async fn list(talk: &Conversation) -> Result<String, CommandError> {
-    let rows = session::of_folder(talk.store.as_ref(), &talk.job.settings.place.workspace).await?;
+    let rows = session::of_folder(talk.store.as_ref(), &talk.job.setup.settings.place.workspace).await?;
     if rows.is_empty() {
         return Ok("this folder has no session yet\n".into());
     }
@@ -178,7 +179,7 @@ fn moved(row: &SessionRow) -> String {
 
 async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Sequel, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(Sequel::Tell("there is nothing to fork yet\n".into())) };
-    let copy = commands::fork::fork(talk.store.as_ref(), &row, at, None).await?;
+    let copy = fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
     Ok(Sequel::Moved(moved(&copy)))
 }

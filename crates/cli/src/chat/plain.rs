@@ -10,22 +10,23 @@ use windlass::vocab::RunId;
 use super::conversation::Conversation;
 use super::performing::{self, Sequel};
 use super::slash::{self, Meaning};
-use crate::commands::streams::tell;
-use crate::commands::{CommandError, Done, follow, session};
+use crate::commands::{follow, session};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::prompt::{LONGEST, PromptError};
+use crate::streams::tell;
 
 /// Talks line by line until standard input ends.
 pub(crate) async fn by_lines(mut talk: Conversation) -> Done {
     let done = converse(&mut talk).await;
     talk.close().await;
-    talk.job.servers.close().await;
+    talk.job.setup.servers.close().await;
     done
 }
 
 async fn converse(talk: &mut Conversation) -> Done {
     let mut exit = None;
-    if let Some(servers) = talk.job.servers.servers() {
+    if let Some(servers) = talk.job.setup.servers.servers() {
         servers.wake();
     }
     if let Some(row) = talk.row().await?

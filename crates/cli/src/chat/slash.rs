@@ -5,10 +5,10 @@
 //! that is not in the table is refused, since a slip of the finger is not meant for the model; `//` sends it.
 
 use windlass::machine::Force;
+use windlass_setup::settings::near;
 use windlass_vocab::Undoable;
 
 use crate::output::short_line;
-use crate::settings::near;
 
 /// Characters of what was typed that are repeated in an answer.
 const BRIEF: usize = 60;

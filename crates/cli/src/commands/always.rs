@@ -2,10 +2,10 @@
 //! session the recorded answer is the grant, whatever becomes of the file.
 
 use windlass::tools::Rule;
+use windlass_setup::settings::keep::{self, Kept};
+use windlass_setup::settings::{self, Env, Origin, Settings, Sourced};
 
 use crate::output::harmless_lines;
-use crate::settings::keep::{self, Kept};
-use crate::settings::{self, Env, Origin, Settings, Sourced};
 
 /// Writes the rule down, takes it into the settings of this process, and says what became of it, in
 /// whole lines.

@@ -5,34 +5,38 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use windlass::store::{Store, StoreError, kept_audit, projections::audit};
+use windlass::store::projections::audit;
+use windlass::store::{Store, StoreError, kept_audit};
 use windlass::tools::{ParseRuleError, Rule, TOOL_NAMES};
+use windlass_setup::settings::{Env, Flags, near};
 use windlass_vocab::{
     AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind,
     QuestionOption, Record, SessionId, ToolName,
 };
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job, session};
+use super::block_on::block_on;
+use super::shown_store::open_to_show;
+use super::{job, session};
 use crate::args::{AuditArgs, Since};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::wording::{problem, took};
 use crate::output::{harmless_json, harmless_line, short_line, show_call_in};
 use crate::screen::text_width;
-use crate::settings::{Env, Flags, near};
+use crate::streams::{print, tell};
 use crate::tty;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
     let place = job::place(&job::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
-        let store = agent::open_store_to_show(&place)?;
+        let store = open_to_show(&place)?;
         let Gathered { entries, arguments, exit } =
             gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
             None => entries,
         };
-        let now = crate::crash::clock().now();
+        let now = windlass_setup::test_hooks::clock().now();
         let wanted: Vec<AuditEntry> = entries.into_iter().filter(|entry| is_recent(entry, args.since, now)).collect();
         if args.json {
             for entry in &wanted {

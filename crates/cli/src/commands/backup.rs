@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use windlass::store::BackupError;
+use windlass_setup::settings::{Env, Flags};
+use windlass_setup::store;
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job};
+use super::block_on::block_on;
+use super::job;
 use crate::args::BackupArgs;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::harmless_line;
-use crate::settings::{Env, Flags};
+use crate::streams::{print, tell};
 
 pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
-        let store = agent::open_store_to_read(&place)?;
+        let store = store::open_to_read(&place)?;
         let held = store.backup(&args.folder).await?;
         let verified = match held.broken.len() {
             0 if !held.inconsistent.is_empty() => "the database does not agree with itself".to_owned(),

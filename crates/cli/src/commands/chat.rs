@@ -5,36 +5,40 @@ use std::sync::Arc;
 
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::Attendance;
+use windlass_setup::demo::PROMPT;
+use windlass_setup::models::{DEMO, Otherwise, Wish};
+use windlass_setup::settings::{Env, Place, SettingsError};
+use windlass_setup::store;
 
-use super::{CommandError, Done, Job, agent, block_on, demo, job, session};
+use super::block_on::block_on;
+use super::job::Job;
+use super::{demo, job, session};
 use crate::args::{ChatArgs, flags};
 use crate::chat::{self, Conversation};
-use crate::demo::PROMPT;
-use crate::models::{DEMO, Otherwise, Wish};
+use crate::error::{CommandError, Done};
 use crate::screen::Look;
-use crate::settings::{Env, Place, SettingsError};
 
 pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done {
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = job::gather(flags, env)?;
     let place = job::place(&sources)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let known = known(store.as_ref(), args, &place).await?;
         let place = match &known {
             Some(row) => session::at_home(place, row, args.common.workspace.as_deref())?,
             None => place,
         };
         let mut job = Job::prepare(sources, &args.common, place)?;
-        let look = if args.common.json { None } else { chat::look(&job.env) };
+        let look = if args.common.json { None } else { chat::look(&job.setup.env) };
         if look.is_some() {
-            job.attendance = Attendance::Attended;
+            job.setup.attendance = Attendance::Attended;
         }
-        if job.attendance == Attendance::Attended {
+        if job.setup.attendance == Attendance::Attended {
             // A person at a chat is never kept waiting (P2): servers that come late join at a turn boundary.
-            job.settings.policy.server_wait_ms = 0;
+            job.setup.settings.policy.server_wait_ms = 0;
         }
-        let wanted = job.settings.model.is_some() || known.is_some();
+        let wanted = job.setup.settings.model.is_some() || known.is_some();
         let session = match &known {
             Some(row) => session::begun_with(store.as_ref(), row.session).await?,
             None => None,
@@ -67,7 +71,8 @@ async fn show(job: Job, store: Arc<dyn Store>, look: Option<Look>) -> Done {
         };
     };
     let demo::Beginning { key, folder } = demo::begin(None)?;
-    let job = Job { attendance: Attendance::Attended, ..demo::prepare(job.settings.place, &folder, job.env)? };
+    let mut job = demo::prepare(job.setup.settings.place, &folder, job.setup.env)?;
+    job.setup.attendance = Attendance::Attended;
     let talk = Conversation::new(job, store, DEMO.into(), None, Some(key))?;
     chat::at_terminal(talk, look, Some(PROMPT)).await
 }

@@ -2,10 +2,10 @@
 
 use clap::CommandFactory;
 
-use super::Done;
-use super::streams::print;
 use crate::args::{Cli, CompletionsArgs};
+use crate::error::Done;
 use crate::exit::Exit;
+use crate::streams::print;
 
 pub(super) fn completions(args: &CompletionsArgs) -> Done {
     let mut script = Vec::new();

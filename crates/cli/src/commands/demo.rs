@@ -17,17 +17,23 @@ use windlass::tools::Protected;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
 use windlass::{Agent, Awaited, Event, OpenApprovals, RunError, Session};
 use windlass_machine::preset;
+use windlass_setup::demo::PROMPT;
+use windlass_setup::models::DEMO;
+use windlass_setup::run_setup::RunSetup;
+use windlass_setup::servers::Attached;
+use windlass_setup::settings::{CommandEnv, Env, Flags, Mode, Origin, Permissions, Place, Sandbox, Settings, Sourced};
+use windlass_setup::store;
+use windlass_setup::{agent, secrets};
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
-use crate::args::{DemoArgs, Mode};
-use crate::demo::{Count, PROMPT, make_scratch};
+use super::block_on::block_on;
+use super::job::Job;
+use super::{follow, job, session};
+use crate::args::DemoArgs;
+use crate::demo::{Count, make_scratch};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::DEMO;
 use crate::output::quoted;
-use crate::secrets;
-use crate::servers::Attached;
-use crate::settings::{CommandEnv, Env, Flags, Origin, Permissions, Place, Sandbox, Settings, Sourced};
+use crate::streams::{print, tell};
 
 /// Names the session of a demo that is to die, to the process that does it. No flag: people and their
 /// completions need not know.
@@ -43,7 +49,7 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done
     }
     let key = args.session.as_deref();
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         refuse_taken(store.as_ref(), key).await?;
         if args.crash { crash(place, env, store, key).await } else { play(place, env, store, key).await }
     })
@@ -64,7 +70,7 @@ async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), Comman
 
 /// The demo in place of what a job without a model would do.
 pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
-    play(job.settings.place, job.env, store, None).await
+    play(job.setup.settings.place, job.setup.env, store, None).await
 }
 
 fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
@@ -118,21 +124,14 @@ pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, Comm
         notices: Vec::new(),
     };
     let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));
-    Ok(Job {
-        settings,
-        secrets,
-        env,
-        deadline: None,
-        attendance: Attendance::Unattended,
-        servers: Attached::default(),
-        view,
-    })
+    let (attendance, servers) = (Attendance::Unattended, Attached::default());
+    Ok(Job { setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers }, view })
 }
 
 async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
     let Beginning { key, folder } = announced(key)?;
     let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
+    let agent = agent::build(&job.setup, store, &ModelName::from(DEMO))?;
     let (session, mut events) = agent.session_followed(&key).await?;
     let awaited = send(&session).await?;
     let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
@@ -151,10 +150,10 @@ async fn send(session: &Session) -> Result<Awaited, CommandError> {
 
 /// The other process: does the job in the current folder until it kills itself.
 async fn die(place: Place, env: Env, key: &str) -> Done {
-    let store = agent::open_store(&place)?;
+    let store = store::open(&place)?;
     let folder = place.workspace.clone();
     let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job, store, &ModelName::from(DEMO))?;
+    let agent = agent::build(&job.setup, store, &ModelName::from(DEMO))?;
     let (session, mut events) = agent.session_followed(key).await?;
     let awaited = send(&session).await?;
     let mut renames = Renames::default();
@@ -207,7 +206,7 @@ async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>)
     tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
     tell(&format!("$ windlass resume {}", quoted(&key)));
     let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job, store.clone(), &ModelName::from(DEMO))?;
+    let agent = agent::build(&job.setup, store.clone(), &ModelName::from(DEMO))?;
     let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
     let records = store.read(row.session, 0).await?;
     let count = Count::of(&records, &folder).map_err(|error| unreadable(&folder, &error))?;

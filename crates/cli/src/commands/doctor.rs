@@ -5,18 +5,19 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use serde_json::json;
+use windlass_setup::models::{self, Otherwise, Wish};
+use windlass_setup::settings::{Env, Flags, Sources};
+use windlass_setup::{secrets, test_hooks};
 
-use super::streams::print;
-use super::{CommandError, Done, block_on, job};
+use super::block_on::block_on;
+use super::job;
 use crate::args::{DoctorArgs, VERSION};
-use crate::crash;
 use crate::doctor::{self, Check, State};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{self, Otherwise, Wish};
 use crate::output::harmless_lines;
 use crate::screen::Colour;
-use crate::secrets;
-use crate::settings::{Env, Flags, Sources};
+use crate::streams::print;
 use crate::tty;
 
 pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) -> Done {
@@ -60,7 +61,7 @@ async fn configured(sources: &Sources) -> Vec<Check> {
         Err(error) => return vec![Check::fail("settings", error.to_string())],
     };
     let wish = Wish::new(None, Otherwise::Refuse);
-    let chosen = models::choose(&settings, wish, &crash::local_servers()).await;
+    let chosen = models::choose(&settings, wish, &test_hooks::local_servers()).await;
     let mut checks = vec![doctor::settings(sources, &settings), doctor::sandbox(&settings.sandbox.mode)];
     checks.extend(doctor::model(chosen).await);
     checks

@@ -9,22 +9,24 @@ use windlass::runtime::OpenError;
 use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
+use windlass_setup::settings::{Env, Place};
 
+use super::job::Job;
 use super::open_question::{OpenQuestion, Sheet, Typed};
 use super::preview::Turn;
 use super::question::shown;
-use super::streams::{output_failed, tell};
-use super::{CommandError, Done, Job, always, recall};
+use super::{always, recall};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::form::Form;
 use crate::output::command_for;
 use crate::screen::Colour;
-use crate::settings::{Env, Place};
+use crate::streams::tell;
 use crate::tty;
 
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
 /// here; lets go of everything. The exit code is that of the first run that did not end well, if any.
-pub(super) async fn until_nothing_waits(
+pub(crate) async fn until_nothing_waits(
     job: &mut Job,
     agent: &Agent,
     session: Session,
@@ -46,7 +48,7 @@ pub(super) async fn until_nothing_waits(
         }
     };
     session.close().await;
-    job.servers.close().await;
+    job.setup.servers.close().await;
     done
 }
 
@@ -71,10 +73,10 @@ pub(crate) async fn to_its_end(
     let done = follow(job, agent, &session, events, awaited).await;
     let (id, store) = (session.id(), &agent.hub().outside().store);
     session.close().await;
-    job.servers.close().await;
+    job.setup.servers.close().await;
     // What can't be read now is nothing the run should fail for.
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
-        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.settings.place)
+        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.setup.settings.place)
     {
         tell(&format!("windlass: {text}"));
     }
@@ -82,7 +84,7 @@ pub(crate) async fn to_its_end(
 }
 
 /// Says that messages wait in a session, if any does, and what takes them up.
-pub(super) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
+pub(crate) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
     let messages = match waiting {
         0 => return None,
         1 => "1 message waits".to_owned(),
@@ -127,13 +129,13 @@ async fn follow_and_ask(
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
         job.tell_news();
-        shown.map_err(|error| output_failed(&error))?;
+        shown.map_err(|error| CommandError::output(&error))?;
         match ended {
             Ok(ended) => {
-                job.view.ended(&ended).map_err(|error| output_failed(&error))?;
+                job.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
                 return Ok(Exit::from(&ended));
             }
-            Err(RunError::Waiting(questions)) if job.attendance == Attendance::Attended => {
+            Err(RunError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
                 asking.store(true, Ordering::SeqCst);
                 for asked in &questions {
                     // Time answers too; what follows then begins on a line of its own.
@@ -144,7 +146,7 @@ async fn follow_and_ask(
                             tell("");
                             return Err(left_waiting(job, agent, session, &questions).await?);
                         }
-                        answer = ask(asked, colour(&job.env)) => settle(job, session, asked, answer?).await?,
+                        answer = ask(asked, colour(&job.setup.env)) => settle(job, session, asked, answer?).await?,
                     }
                 }
                 asking.store(false, Ordering::SeqCst);
@@ -163,7 +165,7 @@ async fn left_waiting(
     questions: &[QuestionAsked],
 ) -> Result<CommandError, CommandError> {
     let row = agent.hub().outside().store.row(session.id()).await?;
-    let named = row.as_ref().map(|row| (row.key.as_str(), &job.settings.place));
+    let named = row.as_ref().map(|row| (row.key.as_str(), &job.setup.settings.place));
     Ok(waiting(questions, named))
 }
 
@@ -173,19 +175,19 @@ async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer:
     let taken = session.answer(asked.question, answer).await.map_err(RunError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
-        let text = always::keep(rule, &job.env, &mut job.settings).await;
+        let text = always::keep(rule, &job.setup.env, &mut job.setup.settings).await;
         tell(text.trim_end());
     }
     Ok(())
 }
 
 /// Shows an end that was recorded before.
-pub(super) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
-    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| output_failed(&error))
+pub(crate) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
+    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| CommandError::output(&error))
 }
 
 /// A run that waits: what for, and how it is answered in the session of this key.
-pub(super) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
+pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
         let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));
@@ -235,7 +237,7 @@ async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandErr
     let asked = asked.clone();
     let default = Answer::plain(asked.default);
     let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
-    answer.unwrap_or(Ok(default)).map_err(|error| output_failed(&error))
+    answer.unwrap_or(Ok(default)).map_err(|error| CommandError::output(&error))
 }
 
 fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use windlass::runtime::{self, Clock, SystemClock};
 use windlass::store::{ForkError, SessionRow, Store, StoreError};
 use windlass::vocab::{CancelAsked, Record, SessionId, StopBy};
+use windlass_setup::settings::{Env, Flags};
+use windlass_setup::store;
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job, session};
+use super::block_on::block_on;
+use super::{job, session};
 use crate::args::ForkArgs;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, quoted, same_folders};
-use crate::settings::{Env, Flags};
+use crate::streams::{print, tell};
 
 /// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
 const KEPT: usize = 180;
@@ -21,7 +24,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done 
     let data = same_folders(data_dir.as_deref(), None);
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;

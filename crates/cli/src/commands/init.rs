@@ -5,14 +5,17 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, block_on, job};
+use windlass_setup::models::{self, Choice, Otherwise, Wish};
+use windlass_setup::settings::{Env, Flags, SettingsFile, Sources, Whose, create_data_dir};
+use windlass_setup::test_hooks;
+
+use super::block_on::block_on;
+use super::job;
 use crate::args::InitArgs;
-use crate::crash;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::init::{Draft, Person, ask};
-use crate::models::{self, Choice, Otherwise, Wish};
-use crate::settings::{Env, Flags, SettingsFile, Sources, Whose, create_data_dir};
+use crate::streams::{print, tell};
 
 pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done {
     let flags = Flags {
@@ -57,20 +60,21 @@ fn unanswered(error: &io::Error) -> CommandError {
 /// What is configured already or runs here.
 async fn found(sources: &Sources, whose: Whose) -> Result<Draft, CommandError> {
     let settings = sources.resolve()?;
-    let chosen = models::choose(&settings, Wish::new(None, Otherwise::Demo), &crash::local_servers()).await;
+    let chosen = models::choose(&settings, Wish::new(None, Otherwise::Demo), &test_hooks::local_servers()).await;
     let (endpoint, model) = match chosen.map(|chosen| chosen.choice) {
         Ok(Choice::Server { endpoint, model }) => (Some(endpoint), Some(model.value.0)),
         Ok(Choice::Demo) => (None, None),
         // Something is named that does not answer yet; it is written down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
-    let server = endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != crate::settings::OPENAI);
+    let server =
+        endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != windlass_setup::settings::OPENAI);
     Ok(Draft { whose, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 
 fn path_of(whose: Whose, sources: &Sources) -> Result<PathBuf, CommandError> {
     match whose {
-        Whose::Project => Ok(sources.workspace.join(crate::settings::FILE_NAME)),
+        Whose::Project => Ok(sources.workspace.join(windlass_setup::settings::FILE_NAME)),
         Whose::User => {
             let missing = || CommandError::new(Exit::Usage, "it is not known where your own settings belong: set HOME");
             sources.user_file().ok_or_else(missing)

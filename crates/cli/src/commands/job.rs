@@ -1,39 +1,28 @@
 //! What the commands that talk to a model have in common, made ready before the runtime starts.
 
 use std::io::{self, IsTerminal, Stderr, Stdout};
-use std::time::Duration;
 
+use windlass_setup::models::Wish;
+use windlass_setup::run_setup::{Circumstances, RunSetup};
+use windlass_setup::secrets::{is_secret, scrubber};
+use windlass_setup::settings::{Env, Flags, Place, Settings, Sources, create_data_dir};
+use windlass_setup::trusting;
 use windlass_vocab::{Attendance, ModelName};
 
-use super::streams::output_failed;
-use super::{CommandError, trusting, unheld};
+use super::unheld;
 use crate::args::CommonFlags;
-use crate::args::secrets::{is_secret, refused};
-use crate::crash;
+use crate::consent::{AtTerminal, wording};
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::models::{self, Answer, Wish};
 use crate::output::wording::loosened;
 use crate::output::{Progress, Stream, View};
-use crate::secrets::{self, Secret};
-use crate::servers::Attached;
-use crate::settings::{Endpoint, Env, Flags, Place, Settings, SettingsError, Sources, create_data_dir};
 use crate::tty;
 
-/// Everything a run is given from outside.
+/// A run that is made ready, and how it is shown.
 #[derive(Debug)]
 pub struct Job {
-    /// Server, model, rules, permissions, places.
-    pub settings: Settings,
-    /// What must not be seen.
-    pub secrets: Vec<Secret>,
-    /// The environment, for commands the run starts.
-    pub env: Env,
-    /// How long it may take.
-    pub deadline: Option<Duration>,
-    /// Whether somebody can be asked.
-    pub attendance: Attendance,
-    /// The MCP servers.
-    pub(crate) servers: Attached,
+    /// Everything it is given from outside.
+    pub setup: RunSetup,
     /// How it is shown.
     pub view: View<Stdout, Stderr>,
 }
@@ -46,7 +35,7 @@ impl Job {
     }
 
     /// The same where it is known whether the terminal's person can be asked.
-    pub(super) fn prepare_for(
+    pub(crate) fn prepare_for(
         sources: Sources,
         common: &CommonFlags,
         place: Place,
@@ -68,91 +57,73 @@ impl Job {
         {
             view.notice(&notice);
         }
-        let secrets = secrets::known(&sources.env, Some(&settings));
-        if let Some(model) = settings.model.as_ref().filter(|model| is_secret(&secrets, model.value.as_str())) {
-            return Err(refused(&model.origin.to_string()));
-        }
-        let servers = Attached::new(&settings, &secrets, &sources.env, attendance);
-        let servers = servers.map_err(|error| output_failed(&error))?;
-        Ok(Self { secrets, settings, env: sources.env, deadline: common.deadline, attendance, servers, view })
+        let circumstances = Circumstances { deadline: common.deadline, attendance };
+        let setup = RunSetup::new(settings, sources.env, circumstances, &mut AtTerminal)?;
+        Ok(Self { setup, view })
     }
 
     /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
     pub(crate) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
         match name {
-            Some(name) if is_secret(&self.secrets, name) => Err(refused(flag)),
+            Some(name) if is_secret(&self.setup.secrets, name) => Err(CommandError::secret_in(flag)),
             Some(_) | None => Ok(()),
         }
     }
 
     /// The text as it is recorded.
-    pub(super) fn scrub(&self, text: &str) -> String {
-        secrets::scrubber(&self.secrets).scrub(text).into_owned()
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        scrubber(&self.setup.secrets).scrub(text).into_owned()
     }
 
     /// Tells what is held less than usual.
-    pub(super) fn tell_loosened(&mut self) {
-        for text in loosened(&self.settings) {
+    pub(crate) fn tell_loosened(&mut self) {
+        for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
     }
 
     /// Tells what the servers had to tell since.
     pub(crate) fn tell_news(&mut self) {
-        for text in self.servers.news() {
-            self.view.notice(&text);
+        for news in self.setup.servers.news() {
+            self.view.notice(&wording(&news));
         }
     }
 
     /// Chooses the model, and tells the person what nobody named.
     pub(crate) async fn choose(&mut self, wish: Wish) -> Result<ModelName, CommandError> {
-        let locals = crash::local_servers();
-        let chosen = match models::choose(&self.settings, wish.clone(), &locals).await {
-            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if wish.asks() => {
-                let asked = models::ask(&doubt, io::stdin().lock(), io::stderr().lock());
-                let wish = match asked.map_err(|error| output_failed(&error))? {
-                    Answer::Yes => {
-                        self.settings.endpoint = Some(Endpoint::found(&base_url));
-                        wish
-                    }
-                    Answer::No => wish.refused(),
-                };
-                models::choose(&self.settings, wish, &locals).await?
-            }
-            chosen => chosen?,
-        };
-        for notice in &chosen.notices {
+        let (model, notices) = self.setup.choose(wish, &mut AtTerminal).await?;
+        for notice in &notices {
             self.view.notice(notice);
         }
-        Ok(chosen.settle(&mut self.settings))
+        Ok(model)
     }
 }
 
 /// Every event on standard output.
-pub(super) fn json_view() -> View<Stdout, Stderr> {
+pub(crate) fn json_view() -> View<Stdout, Stderr> {
     View::Json { out: io::stdout(), err: io::stderr() }
 }
 
 /// The answer on standard output, progress on standard error.
-pub(super) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
+pub(crate) fn answer_view(env: &Env) -> View<Stdout, Stderr> {
     let progress = Progress::new(io::stderr(), progress_stream(env));
     View::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
 /// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.
-pub(super) fn place(sources: &Sources) -> Result<Place, CommandError> {
+pub(crate) fn place(sources: &Sources) -> Result<Place, CommandError> {
     let place = sources.place()?;
     make_data_dir(&place)?;
     Ok(place)
 }
 
-pub(super) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+pub(crate) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settled(sources(flags, env)?, attendance())
 }
 
 /// The same for a command that looks at things, or is itself about what the person agrees to: nobody is asked whether
 /// they trust the project.
-pub(super) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
+pub(crate) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settled(sources(flags, env)?, Attendance::Unattended)
 }
 
@@ -165,10 +136,10 @@ pub(super) fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
 
 /// With the trust in the project settled.
 fn settled(sources: Sources, attendance: Attendance) -> Result<Sources, CommandError> {
-    trusting::settle(sources, attendance).map_err(|error| output_failed(&error))
+    trusting::settle(sources, attendance, &mut AtTerminal).map_err(|error| CommandError::output(&error))
 }
 
-pub(super) fn make_data_dir(place: &Place) -> Result<(), CommandError> {
+pub(crate) fn make_data_dir(place: &Place) -> Result<(), CommandError> {
     let path = &place.data_dir.value;
     create_data_dir(path).map_err(|error| {
         let text = format!(

@@ -5,10 +5,10 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use super::streams::print;
-use super::{CommandError, Done};
 use crate::args::{Cli, ManArgs};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
+use crate::streams::print;
 
 pub(super) fn man(args: &ManArgs) -> Done {
     // Built, so that flags of all commands and the names of the pages are in their places.

@@ -1,23 +1,19 @@
-//! `windlass mcp-serve`: the agent and its sessions for other programs (P5). What the requests share is
-//! made ready here; [`crate::serve`] answers them.
+//! `windlass mcp-serve`: the agent and its sessions for other programs (P5). [`crate::serve`] answers their requests.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
-use windlass::{Agent, Awaited, end_awaited};
+use windlass_setup::servers::Kept;
+use windlass_setup::settings::Env;
+use windlass_setup::store;
 
-use super::streams::tell;
-use super::{CommandError, Done, Job, agent, always, block_on, follow, job, repeat, session};
-use crate::args::{CommonFlags, McpServeArgs, flags};
+use super::block_on::block_on;
+use super::job;
+use crate::args::{McpServeArgs, flags};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{DEMO, Otherwise, Wish};
-use crate::output::harmless_lines;
-use crate::serve;
-use crate::servers::Kept;
-use crate::settings::{Env, Flags, Origin, Place, Settings, Sourced};
+use crate::serve::{self, Premises};
+use crate::streams::tell;
 
 pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> Done {
     if args.common.json {
@@ -33,138 +29,8 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
         );
     }
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let servers = Kept::default();
         serve::serve(Premises { flags, common: args.common.clone(), env, place, store, servers }).await
     })
-}
-
-/// What a request wants of a session's agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To say something.
-    Say,
-    /// To take up the run that is open.
-    GoOn,
-}
-
-/// What every request finds.
-pub(crate) struct Premises {
-    flags: Flags,
-    common: CommonFlags,
-    env: Env,
-    place: Place,
-    store: Arc<dyn Store>,
-    servers: Kept,
-}
-
-/// An agent, and the settings it was made by.
-pub(crate) struct Hired {
-    pub(crate) agent: Agent,
-    settings: Settings,
-    env: Env,
-}
-
-impl Hired {
-    /// A run waits for a person whom the client can't reach.
-    pub(crate) fn nobody_can_answer(&self, questions: &[QuestionAsked], key: &str) -> CommandError {
-        follow::waiting(questions, Some((key, &self.settings.place)))
-    }
-
-    /// Writes down what a person agreed to for good.
-    pub(crate) async fn keep_rule(&mut self, asked: &QuestionAsked, answer: &Answer) {
-        let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-        if let (QuestionOption::Always, Some(rule)) = (answer.option, rule) {
-            tell(always::keep(rule, &self.env, &mut self.settings).await.trim_end());
-        }
-    }
-}
-
-impl Premises {
-    pub(crate) fn store(&self) -> &dyn Store {
-        self.store.as_ref()
-    }
-
-    /// All sessions, the last used first.
-    pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, CommandError> {
-        Ok(self.store.sessions(session::OWNER).await?)
-    }
-
-    /// The session with this key, if there is one.
-    pub(crate) async fn found(&self, key: &str) -> Result<Option<SessionRow>, CommandError> {
-        session::found(self.store(), key).await
-    }
-
-    /// The session with this key.
-    pub(crate) async fn named(&self, key: &str) -> Result<SessionRow, CommandError> {
-        let missing = || {
-            CommandError::new(Exit::Usage, format!("there is no session `{key}`; the tool `list_sessions` shows them"))
-        };
-        self.found(key).await?.ok_or_else(missing)
-    }
-
-    /// The end of a finished message's run, whoever has the session.
-    pub(crate) async fn end_of(
-        &self,
-        row: &SessionRow,
-        message: &MessageId,
-    ) -> Result<Option<(RunId, RunEnded)>, CommandError> {
-        let mut awaited = Awaited::Message(message.clone());
-        let end = end_awaited(self.store(), row.session, &mut awaited).await?;
-        Ok(end.and_then(|(envelope, ended)| Some((envelope.run?, ended))))
-    }
-
-    /// The id of the message with these words that waits, or that a run has which is not over.
-    pub(crate) async fn unfinished_message(
-        &self,
-        row: &SessionRow,
-        prompt: &str,
-    ) -> Result<Option<MessageId>, CommandError> {
-        repeat::unfinished_message(self.store(), row, prompt).await
-    }
-
-    /// The agent for a session that is there, in its own folder, or for a new one. Settings are read
-    /// afresh: what the person mends while we serve holds for the next request.
-    pub(crate) async fn agent(
-        &self,
-        known: Option<&SessionRow>,
-        purpose: Purpose,
-        attendance: Attendance,
-    ) -> Result<Hired, CommandError> {
-        let place = match known {
-            Some(row) => session::at_home(self.place.clone(), row, self.common.workspace.as_deref())?,
-            None => self.place.clone(),
-        };
-        let flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
-        let sources = job::gather(flags, self.env.clone())?;
-        // Standard input is the client's: nobody is asked there which servers may start.
-        let nobody = Attendance::Unattended;
-        let mut job = Job::prepare_for(sources, &self.common, place, nobody)?;
-        job.attendance = attendance;
-        job.servers = self.servers.in_place_of(job.servers, &job.settings.place.workspace);
-        let model = match known {
-            Some(row) => session::begun_with(self.store(), row.session).await?,
-            None => None,
-        };
-        // What is configured since is for new runs.
-        if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
-            job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
-        }
-        let model = job.choose(Wish::new(model, Otherwise::Refuse)).await?;
-        let agent = agent::build(&job, Arc::clone(&self.store), &model)?;
-        Ok(Hired { agent, settings: job.settings, env: job.env })
-    }
-
-    /// Tells whoever reads standard error what the agent's own servers had to tell.
-    pub(crate) fn tell_news(&self) {
-        for text in self.servers.news() {
-            tell(&format!("windlass: {}", harmless_lines(&text)));
-        }
-    }
-
-    /// Lets go of the agent's own servers.
-    pub(crate) async fn close(&self) {
-        self.servers.close().await;
-        self.tell_news();
-    }
 }

@@ -1,10 +1,10 @@
 //! One file per command. A command takes its arguments and the environment and says how the process
 //! should leave.
 
-pub(crate) mod agent;
 pub(crate) mod always;
 mod audit;
 mod backup;
+mod block_on;
 mod chat;
 mod completions;
 mod demo;
@@ -12,15 +12,15 @@ mod doctor;
 pub(crate) mod follow;
 pub(crate) mod fork;
 mod init;
-mod job;
+pub mod job;
 mod man;
 mod mcp;
-pub(crate) mod mcp_serve;
+mod mcp_serve;
 pub(crate) mod open_question;
 pub(crate) mod preview;
 pub(crate) mod question;
 pub(crate) mod recall;
-mod repeat;
+pub(crate) mod repeat;
 mod replay;
 mod resume;
 mod retry;
@@ -29,66 +29,17 @@ mod salvage;
 mod sandbox;
 pub(crate) mod session;
 pub(crate) mod sessions;
-pub(crate) mod streams;
+mod shown_store;
 mod timeline;
 mod trust;
-mod trusting;
 mod undo;
 mod unheld;
 
-use windlass::store::StoreError;
+use windlass_setup::settings::Env;
 
-pub use self::job::Job;
 use crate::args::{Cli, Command, NotTaken};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::prompt::PromptError;
-use crate::settings::{Env, SettingsError};
-
-/// A command could not be done.
-#[derive(Debug)]
-pub struct CommandError {
-    /// How to leave.
-    pub exit: Exit,
-    /// What to tell the person.
-    pub message: String,
-    /// What the store said, where it was the store.
-    pub store: Option<StoreError>,
-}
-
-impl CommandError {
-    /// An error that leaves with `exit`.
-    #[must_use]
-    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), store: None }
-    }
-
-    /// Whether something that was stored can't be read.
-    #[must_use]
-    pub fn is_damage(&self) -> bool {
-        matches!(self.store, Some(StoreError::Damaged { .. } | StoreError::Broken { .. }))
-    }
-
-    /// Whether nothing more can be written down: the store is gone.
-    #[must_use]
-    pub fn is_final(&self) -> bool {
-        matches!(self.store, Some(StoreError::Gone { .. }))
-    }
-}
-
-impl From<SettingsError> for CommandError {
-    fn from(error: SettingsError) -> Self {
-        Self::new(Exit::Usage, error.to_string())
-    }
-}
-
-impl From<PromptError> for CommandError {
-    fn from(error: PromptError) -> Self {
-        Self::new(Exit::Usage, error.to_string())
-    }
-}
-
-/// What a command gives back.
-pub type Done = Result<Exit, CommandError>;
 
 /// Does what the arguments say.
 pub fn dispatch(cli: Cli, env: Env) -> Done {
@@ -120,15 +71,4 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Replay(args) => replay::replay(data_dir, &args, &env),
         Command::Backup(args) => backup::backup(data_dir, &args, env),
     }
-}
-
-/// Runs a command's async part: one thread is plenty for one session.
-fn block_on(work: impl Future<Output = Done>) -> Done {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| CommandError::new(Exit::Failed, format!("no threads to work with: {error}")))?;
-    let done = runtime.block_on(work);
-    // A thread that still waits at the keyboard must not hold the process up.
-    runtime.shutdown_background();
-    done
 }

@@ -6,11 +6,12 @@ use windlass::store::{Backwards, SessionRow, Store};
 use windlass::vocab::{MessageId, Record, RunEnded};
 use windlass::{Awaited, Event, end_awaited};
 
-use super::{CommandError, session};
+use super::session;
+use crate::error::CommandError;
 
 /// The end of a finished message's run, as it was recorded. The session is not opened for it: another
 /// process may have it, and a run of its own may be open.
-pub(super) async fn end_of(
+pub(crate) async fn end_of(
     store: &dyn Store,
     row: &SessionRow,
     id: &str,
@@ -21,7 +22,7 @@ pub(super) async fn end_of(
 
 /// The session of this folder with a run that is not over, that nobody is at, and that was told these words, the last
 /// used first, and the id of the message. One that can't be read is nobody's.
-pub(super) async fn unfinished_in(
+pub(crate) async fn unfinished_in(
     store: &dyn Store,
     folder: &Path,
     prompt: &str,
@@ -41,7 +42,7 @@ pub(super) async fn unfinished_in(
 }
 
 /// The id of the message with these words that waits, or that a run has which is not over.
-pub(super) async fn unfinished_message(
+pub(crate) async fn unfinished_message(
     store: &dyn Store,
     row: &SessionRow,
     prompt: &str,
@@ -52,7 +53,7 @@ pub(super) async fn unfinished_message(
 
 /// The words that a message of this id had when it was sent before: of one whose run is over, else of one that is
 /// not finished.
-pub(super) async fn words_of(
+pub(crate) async fn words_of(
     store: &dyn Store,
     row: &SessionRow,
     id: &str,

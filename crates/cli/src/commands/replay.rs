@@ -10,14 +10,17 @@ use windlass::Event;
 use windlass::machine::{self, Difference, Replayed};
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, QuestionOption, Record};
+use windlass_setup::settings::{Env, Flags};
+use windlass_setup::test_hooks;
 
-use super::streams::{output_failed, print};
-use super::{Done, agent, block_on, job, question, session};
+use super::block_on::block_on;
+use super::shown_store::open_to_show;
+use super::{job, question, session};
 use crate::args::ReplayArgs;
-use crate::crash;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{View, harmless_line, harmless_lines};
-use crate::settings::{Env, Flags};
+use crate::streams::print;
 
 /// The longest pause that is waited for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -25,7 +28,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     block_on(async {
-        let store = agent::open_store_to_show(&place)?;
+        let store = open_to_show(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         if args.check {
             return check(store.as_ref(), &row).await;
@@ -54,10 +57,10 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
     for envelope in journal {
         if pace == Pace::RealTime {
             let pause = before.map_or(0, |before| envelope.at.ms_since(before));
-            tokio::time::sleep(crash::clock().real(Duration::from_millis(pause).min(LONGEST_PAUSE))).await;
+            tokio::time::sleep(test_hooks::clock().real(Duration::from_millis(pause).min(LONGEST_PAUSE))).await;
         }
         before = Some(envelope.at);
-        show_record(&mut view, envelope).map_err(|error| output_failed(&error))?;
+        show_record(&mut view, envelope).map_err(|error| CommandError::output(&error))?;
     }
     if let Some(Newer { seq, kind, .. }) = newer {
         view.notice(&format!("record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use windlass::store::{Backwards, Store, StoreError};
 use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, Record, RunId, SessionId};
 use windlass::{OpenApprovals, RunError, Session, Standing};
+use windlass_setup::agent;
+use windlass_setup::models::{DEMO, Otherwise, Wish};
+use windlass_setup::settings::{Env, Origin, Place, Sourced};
+use windlass_setup::store;
 
-use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
+use super::block_on::block_on;
+use super::job::Job;
+use super::{follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{DEMO, Otherwise, Wish};
 use crate::output::command_for;
-use crate::settings::{Env, Origin, Place, Sourced};
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
     // A resumed run keeps the rules it began with.
@@ -19,30 +24,30 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
     let sources = job::gather(flags, env)?;
     let place = job::place(&sources)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
         let mut job = Job::prepare(sources, &args.common, place)?;
         // Whoever gives an answer on the command line can give another: the run waits for it, if not this process.
-        let here = job.attendance;
+        let here = job.setup.attendance;
         if args.answer.is_some() {
-            job.attendance = Attendance::Attended;
+            job.setup.attendance = Attendance::Attended;
         }
         let session = session::begun_with(store.as_ref(), row.session).await?;
         // What is configured since is for new runs.
         if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
-            job.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
+            job.setup.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
         }
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         job.tell_loosened();
-        let agent = agent::build(&job, store, &model)?;
-        job.attendance = here;
+        let agent = agent::build(&job.setup, store, &model)?;
+        job.setup.attendance = here;
         let asked_before = pending(agent.hub().outside().store.as_ref(), row.session).await?;
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::JudgedAgain };
         let (session, mut events) = agent.existing(row.session, approvals).await?;
         if session.standing() == Standing::Idle {
             session.close().await;
-            return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &job.settings.place)));
+            return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &job.setup.settings.place)));
         }
         if let Some(choice) = args.answer
             && let Err(error) = answer(&session, asked_before, choice.into()).await

@@ -2,18 +2,24 @@
 
 use std::path::PathBuf;
 
-use super::{CommandError, Done, Job, agent, block_on, follow, job, session};
+use windlass_setup::agent;
+use windlass_setup::models::{DEMO, Otherwise, Wish};
+use windlass_setup::settings::Env;
+use windlass_setup::store;
+
+use super::block_on::block_on;
+use super::job::Job;
+use super::{follow, job, session};
 use crate::args::{RetryArgs, flags};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{DEMO, Otherwise, Wish};
-use crate::settings::Env;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Done {
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = job::gather(flags, env)?;
     let place = job::place(&sources)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let nothing = |why| CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key));
         // Opening it would take the run up. Whoever works on it is told of first.
@@ -28,7 +34,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Do
         let otherwise = if was_demo { Otherwise::Demo } else { Otherwise::Refuse };
         let model = job.choose(Wish::new(session, otherwise)).await?;
         job.tell_loosened();
-        let agent = agent::build(&job, store, &model)?;
+        let agent = agent::build(&job.setup, store, &model)?;
         let Some((session, mut events, run)) = agent.retrying(row.session).await? else {
             return Err(nothing("its last run did not end badly"));
         };

@@ -8,23 +8,27 @@ use windlass::Interest;
 use windlass::runtime::OpenError;
 use windlass::store::{SessionRow, Store, StoreError};
 use windlass::vocab::MessageId;
+use windlass_setup::models::{Otherwise, Wish};
+use windlass_setup::settings::{Env, Place};
+use windlass_setup::store;
+use windlass_setup::{agent, test_hooks};
 
-use super::streams::tell;
-use super::{CommandError, Done, Job, agent, block_on, follow, job, repeat, session};
+use super::block_on::block_on;
+use super::job::Job;
+use super::{follow, job, repeat, session};
 use crate::args::{RunArgs, flags};
-use crate::crash;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::models::{Otherwise, Wish};
 use crate::output::{command_for, quoted};
 use crate::piped::{self, Patience};
 use crate::prompt;
-use crate::settings::{Env, Place};
+use crate::streams::tell;
 
 /// Said where standard input is open and silent beside a prompt.
 const READING_INPUT: &str = "windlass: reading standard input to its end, to join it to the prompt; Ctrl-D ends what is typed, `< /dev/null` stands for none";
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
-    let clock = crash::clock();
+    let clock = test_hooks::clock();
     let Patience { note_after, limit } = Patience::USUAL;
     let patience = Patience { note_after: clock.real(note_after), limit: clock.real(limit) };
     let note = || tell(READING_INPUT);
@@ -33,7 +37,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
     let sources = job::gather(flags, env)?;
     let place = job::place(&sources)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let known = match named(args) {
             Some(key) => session::found(store.as_ref(), &key).await?,
             None => None,
@@ -59,7 +63,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         }
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
             follow::show_end(&mut job, event, ended)?;
-            return Ok(say_it_is_known(Exit::from(ended), &row.key, &job.settings.place));
+            return Ok(say_it_is_known(Exit::from(ended), &row.key, &job.setup.settings.place));
         }
         let session = match &known {
             Some(row) => session::begun_with(store.as_ref(), row.session).await?,
@@ -67,7 +71,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         };
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         job.tell_loosened();
-        let agent = agent::build(&job, store.clone(), &model)?;
+        let agent = agent::build(&job.setup, store.clone(), &model)?;
         let recorded = agent.hub().outside().secrets.scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
         let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
@@ -124,7 +128,7 @@ async fn place_in_line(
             };
             Ok((key, unfinished.unwrap_or_else(fresh_id)))
         }
-        (None, _) => match repeat::unfinished_in(store, &job.settings.place.workspace, prompt).await? {
+        (None, _) => match repeat::unfinished_in(store, &job.setup.settings.place.workspace, prompt).await? {
             Some((row, id)) => Ok((row.key, id)),
             None => Ok(fresh()),
         },

@@ -4,10 +4,11 @@
 use windlass::runtime::{self, Clock, SalvageError, Salvaged, SystemClock};
 use windlass::store::{ForkError, SessionRow, Store, StoreError};
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, session};
+use super::session;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted};
+use crate::streams::{print, tell};
 
 pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> Done {
     let origin = session::by_key(store, key).await?;

@@ -9,14 +9,15 @@ use windlass::sandbox::{Network, SandboxMode};
 use windlass::tools::Sandbox;
 use windlass::tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
 use windlass::vocab::shown_path;
+use windlass_setup::permissions::permissions;
+use windlass_setup::secrets;
+use windlass_setup::settings::Env;
 
-use super::agent::permissions;
-use super::streams::tell;
-use super::{CommandError, Done, job};
+use super::job;
 use crate::args::SandboxArgs;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::secrets;
-use crate::settings::Env;
+use crate::streams::tell;
 
 pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> Done {
     let sources = job::gather(args.flags(data_dir), env)?;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
 use windlass::vocab::{Record, SessionId};
+use windlass_setup::models::Begun;
+use windlass_setup::settings::Place;
 
-use super::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::models::Begun;
-use crate::settings::Place;
 
 /// Whose sessions the command line works on.
 pub(crate) const OWNER: &str = "local";
@@ -23,7 +23,7 @@ pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<Se
 }
 
 /// The session with this key, or this folder's last.
-pub(super) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -> Result<SessionRow, CommandError> {
+pub(crate) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -> Result<SessionRow, CommandError> {
     match key {
         Some(key) => by_key(store, key).await,
         None => of_folder(store, folder).await?.into_iter().next().ok_or_else(|| {
@@ -36,7 +36,7 @@ pub(super) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -
 }
 
 /// The session with this key.
-pub(super) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
+pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
     let missing =
         || CommandError::new(Exit::Usage, format!("there is no session `{key}`; `windlass sessions list` shows them"));
     found(store, key).await?.ok_or_else(missing)
@@ -58,7 +58,7 @@ pub(crate) fn fresh_key(what: &str) -> String {
 
 /// The place with the folder the session was begun in: it works there, wherever the command is typed.
 /// `named` is the folder the person asked for.
-pub(super) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> Result<Place, CommandError> {
+pub(crate) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> Result<Place, CommandError> {
     let Some(home) = row.workspace.as_deref() else { return Ok(place) };
     if place.workspace.display().to_string() == home {
         return Ok(place);
@@ -85,7 +85,7 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
 }
 
 /// What a session's last run began with.
-pub(super) async fn begun_with(store: &dyn Store, session: SessionId) -> Result<Option<Begun>, CommandError> {
+pub(crate) async fn begun_with(store: &dyn Store, session: SessionId) -> Result<Option<Begun>, CommandError> {
     let last = Backwards::new(store, session).find_map(|envelope| match envelope.record {
         Record::RunStarted(started) => {
             let (model, server) = (started.chain.into_iter().next(), started.server);

@@ -11,27 +11,31 @@ use windlass::store::{
     ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, keep_audit, verify,
 };
 use windlass::vocab::SessionId;
+use windlass_setup::settings::{Env, Flags, Place};
+use windlass_setup::store;
 
+use super::block_on::block_on;
 use super::follow::still_waiting;
-use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job, salvage, session, timeline};
+use super::shown_store::open_to_show;
+use super::{job, salvage, session, timeline};
 use crate::args::SessionsCommand;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{command_for, harmless_line, short_line};
-use crate::settings::{Env, Flags, Place};
+use crate::streams::{print, tell};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
     let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store: Arc<dyn Store> = match command {
             SessionsCommand::List | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
-                agent::open_store_to_show(&place)?
+                open_to_show(&place)?
             }
-            SessionsCommand::Verify { .. } => agent::open_store_to_read(&place)?,
+            SessionsCommand::Verify { .. } => store::open_to_read(&place)?,
             SessionsCommand::Import { .. }
             | SessionsCommand::Salvage { .. }
             | SessionsCommand::AcceptLoss
-            | SessionsCommand::Rm { .. } => agent::open_store(&place)?,
+            | SessionsCommand::Rm { .. } => store::open(&place)?,
         };
         match command {
             SessionsCommand::List => list(store.as_ref(), &place).await,

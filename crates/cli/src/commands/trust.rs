@@ -4,13 +4,17 @@
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use super::streams::{output_failed, print};
-use super::{CommandError, Done, job, trusting};
+use windlass_setup::settings::keep::Kept;
+use windlass_setup::settings::{Env, Sources, Standing};
+use windlass_setup::trusting;
+
+use super::job;
 use crate::args::TrustArgs;
+use crate::consent::AtTerminal;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::harmless_line;
-use crate::settings::keep::Kept;
-use crate::settings::{Env, Sources, Standing};
+use crate::streams::print;
 
 pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Done {
     let sources = job::sources(args.flags(data_dir), env)?;
@@ -34,10 +38,10 @@ pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Do
         return Err(CommandError::new(Exit::Waiting, text));
     }
     let asked = match standing {
-        Some(Standing::Changed) => trusting::ask_about_change(sources),
-        Some(Standing::New | Standing::AsTrusted) | None => trusting::ask_about_new(sources),
+        Some(Standing::Changed) => trusting::ask_about_change(sources, &mut AtTerminal),
+        Some(Standing::New | Standing::AsTrusted) | None => trusting::ask_about_new(sources, &mut AtTerminal),
     };
-    let sources = asked.map_err(|error| output_failed(&error))?;
+    let sources = asked.map_err(|error| CommandError::output(&error))?;
     if sources.trusts_project() {
         print(&format!("{file} is trusted until it changes; `windlass trust --remove` takes that back.\n"))?;
     } else {

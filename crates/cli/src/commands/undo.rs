@@ -7,14 +7,18 @@ use std::sync::Arc;
 use windlass::machine::Force;
 use windlass::runtime::{self, Earnest, UndoError, UndoFiles, UndoRequest};
 use windlass::tools::{FileRules, Workspace};
+use windlass_setup::permissions::permissions;
+use windlass_setup::settings::{Env, Flags, Place};
+use windlass_setup::store;
+use windlass_setup::{secrets, test_hooks};
 
-use super::streams::{print, tell};
-use super::{CommandError, Done, agent, block_on, job, session};
+use super::block_on::block_on;
+use super::{job, session};
 use crate::args::UndoArgs;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{quoted, same_folders, undone};
-use crate::settings::{Env, Flags, Place};
-use crate::{crash, secrets};
+use crate::streams::{print, tell};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
     let data = same_folders(data_dir.as_deref(), None);
@@ -23,7 +27,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
     let sources = job::gather(flags, env.clone())?;
     let place = job::place(&sources)?;
     block_on(async {
-        let store = agent::open_store(&place)?;
+        let store = store::open(&place)?;
         let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let key = quoted(&row.key);
         if session::is_open(&row) {
@@ -32,7 +36,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
         let place = session::at_home(place, &row, args.workspace.as_deref())?;
         // Settings that can't be read are no reason to keep somebody from their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
-        let rules = settings.as_ref().map(|settings| Arc::new(agent::permissions(&settings.permissions)));
+        let rules = settings.as_ref().map(|settings| Arc::new(permissions(&settings.permissions)));
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
@@ -44,7 +48,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
             force: if args.force { Force::Yes } else { Force::No },
             earnest: if args.dry_run { Earnest::Rehearse } else { Earnest::Do },
         };
-        let clock = crash::clock();
+        let clock = test_hooks::clock();
         let report = match runtime::undo(&files, row.session, request, clock.as_ref()).await {
             Ok(report) => report,
             Err(UndoError::Store(error)) => return Err(error.into()),
@@ -86,5 +90,5 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
     let opened = Workspace::open(&place.workspace)
         .and_then(|folder| closed.into_iter().try_fold(folder, |folder, closed| folder.without(closed)));
     let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
-    Ok(crash::with_restore_failpoint(workspace))
+    Ok(test_hooks::with_restore_failpoint(workspace))
 }

@@ -88,7 +88,7 @@ impl Count {
 #[cfg(test)]
 mod tests {
     use super::Count;
-    use crate::demo::make_scratch;
+    use crate::demo::scratch::make_scratch;
 
     #[test]
     fn the_disk_is_counted_picture_by_picture() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Check;
+use super::check::Check;
 
 const LITTLE: u64 = 1_000_000_000;
 /// Below this the next run may not get far.

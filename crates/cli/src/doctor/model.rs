@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use windlass::provider::openai::{ListedModel, ListingError};
 use windlass::vocab::{FailureClass, ModelName};
+use windlass_setup::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
+use windlass_setup::settings::{Endpoint, SettingsError};
 
-use super::Check;
-use crate::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
-use crate::settings::{Endpoint, SettingsError};
+use super::check::Check;
 
 /// How long the server may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -109,7 +109,7 @@ mod tests {
     use windlass::vocab::{Failure, FailureClass};
 
     use super::judge;
-    use crate::settings::Endpoint;
+    use windlass_setup::settings::Endpoint;
 
     fn lines(url: &str, listed: Result<&[(&str, Option<u64>)], Failure>) -> Vec<String> {
         let listed = listed.map_err(ListingError::Failed).map(|models| {

@@ -3,9 +3,9 @@
 use windlass::own_guard;
 use windlass::sandbox::{SandboxMode, Walls};
 use windlass::tools::guard::support;
+use windlass_setup::settings::Sourced;
 
-use super::Check;
-use crate::settings::Sourced;
+use super::check::Check;
 
 /// Looks at what this machine can do of what is wanted.
 pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Check;
-use crate::models::shown_name;
-use crate::secrets::hidden_variables;
-use crate::settings::{Settings, Sources};
+use windlass_setup::models::shown_name;
+use windlass_setup::secrets::hidden_variables;
+use windlass_setup::settings::{Settings, Sources};
+
+use super::check::Check;
 
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
     let mut lines = values(settings);

@@ -10,10 +10,10 @@ use windlass::store::{
     VerifyError, Writer, verify,
 };
 use windlass::vocab::{SessionId, SessionOpened};
+use windlass_setup::settings::{Place, create_data_dir};
 
-use super::Check;
+use super::check::Check;
 use crate::commands::session;
-use crate::settings::{Place, create_data_dir};
 
 const OWNER: &str = "doctor";
 

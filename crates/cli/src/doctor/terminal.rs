@@ -1,8 +1,9 @@
 //! What the terminal can show.
 
-use super::Check;
+use windlass_setup::settings::Env;
+
+use super::check::Check;
 use crate::screen::{Colour, Glyphs};
-use crate::settings::Env;
 use crate::tty;
 
 /// Columns below which lines wrap badly.
@@ -40,7 +41,7 @@ pub(crate) fn check(size: Option<(usize, usize)>, env: &Env) -> Check {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::settings::Env;
+    use windlass_setup::settings::Env;
 
     fn seen(columns: usize, term: &str, locale: &str) -> String {
         let env = Env::from_iter([("TERM", term), ("LANG", locale)]);

@@ -10,7 +10,7 @@ use windlass::GUARD_ARGUMENT;
 use windlass::tools::{CallContext, Commands, GuardProgram, Tool, Workspace, builtins};
 use windlass::vocab::{OutcomeKind, SessionId};
 
-use super::Check;
+use super::check::Check;
 
 const WORD: &str = "windlass-doctor";
 

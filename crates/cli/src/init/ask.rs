@@ -6,9 +6,9 @@ use std::io::{self, BufRead, Write};
 use url::Url;
 use windlass::tools::Rule;
 use windlass_machine::PRESETS;
+use windlass_setup::settings::Whose;
 
 use super::{Draft, rule};
-use crate::settings::Whose;
 
 /// A keyboard and a screen.
 pub(crate) struct Person<In, Out> {

@@ -10,9 +10,9 @@ mod ask;
 mod tests;
 
 use windlass_machine::PRESETS;
+use windlass_setup::settings::Whose;
 
 pub(crate) use self::ask::{Person, ask};
-use crate::settings::Whose;
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 use std::path::Path;
 
+use windlass_setup::settings::{Flags, Settings, SettingsFile, Sources, Whose};
+
 use super::{Draft, Person, ask};
-use crate::settings::{Flags, Settings, SettingsFile, Sources, Whose};
 
 fn draft(whose: Whose) -> Draft {
     let server = Some("http://127.0.0.1:11434/v1".to_owned());

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::{Stream, harmless_line};
+use super::Stream;
+use super::harmless::harmless_line;
 
 /// How a line that stays looks on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

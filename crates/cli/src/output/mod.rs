@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 use windlass_vocab::{CallRequested, Event, RunEnded};
 
-pub(crate) use self::broken_json::{Showing, broken_json};
+pub(crate) use self::broken_json::broken_json;
 pub use self::harmless::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;

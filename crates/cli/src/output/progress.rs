@@ -9,10 +9,12 @@ use windlass_vocab::{
     Part, Record,
 };
 
+use super::Stream;
+use super::harmless::{harmless_line, short_line};
 use super::live::{Lines, Weight};
+use super::shown_call::ShownCall;
 use super::told_retry::ToldRetry;
 use super::wording::{self, TEXT};
-use super::{ShownCall, Stream, harmless_line, short_line};
 
 /// Characters of the live line.
 const LIVE: usize = 70;

@@ -6,7 +6,7 @@ use windlass::tools::diff::{self, Limits};
 use windlass::tools::sandbox_notes;
 use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, Verdict};
 
-use super::short_line;
+use super::harmless::short_line;
 use super::wording::tool_name;
 
 /// Characters of the argument that leads, and of all others together, where there is room.

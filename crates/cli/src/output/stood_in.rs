@@ -59,7 +59,7 @@ pub(crate) fn without_stand_ins(line: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::{StoodIn, without_stand_ins};
-    use crate::output::harmless_line;
+    use crate::output::harmless::harmless_line;
 
     // proves X4 at the terminal: what is edited is shown, never obeyed
     #[test]

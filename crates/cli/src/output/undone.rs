@@ -5,7 +5,7 @@ use windlass::runtime::{UndoConflict, UndoError, UndoReport};
 use windlass::tools::shown_path;
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
-use super::{harmless_line, harmless_lines};
+use super::harmless::{harmless_line, harmless_lines};
 
 /// A line for every path that was, or would be, put back.
 pub(crate) fn restored(report: &UndoReport) -> String {

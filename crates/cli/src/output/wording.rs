@@ -2,17 +2,15 @@
 
 use std::path::Path;
 
+use windlass::sandbox::SandboxMode;
+use windlass_setup::settings::{Mode, Origin, Place, Settings};
 use windlass_vocab::{
     At, AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,
     Envelope, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, RunEnded, StopBy, ToolName, ToolWithheld, Wait,
     WaitFor,
 };
 
-use windlass::sandbox::SandboxMode;
-
-use super::short_line;
-use crate::args::Mode;
-use crate::settings::{Origin, Place, Settings};
+use super::harmless::short_line;
 
 /// Characters of names, and of any other text that is told in passing.
 const NAMES: usize = 100;

@@ -52,7 +52,7 @@ impl Inside {
 #[cfg(test)]
 mod tests {
     use super::painted;
-    use crate::screen::Colour;
+    use crate::screen::look::Colour;
 
     const TEXT: &str = "Edit f\n  --- f\n  +++ f\n  @@ -1,2 +1,2 @@\n   - same\n  -old\n  +new\tx";
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 
 use crate::args::name;
-use crate::commands::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::prompt::PromptError;
 

@@ -10,10 +10,9 @@ use windlass::{Awaited, OpenApprovals, RunError, Session, Standing, Subscription
 use super::arguments::{Ask, Name};
 use super::client::Client;
 use super::live::Live;
-use crate::args::secrets::refused;
-use crate::commands::CommandError;
-use crate::commands::mcp_serve::{Hired, Premises, Purpose};
+use super::premises::{Hired, Premises, Purpose};
 use crate::commands::session::{fresh_key, is_open};
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// A run that is awaited, and its open session.
@@ -132,7 +131,7 @@ fn not_opened(key: &str, error: OpenError) -> CommandError {
 /// Names are recorded as they are; none may tell a secret (X1).
 fn refuse_secret(hired: &Hired, what: &str, name: &str) -> Result<(), CommandError> {
     let secret = hired.agent.hub().outside().secrets.is_in(name.as_bytes()) || looks_like_key(name);
-    if secret { Err(refused(what)) } else { Ok(()) }
+    if secret { Err(CommandError::secret_in(what)) } else { Ok(()) }
 }
 
 /// Somebody works in the session, and one is enough.

@@ -7,7 +7,7 @@ use windlass::Session;
 use windlass::vocab::SessionId;
 
 use super::errand::{Errand, busy};
-use crate::commands::CommandError;
+use crate::error::CommandError;
 
 /// What becomes of an open session.
 enum Kept {

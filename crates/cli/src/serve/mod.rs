@@ -20,6 +20,7 @@ mod errand;
 mod lines;
 mod live;
 mod offered;
+mod premises;
 mod progress;
 mod pursuit;
 mod questions;
@@ -31,17 +32,17 @@ mod stop;
 mod transcript;
 mod wire;
 
+use std::sync::Arc;
+
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 
 use self::live::Live;
+pub(crate) use self::premises::Premises;
 use self::server::Server;
 use self::wire::Wire;
-use crate::commands::mcp_serve::Premises;
-use crate::commands::{CommandError, Done};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-
-use std::sync::Arc;
 
 /// Serves one client until it is gone.
 pub(crate) async fn serve(premises: Premises) -> Done {

@@ -1,16 +1,16 @@
 //! From a run under way to what its request is answered with.
 
+use tokio_util::sync::CancellationToken;
 use windlass::vocab::{QuestionAsked, StopBy};
 use windlass::{Event, RunError, Session, end_awaited};
-
-use tokio_util::sync::CancellationToken;
 
 use super::client::{Client, Reach, Visits};
 use super::errand::{Ending, Errand};
 use super::live::Live;
 use super::progress::{Progress, Telling};
 use super::questions;
-use crate::commands::{CommandError, recall};
+use crate::commands::recall;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// What a request that awaits a run comes to.

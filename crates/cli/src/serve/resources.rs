@@ -5,10 +5,10 @@ use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use windlass::store::SessionRow;
 
+use super::premises::Premises;
 use super::sessions::entries;
 use super::transcript::Entry;
-use crate::commands::CommandError;
-use crate::commands::mcp_serve::Premises;
+use crate::error::CommandError;
 
 const SCHEME: &str = "windlass://session/";
 

@@ -19,10 +19,10 @@ use super::client::Client;
 use super::errand::{self, Begun, Errand};
 use super::live::Live;
 use super::offered::Offered;
+use super::premises::{Premises, Purpose};
 use super::pursuit::{Outcome, pursue};
 use super::{ending, questions, resources, sessions, state, stop};
-use crate::commands::CommandError;
-use crate::commands::mcp_serve::{Premises, Purpose};
+use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 

@@ -6,9 +6,10 @@ use serde::Serialize;
 use windlass::store::SessionRow;
 
 use super::arguments::{List, Name, Read};
+use super::premises::Premises;
 use super::transcript::{self, Entry};
-use crate::commands::mcp_serve::Premises;
-use crate::commands::{CommandError, sessions};
+use crate::commands::sessions;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// Entries of a page, and of the longest one.

@@ -7,7 +7,7 @@ use windlass::Awaited;
 use windlass::vocab::{MessageId, RunId, SessionId};
 
 use super::errand::Errand;
-use crate::commands::CommandError;
+use crate::error::CommandError;
 use crate::exit::Exit;
 
 #[derive(Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use windlass::{Awaited, OpenApprovals, RunError};
 use super::arguments::Name;
 use super::errand;
 use super::live::Live;
-use crate::commands::CommandError;
-use crate::commands::mcp_serve::{Premises, Purpose};
+use super::premises::{Premises, Purpose};
 use crate::commands::session::is_open;
+use crate::error::CommandError;
 
 /// Stops the session's run and drops what waits.
 pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> Result<CallToolResult, CommandError> {

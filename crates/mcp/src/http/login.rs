@@ -50,15 +50,6 @@ pub enum LoginError {
     Kept(std::io::Error),
 }
 
-/// What became of a login that was to be forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Logout {
-    /// It is forgotten.
-    Forgotten,
-    /// There was none.
-    NotThere,
-}
-
 impl From<AuthError> for LoginError {
     fn from(error: AuthError) -> Self {
         Self::Failed(error.to_string())

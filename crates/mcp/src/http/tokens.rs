@@ -10,8 +10,16 @@ use async_trait::async_trait;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
 use windlass_tools::{Readers, write_whole};
 
-use super::login::Logout;
 use crate::name::ServerName;
+
+/// What became of a login that was to be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logout {
+    /// It is forgotten.
+    Forgotten,
+    /// There was none.
+    NotThere,
+}
 
 /// The tokens of one server. Cheap to clone.
 #[derive(Clone, Debug)]

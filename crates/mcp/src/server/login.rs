@@ -7,8 +7,8 @@ use crate::config::Reach;
 use crate::connect::{Attempt, Unreached};
 use crate::connection::Connection;
 use crate::handshake::Era;
-use crate::http::login::{LoginError, Logout, login};
-use crate::http::tokens::Tokens;
+use crate::http::login::{LoginError, login};
+use crate::http::tokens::{Logout, Tokens};
 use crate::listing::Listing;
 use crate::options::ShowUrl;
 

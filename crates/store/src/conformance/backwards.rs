@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Record};
 
-use super::{Checked, append, batch, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, live, open, same, session};
+use super::sample;
 use crate::{BODY_LIMIT, Backwards, Store};
 
 pub(super) async fn a_journal_is_read_from_its_end_in_whole_batches(store: &Arc<dyn Store>) -> Checked {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{At, Envelope, Origin, Record, SessionChanged, SessionId};
 
-use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::sample;
 use crate::{BODY_LIMIT, Batch, Branch, Fork, ForkError, Head, Put, Store, StoreError, hash_of, verify};
 
 /// After everything the samples tell.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Checked, append, batch, open, same, sample, session};
+use super::checked::{Checked, append, batch, open, same, session};
+use super::sample;
 use crate::{Batch, Put, Store};
 
 // proves J6

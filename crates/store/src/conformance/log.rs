@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{At, EndReason, Envelope};
 
-use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::sample;
 use crate::projections::project;
 use crate::{AppendError, BODY_LIMIT, Batch, Head, SessionStatus, Store, StoreError, Writer, hash_of, verify};
 

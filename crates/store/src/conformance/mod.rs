@@ -14,6 +14,7 @@
 //! ```
 
 mod backwards;
+mod checked;
 mod fork;
 mod inbox;
 mod log;
@@ -24,12 +25,9 @@ mod unclear;
 
 pub use self::unclear::{Dies, Unclear};
 
-use std::error::Error;
 use std::sync::Arc;
 
-use windlass_vocab::{At, Record, SessionId};
-
-use crate::{Batch, Entry, Head, Sealed, Store, StoreError, Writer};
+use crate::Store;
 
 /// A rule a store does not keep.
 #[derive(Debug, thiserror::Error)]
@@ -40,29 +38,6 @@ pub struct NotConforming {
     /// What was seen instead.
     pub why: String,
 }
-
-type Checked = Result<(), Box<dyn Error + Send + Sync>>;
-
-/// Fails the check unless both are equal.
-macro_rules! same {
-    ($left:expr, $right:expr) => {{
-        let (left, right) = (&$left, &$right);
-        if left != right {
-            return Err(format!("{} is {left:?}, not {right:?}", stringify!($left)).into());
-        }
-    }};
-}
-
-/// Fails the check unless the condition holds.
-macro_rules! holds {
-    ($condition:expr) => {
-        if !$condition {
-            return Err(concat!("not so: ", stringify!($condition)).into());
-        }
-    };
-}
-
-use {holds, same};
 
 macro_rules! checks {
     ($make:expr; $($file:ident::$check:ident($($store:ident),+);)*) => {
@@ -136,40 +111,4 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         unclear::an_append_of_unknown_outcome_can_have_lost_its_place;
     }
     Ok(())
-}
-
-/// The n-th session of a check.
-fn session(n: u8) -> SessionId {
-    let mut bytes = [0x01, 0x98, 0xf3, 0xa0, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 0];
-    bytes[15] = n;
-    SessionId(uuid::Uuid::from_bytes(bytes))
-}
-
-/// A batch of records that belong to no run.
-fn batch(records: impl IntoIterator<Item = Record>) -> Batch {
-    Batch { at: At(1_000), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
-}
-
-/// Appends and hands back what was appended.
-async fn append(store: &Arc<dyn Store>, writer: &mut Writer, batch: Batch) -> Result<Sealed, StoreError> {
-    let sealed = writer.seal(batch)?;
-    store.append(sealed.clone()).await?;
-    Ok(sealed)
-}
-
-/// A session of `ada` that is open under `key`.
-async fn open(store: &Arc<dyn Store>, n: u8, key: &str) -> Result<Writer, StoreError> {
-    let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
-    append(store, &mut writer, batch([sample::opened("ada", key), sample::lease(1)])).await?;
-    Ok(writer)
-}
-
-/// The same session with a record of every kind, under the key `tidy-notes`.
-async fn live(store: &Arc<dyn Store>, n: u8) -> Result<Vec<Sealed>, StoreError> {
-    let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
-    let mut sealed = Vec::new();
-    for batch in sample::every_kind(session(n)) {
-        sealed.push(append(store, &mut writer, batch).await?);
-    }
-    Ok(sealed)
 }

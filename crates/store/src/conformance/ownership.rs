@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::sample;
 use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, Writer, hash_of};
 
 // proves J5

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{SessionChanged, SessionId};
 
-use super::{Checked, append, batch, holds, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::sample;
 use crate::{
     AppendError, BODY_LIMIT, Batch, ExportError, Head, Import, ImportError, Store, StoreError, export, verify,
 };

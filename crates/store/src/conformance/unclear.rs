@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use windlass_vocab::{Envelope, Hash, SessionId};
 
-use super::{Checked, append, batch, holds, open, same, sample, session};
+use super::checked::{Checked, append, batch, holds, open, same, session};
+use super::sample;
 use crate::settle::at_once;
 use crate::{
     AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, Ownership, Put, Sealed, SessionLog,

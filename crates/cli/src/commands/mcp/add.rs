@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use windlass::mcp::{ServerName, servers_from_json};
+use windlass_setup::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
 
-use super::super::streams::print;
-use super::super::{CommandError, Done};
-use super::named;
+use super::inquiry::named;
 use crate::args::AddArgs;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
+use crate::streams::print;
 
 /// The file that is written.
 fn file(whose: Whose, sources: &Sources) -> Result<PathBuf, CommandError> {

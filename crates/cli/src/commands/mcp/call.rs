@@ -8,14 +8,13 @@ use serde_json::{Value, json};
 use windlass::mcp::ServerName;
 use windlass::tools::{CallContext, Tool, ToolServers as _};
 use windlass::vocab::{Outcome, OutcomeKind, SessionId, Wait};
+use windlass_setup::settings::nearest;
 
-use super::super::streams::print;
-use super::super::{CommandError, Done};
-use super::{Inquiry, Shape, progress_lines};
+use super::inquiry::{Inquiry, Shape, progress_lines};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::output::wording;
-use crate::output::{Passing, Showing, broken_json, harmless_codes, harmless_json, harmless_lines};
-use crate::settings::nearest;
+use crate::output::{Passing, broken_json, harmless_codes, harmless_json, harmless_lines, wording};
+use crate::streams::print;
 
 /// How long a call by hand is waited for unless something else is said.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -96,7 +95,7 @@ fn read(text: &str) -> Result<Value, CommandError> {
         Ok(object @ Value::Object(_)) => Ok(object),
         Ok(_) => Err(wrong("the arguments must be a JSON object, e.g. '{\"path\": \".\"}'".into())),
         Err(error) => {
-            let what = broken_json(text, &error, Showing::Words);
+            let what = broken_json(text, &error);
             Err(wrong(format!("the arguments are no JSON: {what}; write e.g. '{{\"path\": \".\"}}'")))
         }
     }

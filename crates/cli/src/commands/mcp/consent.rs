@@ -1,14 +1,16 @@
 //! Agreeing: to the servers a project names, and to tools that have changed.
 
 use windlass::mcp::ServerName;
+use windlass_setup::servers::{self, Agreements, ConsentAnswer};
+use windlass_setup::settings::{Consent, Sources};
 
-use super::super::streams::{output_failed, print};
-use super::super::{CommandError, Done, job};
-use super::Inquiry;
+use super::super::job;
+use super::inquiry::Inquiry;
+use crate::consent::{about, described};
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
-use crate::servers::{self, Agreements, ConsentAnswer, described};
-use crate::settings::{Consent, Sources};
+use crate::streams::print;
 
 const SAID: usize = 300;
 
@@ -24,8 +26,8 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
         return Err(CommandError::new(Exit::Usage, "this project names no MCP servers that wait for your consent"));
     }
     for consent in asked {
-        let about = agreements.about(consent);
-        agreements.say(consent, answer).map_err(|error| output_failed(&error))?;
+        let about = about(&agreements, consent);
+        agreements.say(consent, answer).map_err(|error| CommandError::output(&error))?;
         let said = match answer {
             ConsentAnswer::Yes => "Agreed to",
             ConsentAnswer::InSandbox => "Agreed, in the sandbox, to",

@@ -7,13 +7,14 @@ use tokio::time::Instant;
 use windlass::mcp::{LeftOut, ServerName, ServerState, State};
 use windlass::tools::ToolServers as _;
 use windlass::vocab::{EffectClass, ToolSpec};
+use windlass_setup::settings::Server;
 
-use super::super::streams::print;
-use super::super::{CommandError, Done};
-use super::{Inquiry, NO_SERVER, Shape, progress_lines, strange};
+use super::inquiry::{Inquiry, NO_SERVER, Shape, progress_lines};
+use super::strange;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
-use crate::settings::Server;
+use crate::streams::print;
 
 const DESCRIPTION: usize = 100;
 const REASON: usize = 160;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use windlass::mcp::{LoginError, Logout, ServerName};
 
-use super::super::streams::{print, tell};
-use super::super::{CommandError, Done};
-use super::Inquiry;
+use super::inquiry::Inquiry;
+use crate::error::{CommandError, Done};
 use crate::exit::Exit;
+use crate::streams::{print, tell};
 
 pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> Done {
     let show = Arc::new(|server: &ServerName, url: &str| {

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use windlass::mcp::{KEYS, ServerConfig, ServerName};
+use windlass_setup::settings::{Server, near};
 
-use super::super::streams;
 use crate::output::{harmless_line, short_line};
-use crate::settings::{Server, near};
+use crate::streams;
 
 /// No server answers so quickly that this could be meant.
 const HARDLY_MEANT: Duration = Duration::from_millis(50);

@@ -1,0 +1,69 @@
+//! The flags that several commands share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use windlass::sandbox::SandboxMode;
+use windlass_setup::settings::{Durability, Mode};
+use windlass_vocab::Dialect;
+
+use super::{choices, deadline, dialect, sandbox};
+
+// The rules a new run starts with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct RuleFlags {
+    /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// How many turns the run may take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_turns: Option<u32>,
+    /// How calls are written, for models that can't call tools natively; several with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
+    pub dialect: Vec<Dialect>,
+    /// Offer only tools with this tag, and the core ones; may be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+}
+
+// What every command that talks to a model takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct CommonFlags {
+    /// The model, as its server names it
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The server, e.g. http://127.0.0.1:11434/v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The folder the tools work in [default: this one]
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Stop after this long, e.g. 30s, 5m, 1h30m
+    #[arg(long, value_name = "TIME", value_parser = deadline::parse)]
+    pub deadline: Option<Duration>,
+    /// Allow calls without asking, e.g. 'run_command(cargo *)'; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Forbid calls; wins over every --allow; may be repeated. 'write' forbids file tools every change
+    #[arg(long, value_name = "RULE")]
+    pub deny: Vec<String>,
+    /// Let fetch_url fetch from this host on this machine or in a private network; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub fetch_private: Vec<String>,
+    /// MCP servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub mcp_config: Vec<PathBuf>,
+    /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
+    #[arg(long, value_parser = choices::mode())]
+    pub mode: Option<Mode>,
+    /// What commands may write: the workspace (workspace), nothing (read-only; file tools: --deny write), everything (off)
+    #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
+    pub sandbox: Option<SandboxMode>,
+    /// Print one event per line instead of the answer
+    #[arg(long)]
+    pub json: bool,
+    /// Whether a record must survive a power cut (full) or only a crash (normal)
+    #[arg(long, value_parser = choices::durability())]
+    pub durability: Option<Durability>,
+}

@@ -1,0 +1,116 @@
+//! The servers that a command asks something of, and what is said where one can't be used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, IsTerminal as _};
+
+use windlass::mcp::{ServerError, ServerName, ServerState, Servers};
+use windlass_setup::servers::Attached;
+use windlass_setup::settings::{Server, nearest};
+
+use crate::consent::wording;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::{Lines, Stream, harmless_line};
+use crate::streams::tell;
+
+pub(super) const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
+                         `mcpServers` in windlass.toml";
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Text,
+    Json,
+}
+
+/// The servers, and how what is asked of them is answered.
+pub(super) struct Inquiry {
+    pub(super) attached: Attached,
+    /// Those that the person said no to.
+    pub(super) refused: BTreeSet<ServerName>,
+    pub(super) configured: BTreeMap<ServerName, Server>,
+    pub(super) shape: Shape,
+}
+
+impl Inquiry {
+    /// The server a person names, if it is there to be used.
+    pub(super) fn server(&self, text: &str) -> Result<ServerName, CommandError> {
+        let name = named(text)?;
+        let usage = |text: String| Err(CommandError::new(Exit::Usage, text));
+        if self.configured.is_empty() {
+            return self.servers().map(|_| name);
+        }
+        if !self.configured.contains_key(&name) {
+            let known: Vec<&str> = self.configured.keys().map(ServerName::as_str).collect();
+            return usage(format!("there is no MCP server `{name}`; {}", nearest(name.as_str(), &known)));
+        }
+        if self.waiting().iter().any(|(waiting, _)| **waiting == name) {
+            let waits = if self.refused.contains(&name) { "was declined by you" } else { "waits for your consent" };
+            return usage(format!("MCP server `{name}` {waits}; `windlass mcp approve` gives your consent"));
+        }
+        Ok(name)
+    }
+
+    pub(super) fn servers(&self) -> Result<&Servers, CommandError> {
+        let waiting = self.waiting();
+        let none = || {
+            if !waiting.is_empty() {
+                let names: Vec<&str> = waiting.iter().map(|(name, _)| name.as_str()).collect();
+                let text = format!(
+                    "these MCP servers wait for your consent: {}; `windlass mcp approve` gives it",
+                    names.join(", ")
+                );
+                return CommandError::new(Exit::Usage, text);
+            }
+            CommandError::new(Exit::Usage, NO_SERVER)
+        };
+        self.attached.servers().ok_or_else(none)
+    }
+
+    /// Those that are configured and not used before the person agrees.
+    pub(super) fn waiting(&self) -> Vec<(&ServerName, &Server)> {
+        let used = self.attached.servers().map(Servers::states).unwrap_or_default();
+        let is_used = |name: &ServerName| used.iter().any(|state| state.name == *name);
+        self.configured.iter().filter(|(name, _)| !is_used(name)).collect()
+    }
+
+    /// Reaches a server; what it has to tell is told.
+    pub(super) async fn connect(&self, name: &ServerName) -> Result<ServerState, CommandError> {
+        let (servers, mut lines) = (self.servers()?, progress_lines());
+        lines.show(&format!("waiting for {name}"));
+        let state = servers.connect(name).await;
+        lines.erase();
+        match &state {
+            Ok(_) => self.tell_news(),
+            // The error says it all.
+            Err(_) => drop(self.attached.news()),
+        }
+        Ok(state?)
+    }
+
+    pub(super) fn tell_news(&self) {
+        for news in self.attached.news() {
+            tell(&format!("windlass: {}", harmless_line(&wording(&news))));
+        }
+    }
+}
+
+/// Where is told what is awaited.
+pub(super) fn progress_lines() -> Lines<io::Stderr> {
+    let stream = if io::stderr().is_terminal() { Stream::Terminal } else { Stream::Piped };
+    Lines::new(io::stderr(), stream)
+}
+
+pub(super) fn named(text: &str) -> Result<ServerName, CommandError> {
+    text.parse::<ServerName>().map_err(|error| CommandError::new(Exit::Usage, error.to_string()))
+}
+
+impl From<ServerError> for CommandError {
+    fn from(error: ServerError) -> Self {
+        let exit = match &error {
+            ServerError::Unknown(_) => Exit::Usage,
+            ServerError::Unavailable { .. } => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}

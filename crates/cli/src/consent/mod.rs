@@ -1,0 +1,41 @@
+//! The person at the terminal, as [`Person`] asks them: what they trust, which servers may start, which model may be used.
+
+mod model_server;
+mod servers;
+mod trust;
+
+use std::io;
+
+use windlass_setup::asking::{Answer, Person, ServersQuestion};
+use windlass_setup::servers::ConsentAnswer;
+use windlass_setup::settings::{Changed, Sources};
+
+pub(crate) use self::servers::{about, described, wording};
+use crate::output::harmless_line;
+use crate::streams::tell;
+
+/// Whoever sits at the terminal: questions on standard error, answers from standard input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtTerminal;
+
+impl Person for AtTerminal {
+    fn tell(&mut self, sentence: &str) {
+        tell(&format!("windlass: {}", harmless_line(sentence)));
+    }
+
+    fn trusts_new(&mut self, sources: &Sources) -> io::Result<Option<Answer>> {
+        trust::ask_new(sources)
+    }
+
+    fn trusts_changed(&mut self, changes: &[Changed]) -> io::Result<Option<Answer>> {
+        trust::ask_changed(changes)
+    }
+
+    fn agrees_to_servers(&mut self, question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAnswer>> {
+        servers::ask(question)
+    }
+
+    fn uses_model_server(&mut self, doubt: &str) -> io::Result<Answer> {
+        model_server::ask(doubt, io::stdin().lock(), io::stderr().lock())
+    }
+}

@@ -1,0 +1,39 @@
+//! Asks whether a server of this machine may be used that is not certainly the person's own.
+
+use std::io::{self, BufRead, Write};
+
+use windlass_setup::asking::Answer;
+
+use crate::output::harmless_line;
+
+/// Asks. `doubt` is a clause that names the server. The end of the input, and whatever is not a yes, is a no.
+pub(super) fn ask(doubt: &str, mut input: impl BufRead, mut screen: impl Write) -> io::Result<Answer> {
+    write!(screen, "{}. Send it what you say here? [y] yes, for this chat  [N] no: ", harmless_line(doubt))?;
+    screen.flush()?;
+    let mut line = String::new();
+    if input.read_line(&mut line)? == 0 {
+        writeln!(screen)?;
+    }
+    Ok(match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Answer::Yes,
+        _ => Answer::No,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, ask};
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for (typed, answer) in
+            [("y\n", Answer::Yes), (" YES \n", Answer::Yes), ("\n", Answer::No), ("n\n", Answer::No), ("", Answer::No)]
+        {
+            let mut screen = Vec::new();
+            let said = ask("a server at X\u{1b}[2J", typed.as_bytes(), &mut screen);
+            assert_eq!(said.ok(), Some(answer), "{typed:?}");
+            let shown = String::from_utf8(screen).expect("text");
+            assert!(shown.starts_with("a server at X") && !shown.contains('\u{1b}'), "{shown:?}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What a person is shown of the MCP servers that a project names, and how they are asked (X2).
+
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use windlass::mcp::{Reach, ServerConfig, ServerName};
+use windlass::tools::diff::{Limits, compare};
+use windlass_setup::asking::ServersQuestion;
+use windlass_setup::servers::{Agreements, ConsentAnswer, News};
+use windlass_setup::settings::Consent;
+
+use crate::output::{harmless_line, quoted};
+
+/// How many files are named before the rest is only counted.
+const LISTED: usize = 8;
+
+/// Asks at the terminal, before anything else is shown. The end of input decides nothing.
+pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAnswer>> {
+    let ServersQuestion { consent, servers, agreements } = question;
+    let mut screen = io::stderr().lock();
+    writeln!(screen, "{} wants to start or reach these MCP servers:", consent.file.display())?;
+    for (name, config) in *servers {
+        for line in described(name, config) {
+            writeln!(screen, "  {line}")?;
+        }
+    }
+    for line in about(agreements, consent) {
+        writeln!(screen, "{line}")?;
+    }
+    loop {
+        write!(
+            screen,
+            "Use them? [y] yes, until one of these files changes  [s] the same, in the sandbox: they write here only, and have no \
+             network  [n] no  [l] later: "
+        )?;
+        screen.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(screen)?;
+            return Ok(None);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(ConsentAnswer::Yes)),
+            "s" | "sandbox" => return Ok(Some(ConsentAnswer::InSandbox)),
+            "n" | "no" => return Ok(Some(ConsentAnswer::No)),
+            "l" | "later" => return Ok(None),
+            _ => writeln!(screen, "not understood: answer y, s, n or l")?,
+        }
+    }
+}
+
+/// What the servers have to tell, in words.
+pub(crate) fn wording(news: &News) -> String {
+    match news {
+        News::Happened(notice) => notice.to_string(),
+        News::NotAgreed { file, servers, changed } => not_agreed(file, servers, changed),
+    }
+}
+
+fn not_agreed(file: &Path, servers: &[ServerName], changed: &[PathBuf]) -> String {
+    let names: Vec<&str> = servers.iter().map(ServerName::as_str).collect();
+    let changed: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
+    let since = if changed.is_empty() {
+        String::new()
+    } else {
+        format!("; changed since you last answered: {}", listed(&changed, folder_of(file)))
+    };
+    format!(
+        "the MCP servers of {} are not used before you agree to them ({}){since}: `windlass mcp approve`, or name the \
+         file with --mcp-config {}",
+        file.display(),
+        names.join(", "),
+        quoted(&file.display().to_string())
+    )
+}
+
+/// Which files an answer is about, for people, one line each.
+pub(crate) fn about(agreements: &Agreements, consent: &Consent) -> Vec<String> {
+    let (changed, folder) = (agreements.changed(consent), folder_of(&consent.file));
+    let since = (!changed.is_empty()).then(|| format!("  changed since the last answer: {}", listed(&changed, folder)));
+    let differences = changed.iter().flat_map(|path| difference(agreements, consent, path));
+    since.into_iter().chain(differences).chain(covered(consent.files.keys(), &consent.unwatched, folder)).collect()
+}
+
+/// How a file behind these servers differs from what it was, where that was kept.
+fn difference(agreements: &Agreements, consent: &Consent, path: &Path) -> Vec<String> {
+    let Some((before, now)) = agreements.texts(consent, path) else { return Vec::new() };
+    let name = path.file_name().map_or(path, Path::new).display().to_string();
+    let text = compare(Some(before.as_bytes()), Some(now.as_bytes()), &name, Limits::WHOLE);
+    text.lines().map(|line| format!("  {}", harmless_line(line))).collect()
+}
+
+/// Which of the files behind servers an answer covers, for people: those that are watched, and what can't be.
+pub(crate) fn covered<'p>(
+    files: impl IntoIterator<Item = &'p PathBuf>,
+    unwatched: impl IntoIterator<Item = &'p PathBuf>,
+    folder: &Path,
+) -> Vec<String> {
+    let files: Vec<&Path> = files.into_iter().map(PathBuf::as_path).collect();
+    let unwatched: Vec<&Path> = unwatched.into_iter().map(PathBuf::as_path).collect();
+    let lines = [
+        ("the answer is for what these hold now, not for what they load: ", files, ""),
+        ("too much to be watched: ", unwatched, "; a change there is not asked about"),
+    ];
+    let lines = lines.into_iter().filter(|(_, paths, _)| !paths.is_empty());
+    lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", listed(&paths, folder))).collect()
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new("/"))
+}
+
+/// The first few of these files, named from this folder.
+fn listed(paths: &[&Path], folder: &Path) -> String {
+    let name = |path: &&Path| harmless_line(&path.strip_prefix(folder).unwrap_or(path).display().to_string());
+    let mut names: Vec<String> = paths.iter().take(LISTED).map(name).collect();
+    if paths.len() > LISTED {
+        names.push(format!("and {} more", paths.len() - LISTED));
+    }
+    names.join(", ")
+}
+
+/// Everything a person should see before they agree: what is started or reached, and what goes along,
+/// as it is written, so that `${VAR}` says which variable is handed over.
+pub(crate) fn described(name: &ServerName, config: &ServerConfig) -> Vec<String> {
+    let (reached, folder, kind, along) = match &config.reach {
+        Reach::Stdio { command, args, env, cwd } => {
+            let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
+            (words.join(" "), cwd.as_ref(), "with", env)
+        }
+        Reach::Http { url, headers, .. } => (url.clone(), None, "with the header", headers),
+    };
+    let folder = folder.map(|folder| format!("  in the folder {}", quoted(&folder.display().to_string())));
+    let along = along.iter().map(|(key, value)| format!("  {kind} {key}={}", quoted(value)));
+    let lines = std::iter::once(format!("{name}: {reached}")).chain(folder).chain(along);
+    lines.map(|line| harmless_line(&line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
+        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass::store::hash_of(bytes))).collect();
+        let digest = windlass::store::hash_of(format!("{files:?}").as_bytes());
+        Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
+    }
+
+    // proves X2: the person is told what is not as they agreed to it
+    #[test]
+    fn the_next_question_says_which_files_have_changed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut agreements = Agreements::read(dir.path());
+        let first = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"1")]);
+        assert!(!about(&agreements, &first).concat().contains("changed"), "nobody has answered yet");
+        agreements.say(&first, ConsentAnswer::Yes).expect("taken down");
+        let mut second = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"2")]);
+        second.unwatched.insert("/p/big".into());
+        let lines = about(&Agreements::read(dir.path()), &second);
+        assert_eq!(
+            lines,
+            [
+                "  changed since the last answer: b/c.py",
+                "  the answer is for what these hold now, not for what they load: a.py, b/c.py",
+                "  too much to be watched: big; a change there is not asked about",
+            ]
+        );
+        assert!(agreements.is_open(&second) && !agreements.is_open(&first));
+    }
+
+    // proves X2: a person sees how a script they agreed to has changed
+    #[test]
+    fn a_changed_script_is_shown_with_its_difference() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("server.js");
+        let script = path.to_str().expect("a path");
+        let asked = |text: &str| {
+            std::fs::write(&path, text).expect("written");
+            consent("/p/.mcp.json", &[(script, text.as_bytes())])
+        };
+        let mut agreements = Agreements::read(&dir.path().join("mcp"));
+        agreements.say(&asked("one\ntwo\n"), ConsentAnswer::Yes).expect("taken down");
+        let about = about(&agreements, &asked("one\n2\u{1b}\n")).join("\n");
+        assert!(about.contains("\n  -two\n  +2\u{fffd}\n"), "{about:?}");
+    }
+}

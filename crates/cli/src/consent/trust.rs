@@ -1,0 +1,131 @@
+//! What a person is shown before they trust a project's folder, and how they are asked (X2).
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use windlass::tools::diff::{Limits, compare};
+use windlass_setup::asking::Answer;
+use windlass_setup::settings::{Changed, Content, SettingsFile, Sources};
+
+use super::servers::{covered, described};
+use crate::output::harmless_line;
+
+/// All of a change is shown: what can't be seen can't be agreed to.
+const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
+
+/// Asks whether a project is trusted whose folder the person has not listed.
+pub(super) fn ask_new(sources: &Sources) -> io::Result<Option<Answer>> {
+    let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
+    ask(&all_of_it(sources), question)
+}
+
+/// Asks whether a project is still trusted that has changed.
+pub(super) fn ask_changed(changes: &[Changed]) -> io::Result<Option<Answer>> {
+    let changes: String = changes.iter().map(shown).collect();
+    ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")
+}
+
+/// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
+/// own settings are tighter; and last, next to the question, what of it loosens or starts something.
+fn all_of_it(sources: &Sources) -> String {
+    let since = match (sources.is_declined(), sources.was_declined()) {
+        (true, _) => "You said no to this project as it is now.",
+        (false, true) => "This project has changed since you said no to it.",
+        (false, false) => "This project is new to you.",
+    };
+    let mut lines = vec![since.to_owned()];
+    for (path, text) in sources.texts_of_project() {
+        lines.push(format!("{} says:", path.display()));
+        lines.extend(text.lines().zip(1..).map(|(line, number)| format!("{number:>5}  {line}")));
+    }
+    let loosened = sources.needing_trust().unwrap_or_default();
+    let head = if loosened.is_empty() { "It loosens none of your settings." } else { "It would loosen your settings:" };
+    lines.push(head.to_owned());
+    lines.extend(loosened.iter().map(|one| format!("  {}", one.with_value())));
+    let servers = sources.servers_of_project();
+    let servers = servers.iter().flat_map(|(name, config)| described(name, config));
+    lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
+    let folder = sources.project.as_ref().map_or(Path::new("/"), SettingsFile::folder);
+    lines.extend(covered(&sources.watched(), sources.unwatched(), folder));
+    lines.iter().map(|line| harmless_line(line) + "\n").collect()
+}
+
+/// Shows what the question is about and asks at the terminal; nothing at the end of input, which decides nothing.
+fn ask(about: &str, question: &str) -> io::Result<Option<Answer>> {
+    let mut screen = io::stderr().lock();
+    write!(screen, "{about}")?;
+    loop {
+        write!(screen, "{question}")?;
+        screen.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(screen)?;
+            return Ok(None);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(Answer::Yes)),
+            "n" | "no" => return Ok(Some(Answer::No)),
+            _ => writeln!(screen, "not understood: answer y or n")?,
+        }
+    }
+}
+
+/// A change as a person sees it.
+fn shown(changed: &Changed) -> String {
+    let Changed { path, before, now, text } = changed;
+    let name = path.display();
+    let difference = |now: &str| {
+        let file = path.file_name().map_or(path.as_path(), Path::new).display().to_string();
+        compare(before.as_ref().map(String::as_bytes), Some(now.as_bytes()), &file, WHOLE)
+    };
+    let told = match (before, now, text) {
+        (_, Content::Unwatched, _) => {
+            format!(
+                "{name}, behind a server of this project, holds too much to be watched: a change there is not asked about.\n"
+            )
+        }
+        (Some(_), Content::Digest(_), Some(text)) => {
+            format!("{name}, which a server of this project starts, is not what you trusted:\n{}", difference(text))
+        }
+        (_, Content::Digest(_), _) => format!(
+            "{name}, which a server of this project starts, is not what you trusted. What it held then was not kept: \
+             read it before you agree.\n"
+        ),
+        (Some(_), Content::Text(now), _) => {
+            format!("{name} has changed since you trusted this folder:\n{}", difference(now))
+        }
+        (None, Content::Text(now), _) => {
+            format!("{name} was not there when you trusted this folder:\n{}", difference(now))
+        }
+    };
+    told.lines().map(|line| harmless_line(line) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(before: Option<&str>, now: &str) -> String {
+        let now = Content::Text(now.to_owned());
+        shown(&Changed { path: "/p/windlass.toml".into(), before: before.map(str::to_owned), now, text: None })
+    }
+
+    // proves X2: the person sees all of it, and nothing in it steers the screen
+    #[test]
+    fn a_change_is_shown_whole() {
+        let told = changed(Some("model = 'a'\n"), "model = 'a'\npermissions.mode = 'bypass'\n");
+        assert!(told.contains("has changed since") && told.contains("+permissions.mode = 'bypass'"), "{told}");
+        let long = "x".repeat(3000) + "\n";
+        let told = changed(Some("a\n"), &long.repeat(900));
+        assert_eq!(told.matches(long.trim_end()).count(), 900);
+        assert!(changed(None, "a\n").contains("was not there"));
+        let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched, text: None };
+        assert!(shown(&folder).contains("/p/big, behind a server of this project, holds too much"));
+        assert!(!changed(Some("a"), "\u{1b}[2Jb").contains('\u{1b}'));
+        let now = Content::Digest(windlass::store::hash_of(b"new"));
+        let script = Changed { path: "/p/s.js".into(), before: Some("old\n".into()), now, text: Some("new\n".into()) };
+        assert!(shown(&script).contains("-old\n+new\n"), "{}", shown(&script));
+        let unkept = Changed { before: None, ..script };
+        assert!(shown(&unkept).contains("What it held then was not kept"), "{}", shown(&unkept));
+    }
+}

@@ -1,0 +1,107 @@
+//! Why a command could not be done, with the exit code it leaves with.
+
+use std::io;
+
+use windlass::BuildError;
+use windlass::store::StoreError;
+use windlass_setup::agent::AgentError;
+use windlass_setup::run_setup::SetupError;
+use windlass_setup::settings::SettingsError;
+
+use crate::exit::Exit;
+use crate::prompt::PromptError;
+
+/// A command could not be done.
+#[derive(Debug)]
+pub struct CommandError {
+    /// How to leave.
+    pub exit: Exit,
+    /// What to tell the person.
+    pub message: String,
+    /// What the store said, where it was the store.
+    pub store: Option<StoreError>,
+}
+
+impl CommandError {
+    /// An error that leaves with `exit`.
+    #[must_use]
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), store: None }
+    }
+
+    /// A name that would be written down holds a secret (X1).
+    #[must_use]
+    pub fn secret_in(what: &str) -> Self {
+        let text = format!("{what} contains a secret, and would be written down; choose another name");
+        Self::new(Exit::Usage, text)
+    }
+
+    /// A standard stream takes or gives nothing more.
+    #[must_use]
+    pub fn output(error: &io::Error) -> Self {
+        Self::new(Exit::Failed, format!("standard output can't be written: {error}"))
+    }
+
+    /// Whether something that was stored can't be read.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self.store, Some(StoreError::Damaged { .. } | StoreError::Broken { .. }))
+    }
+
+    /// Whether nothing more can be written down: the store is gone.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self.store, Some(StoreError::Gone { .. }))
+    }
+}
+
+impl From<SettingsError> for CommandError {
+    fn from(error: SettingsError) -> Self {
+        Self::new(Exit::Usage, error.to_string())
+    }
+}
+
+impl From<PromptError> for CommandError {
+    fn from(error: PromptError) -> Self {
+        Self::new(Exit::Usage, error.to_string())
+    }
+}
+
+/// What a command gives back.
+pub type Done = Result<Exit, CommandError>;
+
+impl From<BuildError> for CommandError {
+    fn from(error: BuildError) -> Self {
+        let exit = match &error {
+            BuildError::Store(_) => Exit::Store,
+            BuildError::NoModel
+            | BuildError::NoBaseUrl
+            | BuildError::Preset { .. }
+            | BuildError::Server(_)
+            | BuildError::Rule(_)
+            | BuildError::Workspace(_) => Exit::Usage,
+            // The library may grow errors of its own, and so has no last one.
+            BuildError::Tool(_) | BuildError::Http(_) | _ => Exit::Failed,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<AgentError> for CommandError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Settings(error) => error.into(),
+            AgentError::Build(error) => error.into(),
+        }
+    }
+}
+
+impl From<SetupError> for CommandError {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Settings(error) => error.into(),
+            SetupError::SecretInModel(origin) => Self::secret_in(&origin.to_string()),
+            SetupError::Asking(error) => Self::output(&error),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! From settings to an agent.
+
+use std::sync::Arc;
+
+use windlass::provider::Secret;
+use windlass::store::Store;
+use windlass::vocab::ModelName;
+use windlass::{Agent, BuildError};
+
+use crate::demo;
+use crate::models::DEMO;
+use crate::permissions::permissions;
+use crate::run_setup::RunSetup;
+use crate::settings::SettingsError;
+use crate::test_hooks;
+
+/// The agent can't be built.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The settings name no model server.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// What they name can't be used.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// The agent these settings describe, for runs with this model.
+pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, AgentError> {
+    let settings = &setup.settings;
+    let demo = demo::model(test_hooks::clock());
+    let mut builder = Agent::builder()
+        .name("Windlass")
+        .whole_policy(settings.policy.clone())
+        .workspace(&settings.place.workspace)
+        .closed(settings.place.closed.iter().cloned())
+        .store(store, &settings.place.data_dir.value)
+        .permissions(permissions(&settings.permissions))
+        .sandbox(settings.sandbox.surroundings(&settings.place))
+        .fetch_private(settings.fetch_private.iter().map(|host| host.value.clone()))
+        .secrets(setup.secrets.iter().map(|secret| (secret.name.clone(), secret.value.clone())))
+        .hide_env(settings.command_env.hide.iter().cloned())
+        .keep_env(settings.command_env.keep.iter().cloned())
+        .attendance(setup.attendance)
+        .deadline_ms(setup.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
+        .clock(test_hooks::clock());
+    if let Some(servers) = setup.servers.known() {
+        builder = builder.tool_servers(Arc::new(servers.clone()));
+    }
+    // A run of the demo model is taken up by it, whatever is configured now.
+    builder = match &settings.endpoint {
+        Some(endpoint) => {
+            builder = builder.base_url(&endpoint.base_url.value).model(&model.0).named_model(DEMO, demo);
+            match &endpoint.api_key {
+                Some(key) => builder.server_key(Secret::new(key.value.expose())),
+                None => builder,
+            }
+        }
+        None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
+        None => return Err(SettingsError::NoServer.into()),
+    };
+    Ok(builder.build()?)
+}

@@ -1,0 +1,146 @@
+//! Servers that people run on their own machine, looked for where they usually listen: all at once and
+//! for a moment only. What answers there and has no list of models is somebody else.
+//!
+//! On a machine with several users a stranger may listen at such a port. So a server is used unasked only if it
+//! answers as Ollama or llama.cpp and runs as this user; any other is named to the person, who decides.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use url::{Host, Url};
+
+use super::models_of;
+use super::owner::Owner;
+use super::software::Software;
+use crate::settings::Endpoint;
+
+/// A server on this machine answers in a millisecond or two, or is not there.
+const LOOK_LIMIT: Duration = Duration::from_millis(300);
+
+pub(super) const OLLAMA_ADVICE: &str = "`ollama pull qwen3` gets one";
+
+/// A server to look for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalServer {
+    /// Where it is.
+    pub base_url: String,
+}
+
+impl LocalServer {
+    /// A server at this address.
+    pub fn at(base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned() }
+    }
+
+    /// Those that are looked for, the first that has a model wins: where Ollama listens, and where llama.cpp does.
+    pub fn usual() -> Vec<Self> {
+        vec![Self::at("http://127.0.0.1:11434/v1"), Self::at("http://127.0.0.1:8080/v1")]
+    }
+}
+
+/// What was seen where a server may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing that is such a server.
+    Nothing,
+    /// A server that has models, or could have.
+    Server {
+        software: Software,
+        owner: Owner,
+        /// The models it lists.
+        ids: Vec<String>,
+    },
+}
+
+impl Seen {
+    /// The models it lists.
+    pub(super) fn ids(&self) -> &[String] {
+        match self {
+            Self::Nothing => &[],
+            Self::Server { ids, .. } => ids,
+        }
+    }
+
+    /// Whether nobody has to be asked before it is used.
+    pub(super) fn is_trusted(&self) -> bool {
+        match self {
+            Self::Server { software: Software::Ollama | Software::LlamaCpp, owner: Owner::Me, .. } => true,
+            Self::Server { .. } | Self::Nothing => false,
+        }
+    }
+
+    /// What people call it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Server { software: Software::Ollama, .. } => "Ollama",
+            Self::Server { software: Software::LlamaCpp, .. } => "the llama.cpp server",
+            Self::Server { software: Software::Unknown, .. } | Self::Nothing => "a server",
+        }
+    }
+
+    /// How it gets a model.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::Server { software: Software::Ollama, .. } => OLLAMA_ADVICE,
+            Self::Server { software: Software::LlamaCpp | Software::Unknown, .. } | Self::Nothing => {
+                "start it with `-m MODEL.gguf`"
+            }
+        }
+    }
+
+    /// Why it is not used unasked, as a clause about the server at `base_url`.
+    pub(super) fn doubt(&self, base_url: &str) -> String {
+        let (software, owner) = match self {
+            Self::Server { software, owner, .. } => (*software, owner),
+            Self::Nothing => (Software::Unknown, &Owner::NotKnown),
+        };
+        let what = match software {
+            Software::Ollama | Software::LlamaCpp => format!("{} at {base_url}", self.name()),
+            Software::Unknown => {
+                format!("a server at {base_url} lists models, but does not answer as Ollama or llama.cpp")
+            }
+        };
+        let gap = if software == Software::Unknown { ", and" } else { "" };
+        match owner {
+            Owner::Me => what,
+            Owner::Other(user) => format!("{what}{gap} runs as another user ({user})"),
+            Owner::NotKnown => format!("{what}{gap} runs as a user that can't be told"),
+        }
+    }
+}
+
+/// Looks for all of them at the same time.
+pub(super) async fn look(servers: &[LocalServer]) -> Vec<(LocalServer, Seen)> {
+    let looking: Vec<_> = servers.iter().cloned().map(|server| tokio::spawn(look_at(server))).collect();
+    let mut seen = Vec::with_capacity(looking.len());
+    for one in looking {
+        seen.extend(one.await.ok());
+    }
+    seen
+}
+
+async fn look_at(server: LocalServer) -> (LocalServer, Seen) {
+    let endpoint = Endpoint::found(&server.base_url);
+    let Some(address) = address_of(&server.base_url) else { return (server, Seen::Nothing) };
+    let (listed, software) = tokio::join!(models_of(&endpoint, LOOK_LIMIT), Software::at(address, LOOK_LIMIT));
+    let seen = match listed {
+        Ok(models) => {
+            let ids = models.into_iter().map(|model| model.id).collect();
+            Seen::Server { software, owner: Owner::of(address), ids }
+        }
+        Err(_) => Seen::Nothing,
+    };
+    (server, seen)
+}
+
+/// Where a server of this machine listens.
+fn address_of(base_url: &str) -> Option<SocketAddr> {
+    let url = Url::parse(base_url).ok()?;
+    let ip: IpAddr = match url.host()? {
+        Host::Ipv4(ip) => ip.into(),
+        Host::Ipv6(ip) => ip.into(),
+        Host::Domain("localhost") => Ipv4Addr::LOCALHOST.into(),
+        Host::Domain(_) => return None,
+    };
+    ip.is_loopback().then_some(SocketAddr::new(ip, url.port_or_known_default()?))
+}

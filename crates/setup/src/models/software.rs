@@ -1,0 +1,74 @@
+//! Which program answers at an address, by what it says of itself at its root.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// The head of an answer and the one line of Ollama's are much shorter.
+const READ_BYTES: u64 = 4 << 10;
+
+/// A program that serves models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Software {
+    Ollama,
+    LlamaCpp,
+    /// Something else.
+    Unknown,
+}
+
+impl Software {
+    /// What answers at `address`, if it does so in time.
+    pub(super) async fn at(address: SocketAddr, limit: Duration) -> Self {
+        let mut answer = Vec::new();
+        // What has come by then has to do: some servers keep the connection.
+        let _ = timeout(limit, read_root(address, &mut answer)).await;
+        Self::of(&String::from_utf8_lossy(&answer))
+    }
+
+    fn of(answer: &str) -> Self {
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+        let is_llama = |line: &str| {
+            let (name, value) = line.split_once(':').unwrap_or_default();
+            name.eq_ignore_ascii_case("server") && value.trim() == "llama.cpp"
+        };
+        if head.lines().any(is_llama) {
+            Self::LlamaCpp
+        } else if body.trim() == "Ollama is running" {
+            Self::Ollama
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// Reads the beginning of what is at the root. By HTTP/1.0 it is not sent in chunks.
+async fn read_root(address: SocketAddr, answer: &mut Vec<u8>) -> io::Result<()> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!("GET / HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    stream.take(READ_BYTES).read_to_end(answer).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Software;
+
+    #[test]
+    fn servers_are_known_by_what_they_say() {
+        for (answer, software) in [
+            ("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nOllama is running", Software::Ollama),
+            ("HTTP/1.1 404 Not Found\r\nServer: llama.cpp\r\n\r\n{\"error\":{}}", Software::LlamaCpp),
+            ("HTTP/1.1 200 OK\r\nserver:llama.cpp\r\n\r\n<html>", Software::LlamaCpp),
+            ("HTTP/1.1 200 OK\r\nServer: uvicorn\r\n\r\nllama.cpp\r\nServer: llama.cpp\r\n", Software::Unknown),
+            ("HTTP/1.1 200 OK\r\n\r\nOllama is running, or so they say", Software::Unknown),
+            ("", Software::Unknown),
+        ] {
+            assert_eq!(Software::of(answer), software, "{answer}");
+        }
+    }
+}

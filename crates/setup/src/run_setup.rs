@@ -1,0 +1,101 @@
+//! Everything a run is given from outside, made ready from the settings.
+
+use std::io;
+use std::time::Duration;
+
+use windlass_vocab::{Attendance, ModelName};
+
+use crate::asking::{Answer, Person};
+use crate::models::{self, Wish};
+use crate::secrets::{self, Secret};
+use crate::servers::Attached;
+use crate::settings::{Endpoint, Env, Origin, Settings, SettingsError};
+use crate::test_hooks;
+
+/// Everything a run is given from outside.
+#[derive(Debug)]
+pub struct RunSetup {
+    /// Server, model, rules, permissions, places.
+    pub settings: Settings,
+    /// What must not be seen.
+    pub secrets: Vec<Secret>,
+    /// The environment, for commands the run starts.
+    pub env: Env,
+    /// How long it may take.
+    pub deadline: Option<Duration>,
+    /// Whether somebody can be asked.
+    pub attendance: Attendance,
+    /// The MCP servers.
+    pub servers: Attached,
+}
+
+/// A run can't be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// Its settings can't be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The model's name, which would be recorded, contains a secret.
+    #[error("{0} contains a secret")]
+    SecretInModel(Origin),
+    /// The person could not be asked.
+    #[error(transparent)]
+    Asking(#[from] io::Error),
+}
+
+/// What else a run is given, beside its settings and the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances {
+    /// How long it may take.
+    pub deadline: Option<Duration>,
+    /// Whether somebody can be asked.
+    pub attendance: Attendance,
+}
+
+impl RunSetup {
+    /// Finds the secrets and makes the tool servers ready; asks about those that nobody has agreed to yet.
+    pub fn new(
+        settings: Settings,
+        env: Env,
+        circumstances: Circumstances,
+        person: &mut dyn Person,
+    ) -> Result<Self, SetupError> {
+        let Circumstances { deadline, attendance } = circumstances;
+        let known = secrets::known(&env, Some(&settings));
+        if let Some(model) = &settings.model
+            && secrets::is_secret(&known, model.value.as_str())
+        {
+            return Err(SetupError::SecretInModel(model.origin.clone()));
+        }
+        let asked = match attendance {
+            Attendance::Attended => Some(person),
+            Attendance::Unattended => None,
+        };
+        let servers = Attached::new(&settings, &known, &env, asked)?;
+        Ok(Self { settings, secrets: known, env, deadline, attendance, servers })
+    }
+
+    /// Chooses the model, and gives what the person should know of the choice, one sentence each.
+    pub async fn choose(
+        &mut self,
+        wish: Wish,
+        person: &mut dyn Person,
+    ) -> Result<(ModelName, Vec<String>), SetupError> {
+        let locals = test_hooks::local_servers();
+        let chosen = match models::choose(&self.settings, wish.clone(), &locals).await {
+            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if wish.asks() => {
+                let wish = match person.uses_model_server(&doubt)? {
+                    Answer::Yes => {
+                        self.settings.endpoint = Some(Endpoint::found(&base_url));
+                        wish
+                    }
+                    Answer::No => wish.refused(),
+                };
+                models::choose(&self.settings, wish, &locals).await?
+            }
+            chosen => chosen?,
+        };
+        let notices = chosen.notices.clone();
+        Ok((chosen.settle(&mut self.settings), notices))
+    }
+}

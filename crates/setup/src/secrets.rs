@@ -1,0 +1,189 @@
+//! The secrets Windlass knows of: the key it uses, and what the environment calls a secret. They
+//! are replaced wherever something is recorded, shown or sent, and taken out of the environment of
+//! commands (X1). A value of fewer than eight characters is not replaced, nor an ordinary word or path; a variable
+//! with such a value and the name of a secret is kept from commands all the same.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+
+use windlass::mcp::{Reach, ServerConfig};
+use windlass::tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, looks_like_key, passwords_in};
+
+use crate::settings::{CommandEnv, Env, Settings};
+
+/// Something that must not be seen.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is called; what stands in its place is made from this.
+    pub name: String,
+    /// What must not be seen.
+    pub value: String,
+}
+
+/// Without the value.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({})", self.name)
+    }
+}
+
+/// What replaces them.
+pub fn scrubber(known: &[Secret]) -> Secrets {
+    Secrets::new(known.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())))
+}
+
+/// All secrets known, the key in use first; each value once.
+#[must_use]
+pub fn known(env: &Env, settings: Option<&Settings>) -> Vec<Secret> {
+    let mut secrets = Known::default();
+    if let Some(key) = settings.and_then(Settings::api_key) {
+        secrets.add("API_KEY", key.value.expose());
+    }
+    let hidden = |name: &str| settings.is_some_and(|settings| settings.command_env.hide.contains(name));
+    for (name, value) in env.texts() {
+        if (hidden(name) || is_secret_name(name)) && !is_ordinary(value) {
+            secrets.add(name, value);
+        }
+        secrets.add_passwords(name, value);
+    }
+    for (server, entry) in settings.into_iter().flat_map(|settings| &settings.servers) {
+        secrets.add_entry(&server.to_string(), &entry.config);
+    }
+    secrets.0
+}
+
+/// Whether a name holds one of these, or is by its looks a key.
+#[must_use]
+pub fn is_secret(known: &[Secret], name: &str) -> bool {
+    looks_like_key(name) || known.iter().any(|secret| name.contains(&secret.value))
+}
+
+/// The variables that are set and that commands don't get.
+pub fn hidden_variables(env: &Env, settings: &Settings) -> BTreeSet<String> {
+    let variables = || env.texts().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let secret = scrubber(&known(env, Some(settings))).scrubbed_names(variables());
+    let CommandEnv { hide, keep } = &settings.command_env;
+    let hidden = |name: &str| hide.contains(name) || (secret.contains(OsStr::new(name)) && !keep.contains(name));
+    env.texts().map(|(name, _)| name).filter(|name| hidden(name)).map(str::to_owned).collect()
+}
+
+#[derive(Default)]
+struct Known(Vec<Secret>);
+
+impl Known {
+    fn add(&mut self, name: &str, value: &str) {
+        let value = value.trim();
+        if value.chars().count() >= SHORTEST_SECRET && self.0.iter().all(|secret| secret.value != value) {
+            self.0.push(Secret { name: name.to_owned(), value: value.to_owned() });
+        }
+    }
+
+    /// The passwords in addresses, and the addresses with them.
+    fn add_passwords(&mut self, name: &str, text: &str) {
+        passwords_in(text).iter().for_each(|found| self.add(name, found));
+    }
+
+    /// What stands in a server's configuration as it is, not as the name of a variable.
+    fn add_entry(&mut self, server: &str, config: &ServerConfig) {
+        let (pairs, texts) = match &config.reach {
+            Reach::Stdio { args, env, .. } => (env, args.iter().map(String::as_str).collect::<Vec<_>>()),
+            Reach::Http { url, headers, oauth } => {
+                if let Some(secret) = oauth.client_secret.as_deref().filter(|secret| !secret.contains("${")) {
+                    self.add("CLIENT_SECRET", secret);
+                }
+                (headers, vec![url.as_str()])
+            }
+        };
+        for (name, value) in pairs.iter().filter(|(_, value)| !value.contains("${")) {
+            let value = bare(value);
+            if is_secret_name(name) && !is_ordinary(value) {
+                self.add(name, value);
+            }
+            self.add_passwords(name, value);
+        }
+        texts.into_iter().for_each(|text| self.add_passwords(server, text));
+    }
+}
+
+/// The secret in `Bearer SECRET`.
+fn bare(value: &str) -> &str {
+    let scheme = |word: &str| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str());
+    value.split_once(' ').filter(|(word, _)| scheme(word)).map_or(value, |(_, secret)| secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::known;
+    use crate::settings::{Env, Flags, SettingsFile, Sources, Whose};
+
+    fn names(env: &[(&str, &str)]) -> Vec<String> {
+        let env: Env = env.iter().copied().collect();
+        known(&env, None).into_iter().map(|secret| secret.name).collect()
+    }
+
+    // proves X1: what Windlass knows to be secret is found
+    #[test]
+    fn variables_named_like_secrets_are_secrets() {
+        let value = "abcdefgh";
+        for name in [
+            "OPENAI_API_KEY",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "CLIENT_SECRET",
+            "PGPASSWORD",
+            "DB_PASSWORD",
+            "gitlab_token",
+            "TOKEN",
+            "PASSWORD",
+            "MYSQL_PWD",
+            "SIGNING_PASSPHRASE",
+        ] {
+            assert_eq!(names(&[(name, value)]), [name], "{name}");
+        }
+        for name in ["PATH", "PWD", "OLDPWD", "MONKEY", "SSH_AUTH_SOCK", "KEYBOARD", "TOKENIZERS_PARALLELISM"] {
+            assert!(names(&[(name, value)]).is_empty(), "{name}");
+        }
+    }
+
+    // proves X1: a key that was written into a server's entry
+    #[test]
+    fn what_stands_in_a_servers_entry_is_secret_and_names_of_variables_are_not() {
+        let text = r#"
+            [mcpServers.a]
+            command = "a"
+            env = { HUB_TOKEN = "written-down", OTHER = "harmless-value", B_KEY = "${B_KEY}" }
+            [mcpServers.b]
+            url = "http://127.0.0.1:1/"
+            headers = { Authorization = "Bearer also-written", X-Trace = "harmless-value" }
+        "#;
+        let user = SettingsFile::parse(Path::new("/u"), Whose::User, text).expect("sound");
+        let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
+        let mut sources = Sources::of(flags, [("OPENAI_API_KEY", "sk-long-enough")].into_iter().collect(), "/w");
+        sources.user = Some(user);
+        let secrets = known(&Env::default(), Some(&sources.resolve().expect("it resolves")));
+        let values: Vec<&str> = secrets.iter().map(|secret| secret.value.as_str()).collect();
+        assert_eq!(values, ["sk-long-enough", "written-down", "also-written"]);
+    }
+
+    #[test]
+    fn short_values_are_not_taken_and_a_value_counts_once() {
+        assert!(names(&[("A_KEY", "1234567"), ("B_KEY", ""), ("C_KEY", "  x  ")]).is_empty());
+        assert_eq!(names(&[("A_KEY", "12345678"), ("B_KEY", "12345678\n")]), ["A_KEY"]);
+    }
+
+    // proves X1: the key in use is known by one name wherever it came from, and is never printed
+    #[test]
+    fn the_key_in_use_is_the_first_secret() {
+        let env: Env = [("OPENAI_API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")].into_iter().collect();
+        let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
+        let sources = Sources::of(flags, env, "/w");
+        let settings = sources.resolve().expect("it resolves");
+        let secrets = known(&sources.env, Some(&settings));
+        let pairs: Vec<_> = secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())).collect();
+        assert_eq!(pairs, [("API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")]);
+        assert!(!format!("{secrets:?} {settings:?} {sources:?}").contains("long"));
+    }
+}

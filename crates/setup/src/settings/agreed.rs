@@ -1,0 +1,34 @@
+//! What stands behind the command of a project's server is compared once more right before the server is started (X2): a
+//! script may be exchanged while a person reads the question, or between their answer and the start.
+
+use std::path::PathBuf;
+
+use windlass::mcp::ServerConfig;
+
+use super::programs::{Behind, Ground, behind};
+
+/// A server's command, and what stood behind it when a person agreed to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    config: ServerConfig,
+    cwd: PathBuf,
+    workspace: PathBuf,
+    /// It may hold what stands behind other servers too.
+    behind: Behind,
+}
+
+impl Agreed {
+    pub(super) fn new(config: &ServerConfig, ground: Ground<'_>, behind: &Behind) -> Self {
+        let Ground { cwd, workspace } = ground;
+        Self { config: config.clone(), cwd: cwd.to_owned(), workspace: workspace.to_owned(), behind: behind.clone() }
+    }
+
+    /// The first thing that stands behind the command now and was not agreed to, from the workspace.
+    pub fn exchanged(&self) -> Option<PathBuf> {
+        let now = behind(&self.config, Ground { cwd: &self.cwd, workspace: &self.workspace });
+        let mut files = now.files.into_iter();
+        let file = files.find(|(path, hash)| self.behind.files.get(path) != Some(hash)).map(|(path, _)| path);
+        let path = file.or_else(|| now.unwatched.into_iter().find(|folder| !self.behind.unwatched.contains(folder)))?;
+        Some(path.strip_prefix(&self.workspace).map(PathBuf::from).unwrap_or(path))
+    }
+}

@@ -1,0 +1,87 @@
+//! The environment as a value, so that everything below can be tried with any.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+use super::error::SettingsError;
+use super::origin::{Origin, Sourced};
+
+/// The variables of a process. A variable that is set to nothing counts as not set.
+#[derive(Clone, Default)]
+pub struct Env(BTreeMap<String, OsString>);
+
+impl Env {
+    /// Those of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
+    }
+
+    /// The value as the system gave it.
+    #[must_use]
+    pub fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// Every variable whose value is text.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str()?)))
+    }
+
+    /// The value as text.
+    pub(super) fn text(&self, name: &str) -> Result<Option<Sourced<String>>, SettingsError> {
+        let Some(raw) = self.raw(name) else { return Ok(None) };
+        let origin = Origin::Variable(name.to_owned());
+        match raw.to_str() {
+            Some(text) => Ok(Some(Sourced::new(text.to_owned(), origin))),
+            None => Err(SettingsError::wrong(origin, "the value is not valid UTF-8")),
+        }
+    }
+
+    /// The value read by `parse`, which says what is wrong where it can't.
+    pub(super) fn parsed<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<Sourced<T>>, SettingsError> {
+        self.text(name)?.map(|text| text.try_map(|text| parse(&text))).transpose()
+    }
+
+    /// The person's home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.raw("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+    }
+
+    /// Only what says where the person's files are: nothing that is stronger than a settings file.
+    pub(super) fn places_only(&self) -> Self {
+        let is_place = |name: &str| matches!(name, "HOME" | "XDG_CONFIG_HOME");
+        Self(
+            self.0
+                .iter()
+                .filter(|(name, _)| is_place(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        )
+    }
+
+    /// `$variable/windlass`, or `windlass` in the folder that stands in for it below the home.
+    pub(super) fn windlass_folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        let base = self.raw(variable).map(PathBuf::from).filter(|base| base.is_absolute());
+        Some(base.or_else(|| self.home().map(|home| home.join(below_home)))?.join("windlass"))
+    }
+}
+
+impl<Name: Into<String>, Value: Into<OsString>> FromIterator<(Name, Value)> for Env {
+    fn from_iter<Vars: IntoIterator<Item = (Name, Value)>>(vars: Vars) -> Self {
+        Self(vars.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// Names only: values may be secret (X1).
+impl fmt::Debug for Env {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,19 @@
+//! Hosts of this machine and of private networks that `fetch_url` may fetch from (T10).
+
+use windlass::tools::HostPattern;
+
+use super::error::SettingsError;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
+
+/// All of them, from flags and files together.
+pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {
+    let Sources { flags, project, user, .. } = sources;
+    let given = flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), Origin::Flag("--fetch-private")));
+    let files = [project, user].into_iter().flatten();
+    let written = files.flat_map(|file| {
+        let hosts = file.settings.tools.fetch_private.iter();
+        hosts.map(|host| Sourced::new(host.get_ref().clone(), file.origin(host)))
+    });
+    given.chain(written).map(|host| host.try_map(|text| text.parse::<HostPattern>())).collect()
+}

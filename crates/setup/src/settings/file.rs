@@ -1,0 +1,262 @@
+//! `windlass.toml`: what may stand in it, and what is said about what may not:
+//! `windlass.toml:3:1: unknown key "modle"; did you mean "model"?`
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::error::SettingsError;
+use super::file_settings::FileSettings;
+use super::nearest::nearest;
+use super::origin::{Origin, Position, Sourced};
+
+/// Whose file it is; decides what may stand in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Comes with the project, from anybody.
+    Project,
+    /// The person's own.
+    User,
+}
+
+/// A file that was read and understood.
+#[derive(Clone)]
+pub struct SettingsFile {
+    pub(super) path: PathBuf,
+    pub(super) whose: Whose,
+    pub(super) text: String,
+    pub(super) settings: FileSettings,
+}
+
+/// Without the contents: they may hold a key (X1).
+impl std::fmt::Debug for SettingsFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SettingsFile").field("path", &self.path).field("whose", &self.whose).finish_non_exhaustive()
+    }
+}
+
+impl SettingsFile {
+    /// Understands the contents of the file at `path`.
+    pub fn parse(path: &Path, whose: Whose, text: &str) -> Result<Self, SettingsError> {
+        let settings = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            SettingsError::wrong(origin(path, whose, text, start), explain(error.message()))
+        })?;
+        let file = Self { path: path.to_owned(), whose, text: text.to_owned(), settings };
+        file.check()?;
+        Ok(file)
+    }
+
+    /// What is right in form and still may not stand in this file.
+    fn check(&self) -> Result<(), SettingsError> {
+        let FileSettings { api_key, trusted, .. } = &self.settings;
+        if self.whose == Whose::Project {
+            if let Some(key) = api_key {
+                let problem = "a key does not belong in a project's file, where others can read it: \
+                    name the variable that holds it with `api_key_env`, or move the line to your own windlass.toml";
+                return Err(SettingsError::wrong(self.origin(key), problem));
+            }
+            if let Some(trusted) = trusted {
+                let problem = "a project can't trust itself: `trusted` belongs in your own windlass.toml";
+                return Err(SettingsError::wrong(self.origin(trusted), problem));
+            }
+        }
+        if let Some(trusted) = trusted
+            && let Some(folder) =
+                trusted.get_ref().iter().find(|folder| !folder.is_absolute() && !folder.starts_with("~"))
+        {
+            let problem = format!("{folder:?} is not a whole path; write it from / or ~/");
+            return Err(SettingsError::wrong(self.origin(trusted), problem));
+        }
+        Ok(())
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The folder the file stands in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Where a value of this file stands.
+    pub(super) fn origin<T>(&self, value: &Spanned<T>) -> Origin {
+        origin(&self.path, self.whose, &self.text, value.span().start)
+    }
+
+    /// Where this row of `[policy]` stands.
+    pub(super) fn origin_of_row(&self, row: &str) -> Origin {
+        let document = toml_edit::Document::parse(self.text.as_str()).ok();
+        let key = document.as_ref().and_then(|document| {
+            let policy = document.get("policy")?.as_table_like()?;
+            policy.get_key_value(row)?.0.span()
+        });
+        origin(&self.path, self.whose, &self.text, key.map_or(0, |span| span.start))
+    }
+
+    /// A value of this file with its place.
+    pub(super) fn sourced<T: Clone>(&self, value: &Option<Spanned<T>>) -> Option<Sourced<T>> {
+        value.as_ref().map(|value| Sourced::new(value.get_ref().clone(), self.origin(value)))
+    }
+}
+
+fn origin(path: &Path, whose: Whose, text: &str, start: usize) -> Origin {
+    let before = text.get(..start).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let position = Position {
+        path: path.to_owned(),
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+    };
+    match whose {
+        Whose::Project => Origin::Project(position),
+        Whose::User => Origin::User(position),
+    }
+}
+
+/// The parser's message in our words, with the nearest right name where a name is wrong.
+fn explain(message: &str) -> String {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let wrong = |what: &str| match names.split_first() {
+        Some((wrong, right)) => format!("unknown {what} {wrong:?}; {}", nearest(wrong, right)),
+        None => message.to_owned(),
+    };
+    if message.starts_with("unknown field ") {
+        wrong("key")
+    } else if message.starts_with("unknown variant ") {
+        wrong("value")
+    } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
+        format!("the key {missing:?} is missing in this table")
+    } else if let Some((
+        found,
+        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp",
+    )) = message.split_once(", expected struct ")
+    {
+        format!("{found}, expected a table")
+    } else {
+        message.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{SettingsFile, Whose};
+
+    fn complaint(text: &str) -> String {
+        SettingsFile::parse(Path::new("windlass.toml"), Whose::User, text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_line_column_and_the_nearest_right_name() {
+        for (text, expected) in [
+            ("modle = 'x'", "windlass.toml:1:1: unknown key \"modle\"; did you mean \"model\"?"),
+            (
+                "# ü\npreset = 'ü'\n  bse_url = 1",
+                "windlass.toml:3:3: unknown key \"bse_url\"; did you mean \"base_url\"?",
+            ),
+            ("[polcy]\nx = 1", "windlass.toml:1:2: unknown key \"polcy\"; did you mean \"policy\"?"),
+            ("[policy]\nturn_cpa = 3", "windlass.toml:2:1: unknown key \"turn_cpa\"; did you mean \"turn_cap\"?"),
+            ("[policy.retry]\ntires = 3", "windlass.toml:2:1: unknown key \"tires\"; did you mean \"tries\"?"),
+            ("[permissions]\nallowed = []", "windlass.toml:2:1: unknown key \"allowed\"; did you mean \"allow\"?"),
+            (
+                "[permissions]\nzebra = 1",
+                "windlass.toml:2:1: unknown key \"zebra\"; what may stand here: mode, allow, ask, deny, protected, unprotected",
+            ),
+        ] {
+            assert_eq!(complaint(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_place_and_what_is_expected() {
+        for (text, expected) in [
+            ("model = 3", "windlass.toml:1:9: invalid type: integer `3`, expected a string"),
+            ("[policy]\nat_cap = 'wrapup'", "windlass.toml:2:10: unknown value \"wrapup\"; did you mean \"wrap_up\"?"),
+            (
+                "[policy]\nguards = ['cycle', 'error_turn']",
+                "windlass.toml:2:20: unknown value \"error_turn\"; did you mean \"error_turns\"?",
+            ),
+            (
+                "[policy]\ndialects = ['native', 'brackets']",
+                "windlass.toml:2:23: unknown value \"brackets\"; did you mean \"bracket\"?",
+            ),
+            ("[permissions]\nmode = 'bypas'", "windlass.toml:2:8: unknown value \"bypas\"; did you mean \"bypass\"?"),
+            ("[policy]\nturn_cap = -1", "windlass.toml:2:12: invalid value: integer `-1`, expected u32"),
+            ("policy = 3", "windlass.toml:1:10: invalid type: integer `3`, expected a table"),
+            ("[policy.retry]\ntries = 3", "windlass.toml:1:1: the key \"first_wait_ms\" is missing in this table"),
+            ("model = 'a'\nmodel = 'b'", "windlass.toml:2:1: duplicate key"),
+            ("trusted = ['src']", "windlass.toml:1:11: \"src\" is not a whole path; write it from / or ~/"),
+        ] {
+            assert_eq!(complaint(text), expected);
+        }
+    }
+
+    // proves X1: a key that makes the file unreadable does not stand in the error
+    #[test]
+    fn damaged_toml_is_named_with_its_place_and_shows_no_value() {
+        let text = complaint("model = 'm'\napi_key = sk-secret-value");
+        assert!(text.starts_with("windlass.toml:2:11: ") && !text.contains("sk-secret"), "{text}");
+        assert!(complaint("model = 'm").starts_with("windlass.toml:1:"));
+        assert!(complaint("[policy\n").starts_with("windlass.toml:1:"));
+        assert!(complaint("\u{0}").starts_with("windlass.toml:1:"));
+    }
+
+    // proves X1, X2: a project's file holds no key and does not trust itself
+    #[test]
+    fn a_project_may_neither_hold_a_key_nor_trust_itself() {
+        for (text, expected) in [("api_key = 'sk-secret-value'", "api_key_env"), ("trusted = ['/p']", "trust itself")] {
+            let error = SettingsFile::parse(Path::new("/p/windlass.toml"), Whose::Project, text).expect_err("refused");
+            assert!(error.to_string().starts_with("/p/windlass.toml:1:") && error.to_string().contains(expected));
+            assert!(!format!("{error} {error:?}").contains("sk-secret"));
+            assert!(SettingsFile::parse(Path::new("/u"), Whose::User, text).is_ok());
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_policy_can_be_set() {
+        let text = r#"
+            [policy]
+            turn_cap = 3
+            at_cap = "fail"
+            retry = { tries = 2, first_wait_ms = 10, ceiling_ms = 20 }
+            dialects = ["native", "bracket"]
+            tools = ["built_in", "ending"]
+            ends_by = "ending_tool"
+            sampling = { tool_temperature_milli = 100, max_tokens = { fixed = 4096 } }
+            reasoning = "low"
+            parallel = "off"
+            steering = "queue"
+            stream_idle = { first_ms = 1, next_ms = 2 }
+            guards = ["cycle"]
+            result_cap = { chars = 100, rest = "drop" }
+            unfinished_call = "interrupt"
+            nudges = ["empty"]
+            planning = "no"
+            history = { consolidated = { messages = 100 } }
+            approval_wait_ms = 5
+            tool_timeout_ms = 6
+            output_corrections = 1
+            tags = ["web"]
+            hidden = ["run_command"]
+            retry_after_limit_ms = 7
+            server_wait_ms = 7
+            outside_text = "ignore"
+        "#;
+        let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
+        let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");
+        let set = rows.as_object().expect("an object").len();
+        let all = complaint("[policy]\nzebra = 1").matches(", ").count() + 1;
+        assert_eq!(set, all, "a row is missing in this test or can't be set");
+    }
+}

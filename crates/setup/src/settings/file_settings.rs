@@ -1,0 +1,104 @@
+//! What may stand in `windlass.toml`, table by table.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+use windlass::sandbox::SandboxMode;
+use windlass_vocab::PolicyPatch;
+
+use super::durability::Durability;
+use super::mode::Mode;
+
+/// What may stand in a file. Absent means "not said here".
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileSettings {
+    pub(super) model: Option<Spanned<String>>,
+    pub(super) base_url: Option<Spanned<String>>,
+    pub(super) api_key_env: Option<Spanned<String>>,
+    pub(super) api_key: Option<Spanned<String>>,
+    pub(super) preset: Option<Spanned<String>>,
+    pub(super) data_dir: Option<Spanned<PathBuf>>,
+    pub(super) durability: Option<Spanned<Durability>>,
+    pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,
+    pub(super) policy: PolicyPatch,
+    pub(super) permissions: FilePermissions,
+    pub(super) tools: FileTools,
+    pub(super) sandbox: FileSandbox,
+    pub(super) hidden: FileHidden,
+    pub(super) mcp: FileMcp,
+    #[serde(rename = "mcpServers", alias = "mcp_servers")]
+    pub(super) mcp_servers: Option<Spanned<toml::Value>>,
+}
+
+/// The table `[permissions]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FilePermissions {
+    pub(super) mode: Option<Spanned<Mode>>,
+    pub(super) allow: Vec<Spanned<String>>,
+    pub(super) ask: Vec<Spanned<String>>,
+    pub(super) deny: Vec<Spanned<String>>,
+    pub(super) protected: Vec<Spanned<String>>,
+    pub(super) unprotected: Vec<Spanned<String>>,
+}
+
+/// The table `[tools]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileTools {
+    pub(super) fetch_private: Vec<Spanned<String>>,
+    pub(super) hide_env: Vec<Spanned<String>>,
+    pub(super) keep_env: Vec<Spanned<String>>,
+}
+
+/// The table `[mcp]`: what holds for every server whose entry says nothing else.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileMcp {
+    /// In seconds, as in an entry.
+    pub(super) startup_timeout: Option<Spanned<f64>>,
+    /// Likewise.
+    pub(super) call_timeout: Option<Spanned<f64>>,
+}
+
+/// The table `[hidden]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileHidden {
+    always: Vec<Spanned<String>>,
+    linux: Vec<Spanned<String>>,
+    macos: Vec<Spanned<String>>,
+    windows: Vec<Spanned<String>>,
+    default: Vec<Spanned<String>>,
+    strict: Vec<Spanned<String>>,
+    bypass: Vec<Spanned<String>>,
+}
+
+impl FileHidden {
+    pub(super) fn on(&self, platform: &str, mode: Mode) -> impl Iterator<Item = &Spanned<String>> {
+        let of_platform = match platform {
+            "linux" => self.linux.as_slice(),
+            "macos" => &self.macos,
+            "windows" => &self.windows,
+            _ => &[],
+        };
+        let of_mode = match mode {
+            Mode::Default => &self.default,
+            Mode::Strict => &self.strict,
+            Mode::Bypass => &self.bypass,
+        };
+        self.always.iter().chain(of_platform).chain(of_mode)
+    }
+}
+
+/// The table `[sandbox]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileSandbox {
+    pub(super) mode: Option<Spanned<SandboxMode>>,
+    pub(super) writable: Vec<Spanned<PathBuf>>,
+    pub(super) readable: Vec<Spanned<PathBuf>>,
+    pub(super) unreadable: Vec<Spanned<PathBuf>>,
+}

@@ -1,0 +1,44 @@
+//! What the command line, or another door, says of the settings.
+
+use std::path::PathBuf;
+
+use windlass::sandbox::SandboxMode;
+use windlass_vocab::Dialect;
+
+use super::durability::Durability;
+use super::mode::Mode;
+
+/// What the command line says. Absent means "not said here".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--data-dir`
+    pub data_dir: Option<PathBuf>,
+    /// `--model`
+    pub model: Option<String>,
+    /// `--base-url`
+    pub base_url: Option<String>,
+    /// `--preset`
+    pub preset: Option<String>,
+    /// `--workspace`
+    pub workspace: Option<PathBuf>,
+    /// `--max-turns`
+    pub max_turns: Option<u32>,
+    /// `--dialect`, each
+    pub dialects: Vec<Dialect>,
+    /// `--mode`
+    pub mode: Option<Mode>,
+    /// `--durability`
+    pub durability: Option<Durability>,
+    /// `--allow`, each
+    pub allow: Vec<String>,
+    /// `--deny`, each
+    pub deny: Vec<String>,
+    /// `--sandbox`
+    pub sandbox: Option<SandboxMode>,
+    /// `--fetch-private`, each
+    pub fetch_private: Vec<String>,
+    /// `--mcp-config`, each
+    pub mcp_config: Vec<PathBuf>,
+    /// `--tag`, each
+    pub tags: Vec<String>,
+}

@@ -1,0 +1,132 @@
+//! Gathers what settings are made of from the outside world: flags, environment, and the files that count in a folder.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::env::Env;
+use super::error::SettingsError;
+use super::file::{SettingsFile, Whose};
+use super::flags::Flags;
+use super::origin::{Origin, Sourced};
+use super::ownership::{Looker, search};
+use super::programs::Behind;
+use super::servers::programs_of_project;
+use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, trusting, user_file};
+use super::standing::Standing;
+
+/// The file other programs keep a project's MCP servers in.
+const SERVERS_NAME: &str = ".mcp.json";
+
+impl ServerFile {
+    fn read(path: PathBuf) -> Self {
+        let text = match read_text(&path) {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => Err("there is no such file".to_owned()),
+            Err(SettingsError::Unreadable { problem, .. }) => Err(format!("the file can't be read: {problem}")),
+            Err(error) => Err(error.to_string()),
+        };
+        Self { path, text }
+    }
+}
+
+impl Sources {
+    /// Finds the workspace and reads the files that count there.
+    pub fn gather(flags: Flags, env: Env, cwd: PathBuf) -> Result<Self, SettingsError> {
+        let workspace = workspace(&flags, &env, &cwd)?;
+        let user_path = user_file(&env);
+        let user = match &user_path {
+            Some(path) => read(path, Whose::User)?,
+            None => None,
+        };
+        let folders = folders_of_project(&workspace, env.home().as_deref());
+        let (looker, mut notices) = (Looker::new(&env), Vec::new());
+        let mut nearest = |name| {
+            let search = search(&folders, name, looker, |folder| lists(user.as_ref(), folder, &env));
+            let passed = search.passed_over.filter(|(file, _)| !same_file(file, user_path.as_deref()));
+            notices.extend(passed.map(|(file, anybodys)| {
+                anybodys.told(&file, &trusting(file.parent().unwrap_or(Path::new("/")), &env))
+            }));
+            search.found
+        };
+        let project = match nearest(FILE_NAME) {
+            Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
+            Some(_) | None => None,
+        };
+        let project_servers = nearest(SERVERS_NAME).map(ServerFile::read);
+        let named_servers = flags.mcp_config.iter().map(|file| ServerFile::read(cwd.join(file))).collect();
+        let is_empty = |folder: &&Path| folder.join(FILE_NAME).symlink_metadata().is_err();
+        let empty = folders.iter().copied().filter(|folder| lists(user.as_ref(), folder, &env)).filter(is_empty);
+        let empty = empty.map(Path::to_owned).collect();
+        let mut sources = Self {
+            flags,
+            env,
+            cwd,
+            project,
+            user,
+            named_servers,
+            project_servers,
+            notices,
+            programs: Behind::default(),
+            trusted: Standing::New,
+            empty,
+            workspace: workspace.clone(),
+        };
+        if sources.project.is_some() {
+            sources.programs = programs_of_project(&sources);
+        }
+        sources.trusted = sources.standing().unwrap_or(Standing::New);
+        Ok(sources)
+    }
+
+    /// What counts when the tools work in this folder, which has no symlinks. What was read for it is not read again.
+    pub fn for_folder(self, folder: &Path) -> Result<Self, SettingsError> {
+        if self.workspace == folder {
+            return Ok(self);
+        }
+        Self::gather(Flags { workspace: Some(folder.to_owned()), ..self.flags }, self.env, self.cwd)
+    }
+}
+
+fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsError> {
+    let variable = "WINDLASS_WORKSPACE";
+    let named = Sourced::flag("--workspace", flags.workspace.clone())
+        .or_else(|| env.raw(variable).map(|path| Sourced::new(path.into(), Origin::Variable(variable.into()))))
+        .unwrap_or_else(|| Sourced::new(cwd.to_owned(), Origin::Default));
+    let path = cwd.join(&named.value);
+    let found = path.canonicalize().and_then(|path| {
+        if path.is_dir() { Ok(path) } else { Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder")) }
+    });
+    found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
+}
+
+/// The folders from the workspace up to the root of its repository, or else up to the home folder. Above
+/// those a file may be anybody's.
+fn folders_of_project<'w>(workspace: &'w Path, home: Option<&Path>) -> Vec<&'w Path> {
+    let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
+    let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
+    workspace.ancestors().take_while(|folder| folder.starts_with(top)).collect()
+}
+
+fn same_file(path: &Path, other: Option<&Path>) -> bool {
+    match (path.canonicalize(), other.map(Path::canonicalize)) {
+        (Ok(path), Some(Ok(other))) => path == other,
+        (Err(_), _) | (_, None | Some(Err(_))) => false,
+    }
+}
+
+/// Reads a file; `None` when there is none.
+fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+    let Some(text) = read_text(path)? else { return Ok(None) };
+    let file = SettingsFile::parse(path, whose, &text)?;
+    if let Some(key) = &file.settings.api_key
+        && path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+    {
+        let problem = format!("others can read this file and the key in it: run `chmod 600 {}`", path.display());
+        return Err(SettingsError::wrong(file.origin(key), problem));
+    }
+    Ok(Some(file))
+}
+
+#[cfg(test)]
+mod tests;

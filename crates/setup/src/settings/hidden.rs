@@ -1,0 +1,49 @@
+//! The hidden map (T2): which tools are hidden where, by platform and by mode.
+//!
+//! ```toml
+//! [hidden]
+//! windows = ["run_command"]
+//! strict = ["fetch_url", "git.*"]
+//! ```
+
+use std::collections::BTreeSet;
+
+use windlass::tools::Rule;
+
+use super::error::SettingsError;
+use super::mode::Mode;
+use super::sources::Sources;
+
+/// What the files hide on this platform in this mode. Hiding only takes away, so any project may.
+pub(super) fn hidden(sources: &Sources, platform: &str, mode: Mode) -> Result<BTreeSet<String>, SettingsError> {
+    let mut hidden = BTreeSet::new();
+    for file in [&sources.project, &sources.user].into_iter().flatten() {
+        for pattern in file.settings.hidden.on(platform, mode) {
+            let rule = pattern.get_ref().parse::<Rule>();
+            rule.map_err(|error| SettingsError::wrong(file.origin(pattern), error.to_string()))?;
+            hidden.insert(pattern.get_ref().clone());
+        }
+    }
+    Ok(hidden)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Given;
+    use super::Mode;
+
+    // proves T2
+    #[test]
+    fn what_is_hidden_depends_on_platform_and_mode() {
+        let text =
+            "[policy]\nhidden = ['a']\n[hidden]\nalways = ['b']\nstrict = ['c.*']\nwindows = ['d']\nlinux = ['e']";
+        let hidden = |mode: Mode| {
+            let given = Given::usable().user(text).flags(|flags| flags.mode = Some(mode));
+            given.settings().policy.hidden.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(hidden(Mode::Default), "a b e");
+        assert_eq!(hidden(Mode::Strict), "a b c.* e");
+        let wrong = Given::usable().user("[hidden]\nalways = ['a b']").error();
+        assert!(wrong.contains("windlass.toml:2:11") && wrong.contains("is no rule"), "{wrong}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Rules about tools that are not there: most likely a slip, and one that would go unnoticed, for the
+//! call it was meant for is judged without it (T8).
+//!
+//! Tools of other servers are not known before they are connected, so a rule about one is right when
+//! its server is configured. A bare name that forbids or asks means a tool on any server, so where there
+//! are servers only what looks like a slip is told.
+//!
+//! A rule that was to forbid or ask and can mean no tool at all is worse than none, for somebody relies on
+//! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
+//! there it must be a slip of a letter or two.
+
+use windlass::tools::{Network, Rule, TOOL_NAMES};
+use windlass_vocab::ToolName;
+
+use super::error::SettingsError;
+use super::nearest::{near, nearest};
+use super::origin::{Origin, Sourced};
+use super::permissions::Permissions;
+
+/// Which side a rule stands on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Allow,
+    Forbid,
+}
+
+/// Everything a rule may begin with: kinds of access, and our tools.
+fn known_words() -> Vec<&'static str> {
+    ["read", "write", "network"].into_iter().chain(TOOL_NAMES.iter().copied()).collect()
+}
+
+/// Letters that may be wrong in a slip.
+const SLIP: usize = 2;
+
+/// A sentence for each rule that names no tool; `servers` are those that are configured. A rule that
+/// forbids or asks about nothing is an error.
+pub(super) fn notices(permissions: &Permissions, servers: &[String]) -> Result<Vec<String>, SettingsError> {
+    let Permissions { allow, ask, deny, .. } = permissions;
+    let forbidding = ask.iter().chain(deny).map(|rule| (Side::Forbid, rule));
+    let all = allow.iter().map(|rule| (Side::Allow, rule)).chain(forbidding);
+    let mut notices = Vec::new();
+    for (side, rule) in all {
+        let Some(problem) = problem(side, rule, servers) else { continue };
+        if side == Side::Forbid && is_certain(rule, servers) {
+            return Err(SettingsError::Wrong { origin: rule.origin.clone(), problem });
+        }
+        notices.push(format!("{}: {problem}", rule.origin));
+    }
+    Ok(notices)
+}
+
+/// Whether a rule that names none of our tools can mean none of any server either.
+fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
+    let is_long = |tool: &str| tool.chars().count() >= 2 * SLIP;
+    let is_near = |tool: &str| TOOL_NAMES.iter().any(|name| strsim::damerau_levenshtein(tool, name) <= SLIP);
+    let is_slip = |tool: &str| is_long(tool) && is_near(tool);
+    let Some(tool) = rule.value.tool() else { return false };
+    match tool.split_once('.') {
+        Some((server, _)) => server == ToolName::LOCAL,
+        None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(tool)),
+    }
+}
+
+fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
+    let calls = match rule.value.network() {
+        Some(Network::CallsOf(calls)) => calls,
+        Some(Network::Everything | Network::Address(_)) | None => &rule.value,
+    };
+    let tool = calls.tool()?;
+    if TOOL_NAMES.iter().any(|name| calls.names(&ToolName(format!("local.{name}")))) {
+        return None;
+    }
+    let told = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
+    match tool.split_once('.') {
+        Some((ToolName::LOCAL, bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
+        Some((server, _)) if server.contains('*') || servers.iter().any(|known| known == server) => None,
+        Some((server, _)) => {
+            let known: Vec<&str> = servers.iter().map(String::as_str).collect();
+            let hint = if known.is_empty() { "none is configured".to_owned() } else { nearest(server, &known) };
+            told(format!("no server is called {server:?}; {hint}"))
+        }
+        None if side == Side::Forbid
+            && !servers.is_empty()
+            && (tool.contains('*') || near(tool, &known_words()).is_none()) =>
+        {
+            None
+        }
+        None => told(format!("no tool is called {tool:?}; {}", nearest(tool, &known_words()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::tools::Protected;
+
+    use super::*;
+    use crate::settings::mode::Mode;
+    use crate::settings::origin::Position;
+
+    fn told(side: Side, rule: &str, servers: &[&str]) -> Option<String> {
+        let position = Position { path: "windlass.toml".into(), line: 3, column: 10 };
+        let rule = Sourced::new(rule.parse().expect("a rule"), Origin::User(position));
+        let mode = Sourced::new(Mode::Default, Origin::Default);
+        let (allow, deny) = match side {
+            Side::Allow => (vec![rule], Vec::new()),
+            Side::Forbid => (Vec::new(), vec![rule]),
+        };
+        let permissions = Permissions { mode, allow, ask: Vec::new(), deny, protected: Protected::default() };
+        let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
+        match notices(&permissions, &servers) {
+            Ok(mut notices) => notices.pop(),
+            Err(error) => Some(format!("error: {error}")),
+        }
+    }
+
+    // proves T8: nobody relies on a rule that forbids nothing
+    #[test]
+    fn a_rule_that_forbids_nothing_for_certain_is_an_error() {
+        for (rule, servers, is_error) in [
+            ("run_comand(rm *)", &[][..], true),
+            ("local.run_comand", &["hub"], true),
+            ("local.delete_everything", &[], true),
+            // A server may have a tool of this name.
+            ("run_comand(rm *)", &["hub"], false),
+            ("hub.put", &[], false),
+            // For the servers of another folder, perhaps.
+            ("delete_repository", &[], false),
+        ] {
+            let said = told(Side::Forbid, rule, servers).unwrap_or_default();
+            assert_eq!(said.starts_with("error: "), is_error, "{rule}: {said}");
+            let allowed = told(Side::Allow, rule, servers).unwrap_or_default();
+            assert!(!allowed.starts_with("error: "), "a rule that allows nothing is safe: {allowed}");
+        }
+    }
+
+    // proves T8: a misspelt rule is never silently accepted
+    #[test]
+    fn a_rule_about_no_tool_is_told_with_its_place_and_the_nearest_name() {
+        let want = "windlass.toml:3:10: the rule `run_comand(git *)` means nothing: no tool is called \"run_comand\"; did \
+                    you mean \"run_command\"?";
+        assert_eq!(told(Side::Allow, "run_comand(git *)", &[]).as_deref(), Some(want));
+        assert_eq!(told(Side::Forbid, "run_comand(git *)", &["hub"]).as_deref(), Some(want));
+        for (side, rule, servers, part) in [
+            (Side::Allow, "local.raed_file", &[][..], "did you mean \"read_file\"?"),
+            (Side::Allow, "delete_everything", &["hub"], "no tool is called"),
+            (Side::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, ask_question"),
+            (Side::Forbid, "writ(src/)", &[], "did you mean \"write\"?"),
+            (Side::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
+            (Side::Allow, "hub.put", &[], "none is configured"),
+            (Side::Allow, "run_x*", &[], "no tool is called"),
+            (Side::Allow, "network(run_comand(cargo *))", &[], "did you mean \"run_command\"?"),
+        ] {
+            let said = told(side, rule, servers).unwrap_or_else(|| String::from("nothing"));
+            assert!(said.contains(part), "{rule}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_may_mean_a_tool_is_not_told() {
+        for (side, rule, servers) in [
+            (Side::Allow, "run_command(git *)", &[][..]),
+            (Side::Allow, "local.write_file", &[]),
+            (Side::Allow, "*", &[]),
+            (Side::Allow, "*_file", &[]),
+            (Side::Allow, "hub.put(x)", &["hub"]),
+            (Side::Allow, "hub.*", &["hub"]),
+            (Side::Forbid, "delete_repository", &["hub"]),
+            (Side::Forbid, "*.delete*", &[]),
+            (Side::Forbid, "read(secrets/)", &[]),
+            (Side::Allow, "write", &[]),
+            (Side::Allow, "network(docs.rs)", &[]),
+            (Side::Forbid, "network(run_command(cargo *))", &[]),
+        ] {
+            assert_eq!(told(side, rule, servers), None, "{rule}");
+        }
+    }
+}

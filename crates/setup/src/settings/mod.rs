@@ -1,0 +1,204 @@
+//! Settings: flags > environment > `windlass.toml` of the project > the user's own > defaults.
+//!
+//! The protocol: [`Sources::gather`] reads what is outside; [`Sources::place`] and
+//! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`Origin`], so that whoever finds
+//! it wrong later can still say where it stands.
+//!
+//! What a project's file may not do until its folder is trusted is left out first (`left_out`); why, in
+//! docs/decisions/0005-settings.md.
+
+mod agreed;
+mod command_env;
+mod command_words;
+mod durability;
+mod endpoint;
+mod env;
+mod error;
+mod fetching;
+mod file;
+mod file_settings;
+mod flags;
+mod gather;
+mod hidden;
+pub mod keep;
+mod kept_servers;
+pub mod kept_texts;
+mod left_out;
+mod misnamed;
+mod mode;
+mod nearest;
+mod origin;
+mod ownership;
+mod permissions;
+mod place;
+mod policy;
+mod programs;
+mod provider;
+pub mod sandbox;
+mod servers;
+mod sources;
+mod standing;
+mod trust;
+mod wide_workspace;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use windlass::mcp::ServerName;
+use windlass::tools::HostPattern;
+use windlass_vocab::{ModelName, Policy};
+
+pub use self::agreed::Agreed;
+pub use self::command_env::CommandEnv;
+pub use self::durability::Durability;
+pub use self::endpoint::OPENAI;
+pub use self::endpoint::{ApiKey, Endpoint};
+pub use self::env::Env;
+pub use self::error::SettingsError;
+pub use self::file::{SettingsFile, Whose};
+pub use self::flags::Flags;
+pub use self::kept_servers::{Added, Removed, add_server, remove_server};
+pub use self::left_out::{LeftOut, MORE};
+pub use self::mode::Mode;
+pub use self::nearest::{near, nearest};
+pub use self::origin::{Origin, Position, Sourced};
+pub use self::permissions::Permissions;
+pub use self::place::{Place, create_data_dir};
+pub use self::sandbox::Sandbox;
+pub use self::servers::{Consent, Server};
+pub use self::sources::Sources;
+pub use self::sources::{FILE_NAME, user_file, user_file_for_people};
+pub use self::standing::Standing;
+pub use self::trust::{Changed, Content};
+
+/// Everything a run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where sessions are kept.
+    pub place: Place,
+    /// The server, if anybody named one or gave a key.
+    pub endpoint: Option<Endpoint>,
+    /// The model, if anybody named one: a resumed run knows its own.
+    pub model: Option<Sourced<ModelName>>,
+    /// The rules of a new run, resolved preset < user's file < project's file < variable < flag.
+    pub policy: Policy,
+    /// What calls are allowed.
+    pub permissions: Permissions,
+    /// The sandbox commands run in.
+    pub sandbox: Sandbox,
+    /// Hosts of this machine and of private networks that may be fetched from.
+    pub fetch_private: Vec<Sourced<HostPattern>>,
+    /// Which variables commands get.
+    pub command_env: CommandEnv,
+    /// The MCP servers.
+    pub servers: BTreeMap<ServerName, Server>,
+    /// Things a person should know, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Settings {
+    /// The key that goes to the server.
+    #[must_use]
+    pub fn api_key(&self) -> Option<&Sourced<ApiKey>> {
+        self.endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref())
+    }
+}
+
+impl Sources {
+    /// Decides where sessions are kept.
+    pub fn place(&self) -> Result<Place, SettingsError> {
+        let (sources, _) = self.tightened();
+        let (workspace, closed) = (self.workspace.clone(), self.closed());
+        Ok(Place { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
+    }
+
+    /// Decides everything a run needs.
+    pub fn resolve(&self) -> Result<Settings, SettingsError> {
+        let (sources, left_out) = self.tightened();
+        sources.decide(left_out)
+    }
+
+    /// The same where nothing is left to be taken out of the project's file.
+    fn decide(&self, mut left_out: Vec<LeftOut>) -> Result<Settings, SettingsError> {
+        let mut notices = self.notices.clone();
+        let (endpoint, about_server) = endpoint::endpoint(self)?;
+        notices.extend(about_server);
+        let permissions = permissions::permissions(self)?;
+        let (servers, problems) = servers::servers(self)?;
+        notices.extend(problems);
+        notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
+        notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
+        let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
+        let (mut policy, looser) = policy::policy(self)?;
+        policy.hidden.extend(hidden);
+        left_out.extend(looser);
+        notices.extend(self.notice_of(&left_out));
+        Ok(Settings {
+            place: self.place()?,
+            endpoint,
+            model: self.model()?,
+            policy,
+            permissions,
+            servers,
+            sandbox: sandbox::sandbox(self)?,
+            fetch_private: fetching::private(self)?,
+            command_env: command_env::command_env(self)?,
+            notices,
+        })
+    }
+
+    fn data_dir(&self) -> Result<Sourced<PathBuf>, SettingsError> {
+        let variable = "WINDLASS_DATA_DIR";
+        let given = Sourced::flag("--data-dir", self.flags.data_dir.clone()).or_else(|| {
+            let path = self.env.raw(variable)?;
+            Some(Sourced::new(path.into(), Origin::Variable(variable.into())))
+        });
+        if let Some(given) = given {
+            return Ok(Sourced::new(self.cwd.join(given.value), given.origin));
+        }
+        for file in [&self.project, &self.user].into_iter().flatten() {
+            if let Some(path) = file.sourced(&file.settings.data_dir) {
+                let whole = file.folder().join(sources::from_home(&path.value, &self.env));
+                return Ok(Sourced::new(whole, path.origin));
+            }
+        }
+        let default = self.env.windlass_folder("XDG_DATA_HOME", ".local/share").ok_or(SettingsError::NoDataDir)?;
+        Ok(Sourced::new(default, Origin::Default))
+    }
+
+    fn durability(&self) -> Result<Sourced<Durability>, SettingsError> {
+        let flag = Sourced::flag("--durability", self.flags.durability);
+        let variable = self.env.parsed("WINDLASS_DURABILITY", Durability::parsed)?;
+        if let Some(given) = flag.or(variable) {
+            return Ok(given);
+        }
+        let in_file = |file: &Option<SettingsFile>| file.as_ref()?.sourced(&file.as_ref()?.settings.durability);
+        let named = in_file(&self.project).or_else(|| in_file(&self.user));
+        Ok(named.unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default)))
+    }
+
+    fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {
+        let flag = Sourced::flag("--model", self.flags.model.clone());
+        let variable = match self.env.text("WINDLASS_MODEL")? {
+            Some(model) => Some(model),
+            None => self.env.text("OPENAI_MODEL")?,
+        };
+        let named = flag.or(variable).or_else(|| self.in_files(|file| file.sourced(&file.settings.model)));
+        named.map(|model| model.try_map(check_model)).transpose()
+    }
+
+    /// What the project's file says, or else the user's.
+    fn in_files<T>(&self, look: impl Fn(&SettingsFile) -> Option<Sourced<T>>) -> Option<Sourced<T>> {
+        [&self.project, &self.user].into_iter().flatten().find_map(look)
+    }
+}
+
+fn check_model(name: String) -> Result<ModelName, String> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("this is not the name of a model".into());
+    }
+    Ok(ModelName(name))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Where a value came from, kept beside it so that an error can say which line or flag to mend.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::error::SettingsError;
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The file.
+    pub path: PathBuf,
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path.display(), self.line, self.column)
+    }
+}
+
+/// Where a value came from; the earlier kinds win over the later ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A flag, e.g. `--model`.
+    Flag(&'static str),
+    /// An environment variable.
+    Variable(String),
+    /// The project's file.
+    Project(Position),
+    /// The project's file of MCP servers.
+    ProjectServers(PathBuf),
+    /// The user's file.
+    User(Position),
+    /// Nobody said anything.
+    Default,
+    /// Nobody said anything, and it was looked for.
+    Found,
+    /// The session was begun with it.
+    Session,
+}
+
+impl Origin {
+    /// The file or flag alone, for what has no line of its own.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Project(position) | Self::User(position) => position.path.display().to_string(),
+            Self::Flag(_)
+            | Self::Variable(_)
+            | Self::ProjectServers(_)
+            | Self::Default
+            | Self::Found
+            | Self::Session => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => f.write_str(name),
+            Self::Variable(name) => f.write_str(name),
+            Self::Project(position) | Self::User(position) => position.fmt(f),
+            Self::ProjectServers(path) => path.display().fmt(f),
+            Self::Default => f.write_str("the default"),
+            Self::Found => f.write_str("found on this machine"),
+            Self::Session => f.write_str("the session"),
+        }
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl<T> Sourced<T> {
+    pub fn new(value: T, origin: Origin) -> Self {
+        Self { value, origin }
+    }
+
+    /// What a flag says, if it was given.
+    pub(super) fn flag(name: &'static str, value: Option<T>) -> Option<Self> {
+        value.map(|value| Self::new(value, Origin::Flag(name)))
+    }
+
+    /// The value made into another; what is wrong with it is reported with the origin.
+    pub fn try_map<U, E: ToString>(self, make: impl FnOnce(T) -> Result<U, E>) -> Result<Sourced<U>, SettingsError> {
+        match make(self.value) {
+            Ok(value) => Ok(Sourced::new(value, self.origin)),
+            Err(problem) => Err(SettingsError::wrong(self.origin, problem.to_string())),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Whose a project's files are. What stands in a folder that somebody else owns or can write to may have been put there
+//! by anybody: `/tmp/windlass.toml` is found from `/tmp/mine/project` as well. So the search for a project ends there,
+//! as git's does (safe.directory).
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::env::Env;
+
+/// Who looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looker {
+    uid: u32,
+    gid: u32,
+    /// Whoever became root by `sudo`: their files are theirs still.
+    sudo: Option<u32>,
+}
+
+impl Looker {
+    /// Whoever runs this process.
+    pub(super) fn new(env: &Env) -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        let sudo = env.raw("SUDO_UID").and_then(|uid| uid.to_str()?.parse().ok()).filter(|_| uid == 0);
+        Self { uid, gid: rustix::process::getegid().as_raw(), sudo }
+    }
+}
+
+/// Who may write a file or folder.
+#[derive(Clone, Copy, Debug)]
+struct Writers {
+    uid: u32,
+    gid: u32,
+    mode: u32,
+}
+
+/// Why something may be anybody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stranger {
+    /// Another user owns it.
+    Owns,
+    /// Others can write to it.
+    Writes,
+}
+
+impl Looker {
+    fn stranger(self, writers: Writers) -> Option<Stranger> {
+        if writers.uid != self.uid && self.sudo != Some(writers.uid) {
+            return Some(Stranger::Owns);
+        }
+        // A group of the owner's number is, on the systems that make such, the owner's alone.
+        let own_group = writers.gid == writers.uid && (writers.uid != self.uid || writers.gid == self.gid);
+        let others = if own_group { 0o002 } else { 0o022 };
+        (writers.mode & others != 0).then_some(Stranger::Writes)
+    }
+
+    /// Why what is at `path` may be anybody's, whether it is a link or not. What is not there is nobody's.
+    fn stranger_at(self, path: &Path) -> Option<Stranger> {
+        let own = path.symlink_metadata().ok()?;
+        let link = Writers { uid: own.uid(), gid: own.gid(), mode: if own.is_symlink() { 0 } else { own.mode() } };
+        let real = path.metadata().ok().map(|real| Writers { uid: real.uid(), gid: real.gid(), mode: real.mode() });
+        std::iter::once(link).chain(real).find_map(|writers| self.stranger(writers))
+    }
+}
+
+/// Something on the way up that may be anybody's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Anybodys {
+    path: PathBuf,
+    why: Stranger,
+}
+
+impl Anybodys {
+    /// What is told about a file that is not looked at for it.
+    pub(super) fn told(&self, file: &Path, trusting: &str) -> String {
+        let at = self.path.display();
+        let (why, mend) = match self.why {
+            Stranger::Owns => (format!("{at} belongs to another user"), "take it over".to_owned()),
+            Stranger::Writes => (format!("others can write to {at}"), format!("`chmod go-w {at}`")),
+        };
+        format!("{} is not used: {why}, so it may be from anybody. Read it; then {mend}, or {trusting}", file.display())
+    }
+}
+
+/// What a search upward found: a file to use, or one that is not used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Search {
+    pub(super) found: Option<PathBuf>,
+    pub(super) passed_over: Option<(PathBuf, Anybodys)>,
+}
+
+/// Looks for the first file of this name in these folders. It ends at a folder or file that may be anybody's, unless the
+/// folder is one of those the person `trusts`.
+pub(super) fn search(folders: &[&Path], name: &str, looker: Looker, trusts: impl Fn(&Path) -> bool) -> Search {
+    let mut ended: Option<Anybodys> = None;
+    for folder in folders {
+        let file = folder.join(name);
+        let is_there = file.symlink_metadata().is_ok();
+        if trusts(folder) && is_there {
+            return Search { found: Some(file), passed_over: None };
+        }
+        let at_folder = looker.stranger_at(folder).map(|why| Anybodys { path: (*folder).to_owned(), why });
+        let at_file = || looker.stranger_at(&file).map(|why| Anybodys { path: file.clone(), why });
+        ended = ended.or(at_folder);
+        if is_there {
+            return match ended.or_else(at_file) {
+                Some(anybodys) => Search { found: None, passed_over: Some((file, anybodys)) },
+                None => Search { found: Some(file), passed_over: None },
+            };
+        }
+    }
+    Search::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    const ME: Looker = Looker { uid: 1000, gid: 1000, sudo: None };
+    const ROOT: Looker = Looker { uid: 0, gid: 0, sudo: None };
+    const SUDO: Looker = Looker { uid: 0, gid: 0, sudo: Some(1000) };
+
+    // proves X2
+    #[test]
+    fn what_others_own_or_can_write_to_may_be_anybodys() {
+        use Stranger::{Owns, Writes};
+        for (looker, uid, gid, mode, expected) in [
+            (ME, 1000, 1000, 0o755, None),
+            (ME, 1000, 1000, 0o700, None),
+            (ME, 1000, 1000, 0o775, None),
+            (ME, 1000, 100, 0o775, Some(Writes)),
+            (ME, 1000, 100, 0o755, None),
+            (ME, 1000, 1000, 0o777, Some(Writes)),
+            (ME, 1000, 1000, 0o1777, Some(Writes)),
+            (ME, 0, 0, 0o755, Some(Owns)),
+            (ME, 1001, 1000, 0o755, Some(Owns)),
+            (Looker { gid: 100, ..ME }, 1000, 1000, 0o775, Some(Writes)),
+            (ROOT, 0, 0, 0o755, None),
+            (ROOT, 0, 0, 0o777, Some(Writes)),
+            (ROOT, 1000, 1000, 0o755, Some(Owns)),
+            (SUDO, 1000, 1000, 0o755, None),
+            (SUDO, 1000, 1000, 0o775, None),
+            (SUDO, 1000, 100, 0o775, Some(Writes)),
+            (SUDO, 0, 0, 0o755, None),
+            (SUDO, 1001, 1001, 0o755, Some(Owns)),
+        ] {
+            assert_eq!(looker.stranger(Writers { uid, gid, mode }), expected, "{looker:?} {uid} {gid} {mode:o}");
+        }
+    }
+
+    /// `sudo` counts for root alone: anybody can set a variable.
+    #[test]
+    fn a_variable_makes_nobody_root() {
+        let looker = Looker::new(&[("SUDO_UID", "4242")].into_iter().collect());
+        assert_eq!(looker.sudo.is_some(), rustix::process::geteuid().is_root());
+        assert_eq!(Looker::new(&Env::default()).sudo, None);
+    }
+
+    // proves X2
+    #[test]
+    fn the_search_ends_where_anybody_may_have_put_a_file() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (top, open, deep) = (dir.path().join("t"), dir.path().join("t/open"), dir.path().join("t/open/deep"));
+        fs::create_dir_all(&deep).expect("folders");
+        let folders = [deep.as_path(), &open, &top];
+        let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
+        [&top, &open, &deep].into_iter().for_each(|folder| mode(folder, 0o755));
+        let me = Looker::new(&Env::default());
+        let look = || search(&folders, "f", me, |_| false);
+        assert_eq!(look(), Search::default());
+        fs::write(top.join("f"), "").expect("a file");
+        mode(&top.join("f"), 0o644);
+        assert_eq!(look().found, Some(top.join("f")));
+        mode(&open, 0o777);
+        let past = look();
+        let ended = Anybodys { path: open.clone(), why: Stranger::Writes };
+        assert_eq!(past, Search { found: None, passed_over: Some((top.join("f"), ended)) }, "nor above it");
+        let trusting = search(&folders, "f", me, |folder| folder == top);
+        assert_eq!(trusting.found, Some(top.join("f")), "what is trusted is trusted for what it says");
+        fs::write(deep.join("f"), "").expect("a file");
+        mode(&deep.join("f"), 0o644);
+        assert_eq!(look().found, Some(deep.join("f")), "below it all is well");
+        mode(&deep.join("f"), 0o666);
+        assert_eq!(look().passed_over.expect("one").1.path, deep.join("f"));
+        fs::remove_file(deep.join("f")).expect("removed");
+        symlink(top.join("f"), deep.join("f")).expect("a link");
+        assert_eq!(look().found, Some(deep.join("f")), "a link to one's own file");
+        mode(&top.join("f"), 0o666);
+        assert_eq!(look().found, None, "a link to a file that others write");
+    }
+}

@@ -1,0 +1,78 @@
+//! What calls are allowed, from all sources together (T8, X2).
+//!
+//! Rules add up; the mode of the strongest source counts.
+
+use toml::Spanned;
+use windlass::tools::{PathFault, Protected, Rule};
+
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::mode::Mode;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
+
+/// What calls are allowed. Deny wins over ask, ask over allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// How calls are judged that no rule names.
+    pub mode: Sourced<Mode>,
+    /// Rules that allow.
+    pub allow: Vec<Sourced<Rule>>,
+    /// Rules that ask.
+    pub ask: Vec<Sourced<Rule>>,
+    /// Rules that forbid.
+    pub deny: Vec<Sourced<Rule>>,
+    /// Paths that ask before they are changed, whatever allows it.
+    pub protected: Protected,
+}
+
+pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
+    let Sources { flags: given, project, user, .. } = sources;
+    let mode = mode(sources)?;
+    let flags = |name: &'static str, rules: &[String]| {
+        rules.iter().map(|rule| parsed(Sourced::new(rule.clone(), Origin::Flag(name)))).collect::<Result<Vec<_>, _>>()
+    };
+    let mut permissions = Permissions {
+        mode,
+        allow: flags("--allow", &given.allow)?,
+        ask: Vec::new(),
+        deny: flags("--deny", &given.deny)?,
+        protected: Protected::default(),
+    };
+    for file in [project, user].into_iter().flatten() {
+        let rules = &file.settings.permissions;
+        let placed = |rules: &[Spanned<String>]| {
+            let placed = |rule: &Spanned<String>| parsed(Sourced::new(rule.get_ref().clone(), file.origin(rule)));
+            rules.iter().map(placed).collect::<Result<Vec<_>, _>>()
+        };
+        permissions.allow.extend(placed(&rules.allow)?);
+        permissions.ask.extend(placed(&rules.ask)?);
+        permissions.deny.extend(placed(&rules.deny)?);
+        let wrong = |pattern| move |fault: PathFault| SettingsError::wrong(file.origin(pattern), fault.to_string());
+        for pattern in &rules.protected {
+            permissions.protected.add(pattern.get_ref()).map_err(wrong(pattern))?;
+        }
+        for pattern in &rules.unprotected {
+            permissions.protected.except(pattern.get_ref()).map_err(wrong(pattern))?;
+        }
+    }
+    Ok(permissions)
+}
+
+fn parsed(rule: Sourced<String>) -> Result<Sourced<Rule>, SettingsError> {
+    rule.try_map(|text| text.parse::<Rule>())
+}
+
+fn mode(sources: &Sources) -> Result<Sourced<Mode>, SettingsError> {
+    let Sources { flags, env, project, user, .. } = sources;
+    if let Some(mode) = Sourced::flag("--mode", flags.mode) {
+        return Ok(mode);
+    }
+    if let Some(mode) = env.parsed("WINDLASS_MODE", Mode::parsed)? {
+        return Ok(mode);
+    }
+    let in_file =
+        |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.permissions.mode));
+    let named = in_file(project).or_else(|| in_file(user));
+    Ok(named.unwrap_or(Sourced::new(Mode::default(), Origin::Default)))
+}

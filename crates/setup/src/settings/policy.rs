@@ -1,0 +1,211 @@
+//! The rules of a run: preset, then the user's file, then the project's, then variables and flags.
+//!
+//! A project that nobody has trusted may only tighten them (X2). Which way a row is tightened is said beside the row, in
+//! `windlass_vocab::Policy`; what would loosen one is left out, and said.
+
+use windlass_machine::{PRESETS, preset};
+use windlass_vocab::{Policy, PolicyPatch};
+
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::left_out::LeftOut;
+use super::nearest;
+use super::origin::{Origin, Sourced};
+use super::sources::Sources;
+
+/// The rules of a new run, and what was left out of a project's file that would loosen them.
+pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), SettingsError> {
+    let Sources { flags, env, project, user, .. } = sources;
+    let trusted = project.as_ref().filter(|_| sources.trusts_project());
+    let untrusted = project.as_ref().filter(|_| trusted.is_none());
+    let chosen = match Sourced::flag("--preset", flags.preset.clone()) {
+        Some(flag) => Some(flag),
+        None => env.text("WINDLASS_PRESET")?,
+    };
+    let named_in = |file: Option<&SettingsFile>| file.and_then(|file| file.sourced(&file.settings.preset));
+    let own = chosen.clone().or_else(|| named_in(trusted)).or_else(|| named_in(user.as_ref()));
+    let own = named(own.unwrap_or_else(|| Sourced::new("default".to_owned(), Origin::Default)))?.value;
+    let in_files = [user.as_ref(), trusted].into_iter().flatten();
+    let mut policy = in_files.fold(own, |policy, file| policy.with(&file.settings.policy));
+    let over = over_files(sources)?;
+    let mut left_out = Vec::new();
+    if let Some(file) = untrusted {
+        let mut tightening = Tightening { file, policy, left_out: &mut left_out };
+        if let (None, Some(theirs)) = (chosen, named_in(untrusted)) {
+            tightening.preset(&named(theirs)?);
+        }
+        tightening.rows(&over);
+        policy = tightening.policy;
+    }
+    Ok((policy.with(&over), left_out))
+}
+
+/// The preset of this name.
+fn named(name: Sourced<String>) -> Result<Sourced<Policy>, SettingsError> {
+    name.try_map(|name| {
+        let unknown = || format!("there is no preset {name:?}; {}", nearest(&name, &PRESETS));
+        preset(&name).ok_or_else(unknown)
+    })
+}
+
+/// What variables and flags say.
+fn over_files(sources: &Sources) -> Result<PolicyPatch, SettingsError> {
+    let Sources { flags, env, .. } = sources;
+    let turns = env.parsed("WINDLASS_MAX_TURNS", |text| match text.parse::<u32>() {
+        Ok(turns) if turns > 0 => Ok(turns),
+        Ok(_) | Err(_) => Err(format!("{text:?} is not a number of turns; write it like 20")),
+    })?;
+    let turn_cap = flags.max_turns.or(turns.map(|turns| turns.value));
+    let dialects = Some(flags.dialects.clone()).filter(|dialects| !dialects.is_empty());
+    let tags = (!flags.tags.is_empty()).then(|| flags.tags.iter().cloned().collect());
+    Ok(PolicyPatch { turn_cap, dialects, tags, ..PolicyPatch::default() })
+}
+
+/// A policy that a project may only tighten.
+struct Tightening<'a> {
+    file: &'a SettingsFile,
+    policy: Policy,
+    left_out: &'a mut Vec<LeftOut>,
+}
+
+impl Tightening<'_> {
+    /// A preset is taken whole or not at all: half of one is nobody's idea of a run.
+    fn preset(&mut self, theirs: &Sourced<Policy>) {
+        let name = theirs.value.preset.clone();
+        let (policy, looser) = self.policy.clone().tightened(&theirs.value.as_patch());
+        if looser.is_empty() {
+            self.policy = Policy { preset: name, ..policy };
+        } else {
+            let what = format!("the preset {name:?}, which loosens {}", looser.join(", "));
+            self.left_out.push(LeftOut { origin: theirs.origin.clone(), what, value: None });
+        }
+    }
+
+    /// Rows are taken one by one, but for those that a flag or a variable sets anyway.
+    fn rows(&mut self, over: &PolicyPatch) {
+        let mut patch = self.file.settings.policy.clone();
+        patch.turn_cap = patch.turn_cap.filter(|_| over.turn_cap.is_none());
+        patch.dialects = patch.dialects.filter(|_| over.dialects.is_none());
+        patch.tags = patch.tags.filter(|_| over.tags.is_none());
+        let (policy, looser) = self.policy.clone().tightened(&patch);
+        self.policy = policy;
+        // A row may be written as a table of its own: it is shown as one value.
+        let rows = serde_json::to_value(&self.file.settings.policy).unwrap_or_default();
+        for row in looser {
+            let what = format!("`{row}`, which may only be tightened");
+            let value = rows.get(row).map(ToString::to_string);
+            self.left_out.push(LeftOut { origin: self.file.origin_of_row(row), what, value });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_machine::PRESETS;
+    use windlass_vocab::{Guard, UnfinishedCall};
+
+    use super::super::tests::Given;
+
+    // proves X2: a project that nobody has trusted only ever tightens, row by row
+    #[test]
+    fn every_row_goes_one_way_until_the_project_is_trusted() {
+        for (row, tighter, looser) in [
+            ("turn_cap", "3", "4000"),
+            ("at_cap", "'fail'", "'wrap_up'"),
+            (
+                "retry",
+                "{ tries = 1, first_wait_ms = 900, ceiling_ms = 1000 }",
+                "{ tries = 99, first_wait_ms = 1, ceiling_ms = 1 }",
+            ),
+            ("dialects", "['native']", "['native', 'bracket']"),
+            ("tools", "['built_in']", "['built_in', 'mcp', 'remote']"),
+            ("parallel", "'off'", "'on'"),
+            ("stream_idle", "{ first_ms = 1, next_ms = 1 }", "{ first_ms = 999999999, next_ms = 1 }"),
+            ("guards", "['repeated_read', 'failed_tool', 'error_turns', 'five_errors', 'cycle']", "['cycle']"),
+            ("result_cap", "{ chars = 10, rest = 'drop' }", "{ chars = 9000000, rest = 'keep' }"),
+            ("unfinished_call", "'interrupt'", "'run_again'"),
+            ("nudges", "[]", "['empty', 'cut_off', 'incomplete', 'deflection', 'no_tool_call']"),
+            ("planning", "'no'", "'optional'"),
+            ("approval_wait_ms", "1000", "999999999"),
+            ("tool_timeout_ms", "1000", "999999999"),
+            ("output_corrections", "0", "99"),
+            ("tags", "['web']", "[]"),
+            ("hidden", "['run_command', 'fetch_url']", "[]"),
+            ("retry_after_limit_ms", "5", "999999999"),
+            ("server_wait_ms", "1", "999999"),
+            ("outside_text", "'ask'", "'ignore'"),
+        ] {
+            // What the person has is in the middle of what the project asks for.
+            let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n";
+            let given = |value: &str| Given::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
+            let own = Given::usable().user(user).settings().policy;
+            let value =
+                |given: &Given, row: &str| serde_json::to_value(given.settings().policy).expect("JSON")[row].clone();
+            let theirs = |text: &str| given(text).trusted();
+            let (tight, loose) = (given(tighter), given(looser));
+            assert_eq!(tight.settings().notices, [""; 0], "{row}");
+            assert_eq!(value(&tight, row), value(&theirs(tighter), row), "{row} is tightened");
+            assert_eq!(loose.settings().policy, own, "{row} is not loosened");
+            let [told] = &loose.settings().notices[..] else { panic!("{row}: {:?}", loose.settings().notices) };
+            assert!(
+                told.starts_with("/p/windlass.toml:3:1: ") && told.contains(row) && told.contains("trusted = [\"/p\"]"),
+                "{told}"
+            );
+            assert_ne!(
+                value(&theirs(looser), row),
+                serde_json::to_value(&own).expect("JSON")[row],
+                "{row} when trusted"
+            );
+        }
+    }
+
+    // proves X2: what has no tighter side is the person's
+    #[test]
+    fn what_is_neither_tighter_nor_looser_stays_the_persons() {
+        for (row, value) in [("ends_by", "'ending_tool'"), ("steering", "'queue'"), ("history", "'pruned'")] {
+            let given = Given::usable().project(&format!("[policy]\n{row} = {value}"));
+            assert_eq!(given.settings().policy, Given::usable().settings().policy, "{row}");
+            assert_eq!(given.settings().notices.len(), 1, "{row}");
+        }
+        let free = Given::usable().project("[policy]\nreasoning = 'high'\nsampling = { max_tokens = { fixed = 9 } }");
+        assert_eq!(free.settings().notices, [""; 0], "how a model speaks allows nothing");
+    }
+
+    // proves X2
+    #[test]
+    fn a_preset_that_loosens_anything_is_not_taken() {
+        for name in PRESETS.into_iter().filter(|name| *name != "default") {
+            let given = Given::usable().project(&format!("preset = '{name}'"));
+            let settings = given.settings();
+            assert_eq!(settings.policy.preset, "default", "{name}");
+            assert!(settings.notices[0].contains(name) && settings.notices[0].contains("which loosens"), "{name}");
+            assert_eq!(given.trusted().settings().policy.preset, name);
+        }
+        let same = Given::usable().user("preset = 'task'").project("preset = 'task'").settings();
+        assert_eq!((same.policy.preset.as_str(), same.notices.len()), ("task", 0));
+        let flagged = Given::usable().project("preset = 'task'").flags(|flags| flags.preset = Some("assistant".into()));
+        assert_eq!((flagged.settings().policy.preset.as_str(), flagged.settings().notices.len()), ("assistant", 0));
+    }
+
+    #[test]
+    fn a_row_that_a_flag_sets_is_not_looked_at() {
+        let given = Given::usable().project("[policy]\nturn_cap = 4000").flags(|flags| flags.max_turns = Some(9));
+        assert_eq!((given.settings().policy.turn_cap, given.settings().notices.len()), (9, 0));
+    }
+
+    // proves X2: the rows the attack is made with, in one file
+    #[test]
+    fn a_cloned_project_raises_no_limit() {
+        let project =
+            "[policy]\nturn_cap = 100000\nguards = []\nunfinished_call = 'run_again'\napproval_wait_ms = 86400000";
+        let settings = Given::usable().project(project).settings();
+        let own = Given::usable().settings().policy;
+        assert_eq!(settings.policy, own);
+        assert!(settings.policy.guards.contains(&Guard::Cycle));
+        assert_ne!(settings.policy.unfinished_call, UnfinishedCall::RunAgain);
+        let [told] = &settings.notices[..] else { panic!("{:?}", settings.notices) };
+        for row in ["turn_cap", "guards", "unfinished_call", "approval_wait_ms"] {
+            assert!(told.contains(&format!("`{row}`, which may only be tightened")), "{row}: {told}");
+        }
+    }
+}

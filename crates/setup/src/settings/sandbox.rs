@@ -1,0 +1,116 @@
+//! The sandbox commands run in, from all sources together (X3).
+
+use std::path::PathBuf;
+
+use toml::Spanned;
+use windlass::sandbox::{SandboxMode, Surroundings};
+
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::origin::{Origin, Sourced};
+use super::place::Place;
+use super::sources;
+use super::sources::Sources;
+
+/// The sandbox commands run in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    /// What is wanted.
+    pub mode: Sourced<SandboxMode>,
+    /// Folders to write in besides the workspace.
+    pub writable: Vec<PathBuf>,
+    /// What may be read although it is on the list of secrets.
+    pub readable: Vec<PathBuf>,
+    /// What may not be read besides.
+    pub unreadable: Vec<PathBuf>,
+    /// Whose secrets are kept.
+    pub home: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub programs: Vec<PathBuf>,
+}
+
+impl Sandbox {
+    /// The usual one, for whoever has no settings.
+    #[must_use]
+    pub fn usual(home: Option<PathBuf>) -> Self {
+        let mode = Sourced::new(SandboxMode::default(), Origin::Default);
+        let (writable, readable, unreadable, programs) = Default::default();
+        Self { mode, writable, readable, unreadable, home, programs }
+    }
+
+    /// Where commands run, for a place. Our own folders are none of theirs.
+    #[must_use]
+    pub fn surroundings(&self, place: &Place) -> Surroundings {
+        Surroundings {
+            mode: self.mode.value,
+            workspace: place.workspace.clone(),
+            home: self.home.clone(),
+            programs: self.programs.clone(),
+            writable: self.writable.clone(),
+            readable: self.readable.clone(),
+            unreadable: self.unreadable.iter().chain([&place.data_dir.value]).cloned().collect(),
+        }
+    }
+}
+
+pub(super) fn sandbox(sources: &Sources) -> Result<Sandbox, SettingsError> {
+    let Sources { project, user, env, .. } = sources;
+    let programs = env.raw("PATH").map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
+    let mut sandbox = Sandbox { mode: mode(sources)?, programs, ..Sandbox::usual(env.home()) };
+    for file in [project, user].into_iter().flatten() {
+        let table = &file.settings.sandbox;
+        let paths = |paths: &[Spanned<PathBuf>]| -> Vec<PathBuf> {
+            paths.iter().map(|path| file.folder().join(sources::from_home(path.get_ref(), env))).collect()
+        };
+        sandbox.writable.extend(paths(&table.writable));
+        sandbox.readable.extend(paths(&table.readable));
+        sandbox.unreadable.extend(paths(&table.unreadable));
+    }
+    // What the person says of Windlass itself is as secret as what it keeps.
+    sandbox.unreadable.extend(sources.user_file().and_then(|file| Some(file.parent()?.to_owned())));
+    Ok(sandbox)
+}
+
+fn mode(sources: &Sources) -> Result<Sourced<SandboxMode>, SettingsError> {
+    let Sources { flags, env, project, user, .. } = sources;
+    if let Some(mode) = Sourced::flag("--sandbox", flags.sandbox) {
+        return Ok(mode);
+    }
+    if let Some(mode) = env.parsed("WINDLASS_SANDBOX", parsed)? {
+        return Ok(mode);
+    }
+    let in_file =
+        |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.sandbox.mode));
+    let named = in_file(project).or_else(|| in_file(user));
+    Ok(named.unwrap_or(Sourced::new(SandboxMode::default(), Origin::Default)))
+}
+
+/// A mode as it is typed.
+pub fn parsed(text: &str) -> Result<SandboxMode, String> {
+    let mode = SandboxMode::ALL.into_iter().find(|mode| mode.as_str() == text);
+    mode.ok_or_else(|| format!("{text:?} is not one of {}", SandboxMode::ALL.map(SandboxMode::as_str).join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Given;
+
+    // proves X3, X2
+    #[test]
+    fn the_mode_comes_from_flag_variable_and_files_and_a_project_only_tightens() {
+        use windlass::sandbox::SandboxMode::{Off, ReadOnly, Workspace};
+        let mode = |given: Given| given.settings().sandbox.mode.value;
+        assert_eq!(mode(Given::nothing()), Workspace);
+        assert_eq!(mode(Given::nothing().user("[sandbox]\nmode = 'off'")), Off);
+        assert_eq!(mode(Given::nothing().env(&[("WINDLASS_SANDBOX", "read-only")])), ReadOnly);
+        assert_eq!(mode(Given::nothing().project("[sandbox]\nmode = 'read-only'")), ReadOnly);
+        for text in ["mode = 'off'", "writable = ['/etc']", "readable = ['~/.ssh']"] {
+            let settings = Given::nothing().project(&format!("[sandbox]\n{text}")).settings();
+            assert_eq!(settings.sandbox, Given::nothing().settings().sandbox, "{text}");
+            assert!(settings.notices[0].contains("windlass.toml:2:"), "{:?}", settings.notices);
+        }
+        let tightened = Given::nothing().project("[sandbox]\nunreadable = ['secrets']").settings();
+        assert!(tightened.sandbox.unreadable.iter().any(|path| path.ends_with("secrets")));
+        assert!(Given::nothing().env(&[("WINDLASS_SANDBOX", "on")]).error().contains("workspace"));
+    }
+}

@@ -1,0 +1,37 @@
+//! Opening the data folder.
+
+use std::sync::Arc;
+
+use windlass::store::{SqliteOptions, SqliteStore, Store, StoreError};
+
+use crate::settings::{Durability, Place};
+use crate::test_hooks;
+
+/// Opens the data folder.
+pub fn open(place: &Place) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(Arc::new(SqliteStore::open(&place.data_dir.value, test_hooks::with_failpoints(sqlite_options(place)))?))
+}
+
+/// Opens the data folder; where it can't be written, for reading.
+pub fn open_to_read(place: &Place) -> Result<Arc<SqliteStore>, StoreError> {
+    let folder = &place.data_dir.value;
+    let opened = match SqliteStore::open(folder, test_hooks::with_failpoints(sqlite_options(place))) {
+        Err(unwritable @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) => {
+            match SqliteStore::open_read_only(folder, &std::env::temp_dir()) {
+                // There is nothing to read.
+                Err(StoreError::Io { .. }) => Err(unwritable),
+                opened => opened,
+            }
+        }
+        opened => opened,
+    };
+    Ok(Arc::new(opened?))
+}
+
+fn sqlite_options(place: &Place) -> SqliteOptions {
+    let durability = match place.durability.value {
+        Durability::Full => windlass::store::Durability::Full,
+        Durability::Normal => windlass::store::Durability::Normal,
+    };
+    SqliteOptions { durability, ..SqliteOptions::default() }
+}

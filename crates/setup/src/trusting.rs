@@ -1,0 +1,177 @@
+//! Trust in a project's folder, settled before anything is read from its files (X2): taken down when the folder is first
+//! used, and asked for again, with the difference, when the files say something else than they did.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use windlass_vocab::Attendance;
+
+use crate::asking::{Answer, Person};
+use crate::servers::{self, Agreements, ConsentAnswer};
+use crate::settings::{Changed, Consent, MORE, Sources, Standing, create_data_dir};
+
+/// The sources with the trust that the person has or now gives; without, the project may only tighten.
+pub fn settle(mut sources: Sources, attendance: Attendance, person: &mut dyn Person) -> io::Result<Sources> {
+    sources.note_empty();
+    match (sources.standing(), attendance) {
+        (Some(Standing::AsTrusted), _) | (None, Attendance::Unattended) => Ok(sources),
+        (Some(Standing::New), _) => {
+            take_down(&mut sources, "is trusted as it is now; when it changes you are asked again", person);
+            Ok(sources)
+        }
+        (None, Attendance::Attended) => {
+            // What is wrong with its rules is told by whoever takes them; until it is mended there is nothing to agree to.
+            let loosens = sources.needing_trust().is_ok_and(|loosened| !loosened.is_empty());
+            if loosens && !sources.is_declined() { ask_about_new(sources, person) } else { Ok(sources) }
+        }
+        (Some(Standing::Changed), _) if sources.is_declined() => {
+            let told = "this project has changed since you trusted it, and you said no to that: it may only tighten your \
+                        settings";
+            sources.notice(format!("{told}; {MORE}"));
+            Ok(sources)
+        }
+        (Some(Standing::Changed), Attendance::Attended) => ask_about_change(sources, person),
+        (Some(Standing::Changed), Attendance::Unattended) => {
+            note_changes(&mut sources);
+            Ok(sources)
+        }
+    }
+}
+
+/// Shows how a project that was trusted has changed, and asks whether it is trusted so.
+pub fn ask_about_change(mut sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
+    let changes = sources.changes();
+    match person.trusts_changed(&changes)? {
+        Some(Answer::Yes) => take_down(&mut sources, "is trusted as it is now", person),
+        Some(Answer::No) => {
+            // Where it can't be taken down they are asked again.
+            let _ = sources.decline();
+            let changed = |path: &Path| changes.iter().any(|change| change.path == path);
+            refuse_servers(&sources, |consent| {
+                changed(&consent.file) || consent.files.keys().any(|file| changed(file))
+            });
+        }
+        None => {}
+    }
+    Ok(sources)
+}
+
+/// Takes down that the person does not want the servers that the question they said no to was about: the next question
+/// would be the same one.
+fn refuse_servers(sources: &Sources, is_meant: impl Fn(&Consent) -> bool) {
+    // What is wrong with the settings is told by whoever takes them.
+    let Ok(settings) = sources.resolve() else { return };
+    let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
+    let asked: BTreeSet<&Consent> = settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
+    for consent in asked.into_iter().filter(|consent| is_meant(consent)) {
+        if agreements.is_open(consent) && create_data_dir(&settings.place.data_dir.value).is_ok() {
+            // Where it can't be taken down they are asked about them.
+            let _ = agreements.say(consent, ConsentAnswer::No);
+        }
+    }
+}
+
+/// Says what is not as it was trusted, where nobody is asked about it now.
+fn note_changes(sources: &mut Sources) {
+    let changes = sources.changes();
+    let Some(folder) = sources.project.as_ref().map(|file| file.folder().to_owned()) else { return };
+    let name = |change: &Changed| change.path.strip_prefix(&folder).unwrap_or(&change.path).display().to_string();
+    let names: Vec<String> = changes.iter().map(name).collect();
+    let have =
+        if names.len() == 1 { "has changed since you trusted it" } else { "have changed since you trusted them" };
+    let told = "this project may only tighten your settings until `windlass trust` has shown you how, and you agree";
+    sources.notice(format!("{} {have}: {told}", names.join(", ")));
+}
+
+/// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
+fn take_down(sources: &mut Sources, what: &str, person: &mut dyn Person) {
+    let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
+    let told = match sources.keep_trust() {
+        Ok(()) => format!("{file} {what}{}", unwatched(sources)),
+        Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
+    };
+    // At once: whoever only lists sessions looks at no notices.
+    person.tell(&told);
+}
+
+/// What of the project can't be watched, for people.
+fn unwatched(sources: &Sources) -> String {
+    let folders: Vec<_> = sources.unwatched().iter().map(|folder| folder.display().to_string()).collect();
+    if folders.is_empty() {
+        return String::new();
+    }
+    format!(" (but not {}, behind one of its servers, which holds too much to be watched)", folders.join(", "))
+}
+
+/// Asks whether a project is trusted whose folder the person has not listed.
+pub fn ask_about_new(sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
+    let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
+    match person.trusts_new(&sources)? {
+        Some(Answer::Yes) => {
+            let mut trusted = sources.clone().trust_folder().or_else(|error| {
+                person.tell(&format!("{file} can't be trusted: {error}"));
+                Ok::<_, io::Error>(sources)
+            })?;
+            // What was exchanged while the question stood was not agreed to.
+            if trusted.standing() == Some(Standing::Changed) {
+                note_changes(&mut trusted);
+            }
+            Ok(trusted)
+        }
+        Some(Answer::No) => {
+            // Where it can't be taken down they are asked again.
+            let _ = sources.decline();
+            refuse_servers(&sources, |_| true);
+            Ok(sources)
+        }
+        None => Ok(sources),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::scripted_person::ScriptedPerson;
+    use crate::settings::Flags;
+
+    /// What counts in the project below `root`, whose person has all their own files there too.
+    fn gathered(root: &Path) -> Sources {
+        let folder = |name: &str| root.join(name).display().to_string();
+        let env = [("HOME", folder("home")), ("XDG_CONFIG_HOME", folder("config"))].into_iter().collect();
+        let flags = Flags { workspace: Some(root.join("project")), ..Flags::default() };
+        Sources::gather(flags, env, root.to_owned()).expect("gathered")
+    }
+
+    // proves X2: the same at every door, whoever shows the question
+    #[test]
+    fn a_project_that_loosens_is_asked_about_once_and_again_when_it_changes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("a path");
+        fs::create_dir(root.join("project")).expect("a folder");
+        let says = |text: &str| fs::write(root.join("project/windlass.toml"), text).expect("a file");
+        let settled =
+            |attendance, person: &mut ScriptedPerson| settle(gathered(&root), attendance, person).expect("settled");
+
+        says("[permissions]\nallow = ['todo']\n");
+        let mut person = ScriptedPerson::saying(Answer::No);
+        assert!(!settled(Attendance::Unattended, &mut person).trusts_project());
+        assert!(person.asked.is_empty(), "nobody is there");
+        assert!(!settled(Attendance::Attended, &mut person).trusts_project());
+        assert!(!settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new"], "a no is kept");
+
+        says("[permissions]\nallow = ['read_file']\n");
+        let mut person = ScriptedPerson::saying(Answer::Yes);
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new"], "a yes is kept");
+
+        says("[permissions]\nmode = 'bypass'\n");
+        assert!(!settled(Attendance::Unattended, &mut person).trusts_project());
+        assert!(settled(Attendance::Attended, &mut person).trusts_project());
+        assert_eq!(person.asked, ["new", "changed"]);
+    }
+}

@@ -1,0 +1,116 @@
+//! No more than three files of a crate need each other, each by way of the next: two files that need each other's types
+//! want a third. Whoever reads one file of a large circle has to read them all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::modules::Modules;
+use super::problem::Problem;
+use crate::tree::Tree;
+
+/// How many files may need each other.
+const MOST: usize = 3;
+
+/// Crates with larger circles, and how large the largest is. These numbers only go down.
+const CEILINGS: &[(&str, usize)] =
+    &[("crates/bench", 20), ("crates/store", 17), ("crates/tools", 45), ("crates/vocab", 15), ("crates/windlass", 7)];
+
+pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
+    let manifests = tree.ending("/Cargo.toml").filter_map(|(path, _)| path.strip_suffix("/Cargo.toml"));
+    manifests.flat_map(|folder| problems_of(tree, folder, ceiling(folder))).collect()
+}
+
+fn ceiling(folder: &str) -> usize {
+    CEILINGS.iter().find(|(known, _)| *known == folder).map_or(MOST, |(_, files)| *files)
+}
+
+fn problems_of(tree: &Tree, folder: &str, ceiling: usize) -> Vec<Problem> {
+    let modules = Modules::of(tree, folder);
+    let circles = circles(&modules.needs());
+    let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
+    if ceiling > largest.max(MOST) {
+        let what = format!("its largest circle has {largest} files: lower its ceiling of {ceiling} in circles.rs");
+        return vec![Problem::in_file(&format!("{folder}/Cargo.toml"), what)];
+    }
+    let too_large = circles.iter().filter(|circle| circle.len() > ceiling);
+    too_large.map(|circle| Problem::in_file(circle[0], told(circle, ceiling))).collect()
+}
+
+fn told(circle: &[&str], ceiling: usize) -> String {
+    let (count, others) = (circle.len(), circle[1..].join(", "));
+    format!("{count} files need each other, and at most {ceiling} may: this one, {others}")
+}
+
+/// The files that need each other, two at least, in groups.
+fn circles<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>) -> Vec<Vec<&'f str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = needs.keys().map(|file| (*file, reached(needs, file))).collect();
+    let mut circles: Vec<Vec<&str>> = Vec::new();
+    for (file, others) in &reached {
+        let back = others.iter().filter(|other| reached.get(*other).is_some_and(|others| others.contains(file)));
+        let circle: Vec<&str> = back.copied().collect();
+        if circle.len() > 1 && circle[0] == *file {
+            circles.push(circle);
+        }
+    }
+    circles
+}
+
+/// Everything that a file needs, and what that needs, and so on.
+fn reached<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>, file: &'f str) -> BTreeSet<&'f str> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
+    while let Some(file) = open.pop() {
+        let next = needs.get(file).into_iter().flatten().filter(|other| reached.insert(**other));
+        open.extend(next.copied().collect::<Vec<_>>());
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problems, problems_of};
+    use crate::tree::Tree;
+
+    /// A crate of these files, each of which needs the next and the last the first.
+    fn ring(names: &[&str]) -> Tree {
+        let declared: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+        let next = names.iter().cycle().skip(1);
+        let files = names
+            .iter()
+            .zip(next)
+            .map(|(name, next)| (format!("c/src/{name}.rs"), format!("use crate::{next}::Of_{next};")));
+        let mut files: Vec<(String, String)> = files.collect();
+        files.push(("c/Cargo.toml".to_owned(), String::new()));
+        files.push(("c/src/lib.rs".to_owned(), declared));
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect()
+    }
+
+    #[test]
+    fn four_files_in_a_circle_are_a_problem_and_three_are_none() {
+        assert_eq!(problems(&ring(&["a", "b", "c"])), []);
+        let found: Vec<_> = problems(&ring(&["a", "b", "c", "d"])).iter().map(ToString::to_string).collect();
+        let expected =
+            "c/src/a.rs: 4 files need each other, and at most 3 may: this one, c/src/b.rs, c/src/c.rs, c/src/d.rs";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn a_chain_is_no_circle() {
+        let tree = Tree::from([
+            ("c/Cargo.toml", ""),
+            ("c/src/lib.rs", "mod a;\nmod b;\nmod d;\nmod e;\npub use self::a::A;"),
+            ("c/src/a.rs", "use crate::b::B;"),
+            ("c/src/b.rs", "use crate::d::D;"),
+            ("c/src/d.rs", "use crate::e::E;\n#[cfg(test)]\nmod tests { use crate::A; }"),
+            ("c/src/e.rs", ""),
+        ]);
+        assert_eq!(problems(&tree), []);
+    }
+
+    #[test]
+    fn a_ceiling_holds_what_is_there_and_must_follow_it_down() {
+        let five = ring(&["a", "b", "c", "d", "e"]);
+        assert_eq!(problems_of(&five, "c", 5), []);
+        assert_eq!(problems_of(&five, "c", 4).len(), 1);
+        let lower: Vec<_> = problems_of(&five, "c", 6).iter().map(ToString::to_string).collect();
+        assert_eq!(lower, ["c/Cargo.toml: its largest circle has 5 files: lower its ceiling of 6 in circles.rs"]);
+    }
+}
