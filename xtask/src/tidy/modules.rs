@@ -33,7 +33,7 @@ impl Modules {
         for name in &read.declared {
             let candidates = [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")];
             if let Some(file) = candidates.into_iter().find(|file| tree.text(file).is_some()) {
-                self.add(tree, [module.as_slice(), &[name.clone()]].concat(), file);
+                self.add(tree, [module.as_slice(), std::slice::from_ref(name)].concat(), file);
             }
         }
         self.files.insert(module, (file, read));
@@ -43,14 +43,14 @@ impl Modules {
     /// (`pub use`) is of the file that defines it.
     pub(super) fn needs(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let files = self.files.iter().map(|(module, (file, read))| {
-            let named = read.named.iter().filter_map(|named| self.defined_in(&self.from_root(module, named)?));
+            let named = read.named.iter().filter_map(|named| self.defined_in(&self.absolute(module, named)?));
             (file.as_str(), named.filter(|other| other != file).collect())
         });
         files.collect()
     }
 
     /// The path from the crate's root; none for one of another crate.
-    fn from_root(&self, module: &[String], named: &Named) -> Option<ModulePath> {
+    fn absolute(&self, module: &[String], named: &Named) -> Option<ModulePath> {
         let mut here = [module, &named.within].concat();
         let mut path = named.path.as_slice();
         match path.first()?.as_str() {
@@ -83,7 +83,7 @@ impl Modules {
             let Some(passed_on) = uses.into_iter().find(|named| named.known_as.as_ref() == Some(name)) else {
                 return Some(file);
             };
-            let next = [self.from_root(&path[..length], passed_on)?.as_slice(), rest].concat();
+            let next = [self.absolute(&path[..length], passed_on)?.as_slice(), rest].concat();
             if next == path {
                 return Some(file);
             }
@@ -96,7 +96,6 @@ impl Modules {
 #[cfg(test)]
 mod tests {
     use super::Modules;
-    use crate::tree::Tree;
 
     /// `file -> file`, without the folder.
     fn needs<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
