@@ -8,7 +8,7 @@ use windlass::mcp::{Options, Reach, ServerConfig, ServerName};
 use windlass::tools::GuardProgram;
 use windlass_testkit::mcp::McpScript;
 
-use crate::figures::Setup;
+use crate::figures::setup::Setup;
 
 /// Servers that play these scripts, by name.
 pub fn configured(

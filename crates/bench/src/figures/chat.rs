@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
-use super::Setup;
 use super::render::{LIMIT, TOKENS_PER_SECOND, answer, tokens};
+use super::setup::Setup;
 use super::start::{PROMPT, chat};
 use crate::pace::median;
 use crate::table::Line;

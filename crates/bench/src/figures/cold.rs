@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::pace::{Compared, median};
 use crate::table::Line;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use tokio::task::JoinSet;
 use windlass::store::Durability;
 
-use super::{Effort, Setup};
+use super::setup::{Effort, Setup};
 use crate::child::Child;
 use crate::floor::{Committer, Ledger, Wire, committing_together};
 use crate::pace::compare;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use windlass::tools::dialect::{Ended, Reading, Spoken, read};
 use windlass::vocab::{Dialect, Parallel};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::pace::median;
 use crate::table::{Line, Mark};
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use windlass::store::Durability;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::{Child, alone, answer};
 use crate::floor::{Ledger, Wire, committing};
 use crate::pace::compare;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::answer;
 use crate::server::{Behaviour, Server};
 use crate::table::Line;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::table::Line;
 
 pub(super) fn measure(_: &Setup) -> Result<Vec<Line>> {

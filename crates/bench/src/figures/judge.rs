@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use windlass::tools::{Commands, Fetching, Permissions, Rule, Ruling, Secrets, Tool, Workspace, builtins, fetch_url};
 use windlass::vocab::Grant;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::pace::median;
 use crate::table::Line;
 

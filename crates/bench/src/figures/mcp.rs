@@ -13,7 +13,7 @@ use windlass::vocab::{OutcomeKind, SessionId};
 use windlass::{CallContext, Tool};
 use windlass_testkit::mcp::McpScript;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::alone;
 use crate::fake_servers::{configured, options};
 use crate::pace::compare;

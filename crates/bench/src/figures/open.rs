@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use windlass::Agent;
 use windlass::store::Durability;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::alone;
 use crate::ours;
 use crate::pace::{Compared, median};

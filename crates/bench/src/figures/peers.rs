@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::alone;
 use crate::floor::{Wire, bare};
 use crate::pace::compare;

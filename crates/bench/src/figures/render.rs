@@ -9,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use windlass::vocab::{Delta, DeltaBody, Event, RunId, TurnId};
 use windlass_cli::screen::{Colour, Glyphs, Look, Screen};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::pace::median;
 use crate::table::Line;
 

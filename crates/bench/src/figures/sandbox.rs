@@ -11,7 +11,7 @@ use windlass::sandbox::Surroundings;
 use windlass::tools::{CallContext, Commands, GuardProgram, Sandbox, Tool, Workspace, builtins};
 use windlass::vocab::{CommandExit, SessionId};
 
-use super::Setup;
+use super::setup::Setup;
 use crate::pace::compare;
 use crate::table::Line;
 

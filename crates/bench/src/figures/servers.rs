@@ -11,8 +11,8 @@ use windlass::mcp::{Servers, State};
 use windlass::tools::ToolServers as _;
 use windlass_testkit::mcp::{Does, McpScript, McpTool};
 
-use super::Setup;
 use super::cold::{FirstRequest as _, windlass_run};
+use super::setup::Setup;
 use crate::child::alone;
 use crate::fake_servers::{configured, options};
 use crate::pace::{Compared, median};

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use windlass::store::Durability;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::child::alone;
 use crate::floor::{Ledger, Wire, bare, committing};
 use crate::pace::compare;
