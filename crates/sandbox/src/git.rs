@@ -54,8 +54,9 @@ fn inner(git: &Path, most: usize) -> Option<Inner> {
             match kind {
                 FileType::Symlink => found.links.push(path),
                 FileType::Directory if path.join("HEAD").symlink_metadata().is_ok() => {
-                    // A submodule may have submodules.
-                    folders.push(path.join("modules"));
+                    // A submodule may have submodules, and linked worktrees; so may a worktree.
+                    let inside = ["modules", "worktrees"].map(|name| path.join(name));
+                    folders.extend(inside.into_iter().filter(|folder| folder.symlink_metadata().is_ok()));
                     found.repositories.push(path);
                 }
                 // Its name may have slashes in it.
@@ -113,10 +114,28 @@ pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked>
     if !is_repository(|name| common.join(name).symlink_metadata().is_ok()) {
         return None;
     }
-    let (protected, absent) = obeyed_in(&own).partition(|path| path.symlink_metadata().is_ok());
+    let (mut protected, mut absent): (Vec<_>, Vec<_>) =
+        obeyed_in(&own).partition(|path| path.symlink_metadata().is_ok());
+    let (there, missing) = obeyed_below_worktree(&own)?;
+    protected.extend(there);
+    absent.extend(missing);
     let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
     let writable = shared.into_iter().chain([own]).filter(|path| is_own_folder(path)).collect();
     Some(Linked { writable, protected, absent })
+}
+
+/// What git obeys in the repositories that the submodules of a linked worktree have in its own folder: what is there, and
+/// what is not. A link can't be closed: the folder that one is among is closed as a whole, and nothing is told where the
+/// folder itself is one.
+fn obeyed_below_worktree(own: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let folders = ["modules", "worktrees"].map(|name| own.join(name));
+    if folders.iter().any(|folder| folder.is_symlink()) {
+        return None;
+    }
+    let (there, mut absent) = obeyed_below(own, LOOKED_INTO);
+    let (whole, missing): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| folder.exists());
+    absent.extend(missing);
+    Some((if there.iter().any(|path| path.is_symlink()) { whole } else { there }, absent))
 }
 
 /// Where the text of a `.git` file leads, from the folder that the file is in.
@@ -162,11 +181,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write(
             folder.path(),
-            &[("modules/a/b/HEAD", ""), ("modules/a/b/config", ""), ("modules/a/b/modules/c/HEAD", "")],
+            &[
+                ("modules/a/b/HEAD", ""),
+                ("modules/a/b/config", ""),
+                ("modules/a/b/modules/c/HEAD", ""),
+                ("modules/a/b/worktrees/d/HEAD", ""),
+                ("modules/a/b/worktrees/d/commondir", ""),
+            ],
         );
         let root = folder.path().canonicalize().unwrap();
         let (there, absent) = obeyed_below(&root, LOOKED_INTO);
-        assert_eq!(there, [root.join("modules/a/b/config")]);
+        assert_eq!(there, ["modules/a/b/config", "modules/a/b/worktrees/d/commondir"].map(|path| root.join(path)));
         assert!(absent.contains(&root.join("modules/a/b/modules/c/hooks")));
         std::os::unix::fs::symlink("/", root.join("modules/link")).unwrap();
         assert!(obeyed_below(&root, LOOKED_INTO).0.contains(&root.join("modules/link")), "who knows where it leads");
@@ -203,7 +228,19 @@ mod tests {
             "no link is opened"
         );
         assert_eq!(linked_to.protected, [own.join("commondir"), own.join("gitdir")]);
+        assert!(linked_to.absent.contains(&own.join("modules")));
         assert_eq!((linked("x"), linked("main")), (None, None));
+        // A submodule of the worktree has its repository there.
+        write(&own, &[("modules/lib/HEAD", ""), ("modules/lib/config", ""), ("modules/lib/objects/x", "")]);
+        let linked_to = linked("w").unwrap();
+        assert!(linked_to.protected.contains(&own.join("modules/lib/config")), "{linked_to:?}");
+        assert!(linked_to.absent.contains(&own.join("modules/lib/hooks")), "{linked_to:?}");
+        std::os::unix::fs::symlink("/", own.join("modules/link")).unwrap();
+        assert!(linked("w").unwrap().protected.contains(&own.join("modules")), "who knows where it leads");
+        std::fs::remove_dir_all(own.join("modules")).unwrap();
+        std::os::unix::fs::symlink("/", own.join("modules")).unwrap();
+        assert_eq!(linked("w"), None);
+        std::fs::remove_file(own.join("modules")).unwrap();
         let controlled = [root.join("w"), root.join("main")];
         assert_eq!(super::linked(&root.join("w"), &controlled), None, "commands write there");
     }
