@@ -1,5 +1,5 @@
-//! Where a repository has its hooks by its own settings (`core.hooksPath`). Git itself is not asked: a repository's
-//! settings may have it run other programs.
+//! What a repository's settings have git obey elsewhere: where its hooks are (`core.hooksPath`), and which files of
+//! settings are included. Git itself is not asked: a repository's settings may have it run other programs.
 
 use std::iter::Peekable;
 use std::path::{Component, Path, PathBuf};
@@ -41,33 +41,69 @@ const HOOKS: &[&str] = &[
     "update",
 ];
 
-/// The folders that `core.hooksPath` names in the settings of the repository at `git`, which is the `.git` of a worktree,
-/// be it a folder, a link or a file that says where the folder is; or a bare repository. Whole paths, there or not, and as
-/// they are spelled. Of a folder that the worktree itself is in, the hooks are told one by one.
-#[must_use]
-pub fn hooks_paths(git: &Path) -> Vec<PathBuf> {
-    let Some(worktree) = git.parent() else { return Vec::new() };
-    let mut files: Vec<PathBuf> = git_folders(git).iter().flat_map(|folder| settings_files(folder)).collect();
-    let mut paths = Vec::new();
-    let mut read = 0;
-    // A file that is included is read after the others; which of them git would obey is of no matter here.
-    while let Some(file) = files.get(read).cloned() {
-        read += 1;
-        let text = read_plain(&file, MOST_BYTES).unwrap_or_default();
-        for Setting { name, value } in settings(&String::from_utf8_lossy(&text)) {
-            match name.as_str() {
-                "core.hookspath" => paths.extend(places(&value, worktree, git)),
-                // Whether its condition is met is not looked at.
-                "include.path" | "includeif.path" if files.len() < MOST_FILES => {
-                    files.extend(file.parent().map(|folder| folder.join(&value)).filter(|one| !files.contains(one)));
+/// So many files are told that others include; who has more has none closed that come after them.
+const MOST_INCLUDED: usize = 1_000;
+
+/// What a repository's settings have git obey besides what is in its own folder. Whole paths, there or not, and as they
+/// are spelled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitSettings {
+    /// The folders that `core.hooksPath` names. Of a folder that the worktree itself is in, the hooks are told one by one.
+    pub hooks: Vec<PathBuf>,
+    /// Files of settings that others include. Whether the condition of one is met is not looked at.
+    pub included: Vec<PathBuf>,
+}
+
+impl GitSettings {
+    /// The settings that git has for the repository at `git`, which is the `.git` of a worktree, be it a folder, a link or a
+    /// file that says where the folder is; or a bare repository. Those of the person whose home folder is `home` count too.
+    #[must_use]
+    pub fn of(git: &Path, home: Option<&Path>) -> Self {
+        let Some(worktree) = git.parent() else { return Self::default() };
+        let homes: Vec<&Path> = home.map_or_else(|| worktree.ancestors().collect(), |home| vec![home]);
+        let own = git_folders(git).into_iter().flat_map(|folder| settings_files(&folder));
+        let mut files: Vec<PathBuf> = own.chain(home.into_iter().flat_map(personal_files)).collect();
+        let (mut found, mut read) = (Self::default(), 0);
+        // A file that is included is read after the others; which of them git would obey is of no matter here.
+        while let Some(file) = files.get(read).cloned() {
+            read += 1;
+            let text = read_plain(&file, MOST_BYTES).unwrap_or_default();
+            for Setting { name, value } in settings(&String::from_utf8_lossy(&text)) {
+                match name.as_str() {
+                    "core.hookspath" => found.hooks.extend(hooks_in(&value, worktree, git, &homes)),
+                    "include.path" | "includeif.path" if found.included.len() < MOST_INCLUDED => {
+                        let included = included(&value, &file, &homes);
+                        let new = included.iter().filter(|path| !files.contains(path)).cloned().collect::<Vec<_>>();
+                        files.extend(new.into_iter().take(MOST_FILES.saturating_sub(files.len())));
+                        found.included.extend(included);
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
+        for paths in [&mut found.hooks, &mut found.included] {
+            paths.sort();
+            paths.dedup();
+        }
+        found
     }
-    paths.sort();
-    paths.dedup();
-    paths
+}
+
+/// Where people have settings for all their repositories, the machine's among them.
+fn personal_files(home: &Path) -> Vec<PathBuf> {
+    let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folders = [home.join(".config")].into_iter().chain(set);
+    let files = folders.map(|folder| folder.join("git/config"));
+    [PathBuf::from("/etc/gitconfig"), home.join(".gitconfig")].into_iter().chain(files).collect()
+}
+
+/// Which files a value of `include.path` in `file` may mean.
+fn included(value: &str, file: &Path, homes: &[&Path]) -> Vec<PathBuf> {
+    match (value.strip_prefix("~/"), file.parent()) {
+        (Some(rest), _) => homes.iter().map(|home| home.join(rest)).collect(),
+        (None, Some(folder)) if !value.is_empty() => vec![folder.join(value)],
+        (None, Some(_) | None) => Vec::new(),
+    }
 }
 
 /// Where a repository has its settings, besides what other files say that they include.
@@ -75,8 +111,9 @@ fn settings_files(folder: &Path) -> [PathBuf; 2] {
     ["config", "config.worktree"].map(|name| folder.join(name))
 }
 
-/// The folder that `git` is or names, and the one that it shares its settings with.
-fn git_folders(git: &Path) -> Vec<PathBuf> {
+/// The folder that `git` is or names, and the one that it shares its settings and hooks with.
+#[must_use]
+pub fn git_folders(git: &Path) -> Vec<PathBuf> {
     let text = |path: &Path| read_plain_text(path, MOST_BYTES).ok();
     let own = match (git.is_dir(), git.parent()) {
         (true, _) => Some(git.to_owned()),
@@ -89,13 +126,13 @@ fn git_folders(git: &Path) -> Vec<PathBuf> {
 }
 
 /// What a value of `core.hooksPath` may mean. A relative one counts from where hooks run, which is the worktree, or the
-/// folder of a bare repository. Whose home folder `~` is, is not known here: any folder above the worktree may be that.
-fn places(value: &str, worktree: &Path, git: &Path) -> Vec<PathBuf> {
+/// folder of a bare repository.
+fn hooks_in(value: &str, worktree: &Path, git: &Path, homes: &[&Path]) -> Vec<PathBuf> {
     if value.is_empty() {
         return Vec::new();
     }
     let folders: Vec<PathBuf> = match value.strip_prefix("~/") {
-        Some(rest) => worktree.ancestors().map(|home| flat(&home.join(rest))).collect(),
+        Some(rest) => homes.iter().map(|home| flat(&home.join(rest))).collect(),
         None if git.ends_with(".git") => vec![flat(&worktree.join(value))],
         None => [worktree, git].iter().map(|from| flat(&from.join(value))).collect(),
     };
@@ -239,6 +276,10 @@ mod tests {
         hooks_paths(&root.join("w/.git")).into_iter().map(inside).collect()
     }
 
+    fn hooks_paths(git: &Path) -> Vec<PathBuf> {
+        GitSettings::of(git, None).hooks
+    }
+
     // proves X5: git reads all of these as the same folder
     #[test]
     fn the_folder_of_hooks_is_found_however_it_is_written() {
@@ -307,6 +348,33 @@ mod tests {
         assert_eq!(hooks_paths(&root.join("main/.git")), want("main"));
         assert_eq!(hooks_paths(&root.join("w/.git")), want("w"));
         assert_eq!(hooks_paths(&root.join("none/.git")), Vec::<PathBuf>::new());
+        let included = GitSettings::of(&root.join("w/.git"), None).included;
+        let included: Vec<PathBuf> = included.iter().map(|path| flat(path)).collect();
+        assert!(
+            ["more", ".git/cond"].iter().all(|path| included.contains(&root.join("main").join(path))),
+            "{included:?}"
+        );
+    }
+
+    // proves X5: `core.hooksPath` in a person's own settings is that of all their repositories
+    #[test]
+    fn the_persons_own_settings_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(
+            &root,
+            &[
+                ("home/.gitconfig", "[core]\nhooksPath = tools/hooks\n[include]\npath = ~/w/more\n"),
+                ("home/.config/git/config", "[core]\nhooksPath = ~/w/mine\n"),
+                ("home/w/more", "[core]\nhooksPath = third\n"),
+                ("home/w/.git/HEAD", ""),
+            ],
+        );
+        let found = GitSettings::of(&root.join("home/w/.git"), Some(&root.join("home")));
+        let want = ["mine", "third", "tools/hooks"].map(|name| root.join("home/w").join(name));
+        assert!(want.iter().all(|path| found.hooks.contains(path)), "{found:?}");
+        assert!(found.included.contains(&root.join("home/w/more")), "{found:?}");
+        assert_eq!(GitSettings::of(&root.join("home/w/.git"), None), GitSettings::default());
     }
 
     // proves X5: a project in the home folder may name its hooks from there

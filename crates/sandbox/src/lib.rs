@@ -37,7 +37,7 @@ mod surroundings;
 pub use bubblewrap::bubblewrap_arguments;
 pub use confinement::{Clearing, Confinement, KeptLink, Network, SandboxMode, Walls};
 pub use git::{OBEYED_BY_GIT, is_repository};
-pub use git_config::hooks_paths;
+pub use git_config::{GitSettings, git_folders};
 pub use lack::{Lack, kept_from_changing, lacked};
 #[cfg(target_os = "linux")]
 pub use linux::{confine, enter_namespaces, has_landlock};

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::apart::{Led, follow};
 use crate::confinement::{Confinement, KeptLink};
 use crate::git;
-use crate::git_config::hooks_paths;
+use crate::git_config::GitSettings;
 use crate::listing::{self, Entry};
 use crate::surroundings::{Closed, Rules};
 
@@ -33,6 +33,11 @@ const LOOKED_AT: usize = 5_000;
 
 /// How many after it: what it has made itself is looked through.
 const LOOKED_AT_AFTERWARDS: usize = 100_000;
+
+/// How many entries of closed folders are looked at for links, in all, in one of them, and how far down.
+const LOOKED_AT_INSIDE: usize = 5_000;
+const LOOKED_AT_IN_ONE: usize = 1_000;
+const LEVELS_INSIDE: usize = 4;
 
 /// How far a workspace was looked through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,9 +67,10 @@ pub(crate) struct Found {
     pub(crate) looked: Looked,
 }
 
-/// Looks through `workspace`, the top first, for what `rules` close.
-pub(crate) fn look(workspace: &Path, rules: &Rules<'_>) -> Found {
-    Look::new(workspace, rules, None).through(LOOKED_AT)
+/// Looks through `workspace`, the top first, for what `rules` close, and for what git obeys by the settings of the person
+/// whose home folder is `home`.
+pub(crate) fn look(workspace: &Path, home: Option<&Path>, rules: &Rules<'_>) -> Found {
+    Look { home, ..Look::new(workspace, rules, None) }.through(LOOKED_AT)
 }
 
 /// What `rules` spell out in `workspace` and is not there, for those who can close it before it is made.
@@ -116,6 +122,8 @@ enum Aim {
 
 struct Look<'l> {
     workspace: &'l Path,
+    /// Whose settings git reads besides those of a repository.
+    home: Option<&'l Path>,
     rules: &'l Rules<'l>,
     /// What was found before, in a second look. Other links are a command's, and lead wherever it likes.
     before: Option<&'l Confinement>,
@@ -131,7 +139,8 @@ impl<'l> Look<'l> {
     fn new(workspace: &'l Path, rules: &'l Rules<'l>, before: Option<&'l Confinement>) -> Self {
         let (real, named) = (workspace.to_owned(), workspace.to_owned());
         let folders = VecDeque::from([Folder { real, named, aim: Aim::All }]);
-        Self { workspace, rules, before, found: Found::default(), folders, top: None, followed: HashSet::new() }
+        let (found, followed) = (Found::default(), HashSet::new());
+        Self { workspace, home: None, rules, before, found, folders, top: None, followed }
     }
 
     fn through(mut self, most: usize) -> Found {
@@ -139,6 +148,10 @@ impl<'l> Look<'l> {
         self.look_at_spelled_out();
         self.look_where_patterns_end();
         self.look_at_repository();
+        // A second look knows what the first has closed: nobody has changed a link in there.
+        if self.before.is_none() {
+            self.look_into_closed_folders();
+        }
         let mut found = self.found;
         for paths in [&mut found.there, &mut found.absent] {
             paths.retain(|path| path.starts_with(self.workspace));
@@ -175,6 +188,7 @@ impl<'l> Look<'l> {
             }
             if git::is_repository(|name| signs.contains(&name)) {
                 git::obeyed_in(&folder.real).for_each(|path| self.close(&path));
+                self.take_settings(&folder.real);
             }
             // The first folder is the workspace itself.
             self.top = self.top.take().or(top.take());
@@ -283,7 +297,7 @@ impl<'l> Look<'l> {
         // A file of this name leads to a repository elsewhere.
         if found.is_file() && path.ends_with(".git") {
             self.found.there.push(path.to_owned());
-            return;
+            return self.take_settings(path);
         }
         let real = match self.keep_links(path) {
             Some(Led::To(real)) => real,
@@ -292,12 +306,57 @@ impl<'l> Look<'l> {
         };
         obeyed.iter().for_each(|name| self.close(&real.join(name)));
         if path.ends_with(".git") {
-            hooks_paths(path).into_iter().for_each(|hooks| self.take_link(&hooks, hooks.clone(), Closed::ToWriting));
+            self.take_settings(path);
         }
         let most = if self.before.is_some() { git::LOOKED_INTO_AFTERWARDS } else { git::LOOKED_INTO };
         let (there, missing) = git::obeyed_below(&real, most);
         there.iter().for_each(|path| self.close(path));
         self.found.absent.extend(missing);
+    }
+
+    /// What the settings of the repository at `git` have git obey elsewhere.
+    fn take_settings(&mut self, git: &Path) {
+        let GitSettings { hooks, included } = GitSettings::of(git, self.home);
+        for path in hooks.into_iter().chain(included) {
+            self.take_link(&path, path.clone(), Closed::ToWriting);
+        }
+    }
+
+    /// Closes what links in closed folders lead to: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`. The folder
+    /// itself can't be changed; what is outside the workspace is nobody's to write.
+    fn look_into_closed_folders(&mut self) {
+        let (mut there, mut hidden, mut left) = (0, 0, LOOKED_AT_INSIDE);
+        let (mut folders, mut seen) = (VecDeque::new(), HashSet::new());
+        loop {
+            // What a link has led to is looked into as well.
+            let written = self.found.there[there..].iter().map(|path| (path.clone(), Closed::ToWriting, 0));
+            let read = self.found.hidden[hidden..].iter().map(|path| (path.clone(), Closed::ToReading, 0));
+            folders.extend(written.chain(read));
+            (there, hidden) = (self.found.there.len(), self.found.hidden.len());
+            let Some((folder, closed, level)) = folders.pop_front() else { return };
+            if !folder.starts_with(self.workspace) || !seen.insert((folder.clone(), closed)) {
+                continue;
+            }
+            for Entry { name, kind } in listing::list(&folder).into_iter().flatten().take(LOOKED_AT_IN_ONE) {
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                let path = folder.join(name);
+                match kind {
+                    FileType::Symlink if self.leads_into_workspace(&path) => {
+                        self.take_link(&path, path.clone(), closed);
+                    }
+                    FileType::Directory if level < LEVELS_INSIDE => folders.push_back((path, closed, level + 1)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn leads_into_workspace(&self, link: &Path) -> bool {
+        let led = follow(self.workspace, link, |_| true);
+        led.is_some_and(|(Led::To(target) | Led::ToNothing(target))| target.starts_with(self.workspace))
     }
 
     /// The workspace's own repository, however many files are beside it, and what would make it one.

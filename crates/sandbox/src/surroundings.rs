@@ -29,7 +29,7 @@ pub struct Surroundings {
 }
 
 /// What rules say about a path in the workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Closed {
     /// It may not be read, nor written.
     ToReading,
@@ -70,7 +70,7 @@ impl Surroundings {
     /// How far the workspace is looked through for what `rules` close.
     #[must_use]
     pub fn looked(&self, rules: &Rules<'_>) -> Looked {
-        protected::look(&self.workspace, rules).looked
+        protected::look(&self.workspace, self.home.as_deref(), rules).looked
     }
 
     /// What a command is held to that has `temp` for itself; nothing in mode `off`. Where the network is granted the
@@ -79,7 +79,7 @@ impl Surroundings {
         if self.mode == SandboxMode::Off {
             return None;
         }
-        let found = protected::look(&self.workspace, rules);
+        let found = protected::look(&self.workspace, self.home.as_deref(), rules);
         let (looked, links) = (found.looked, found.links);
         let (writable, protected, absent, links) = match self.mode {
             SandboxMode::Off | SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new(), Vec::new()),

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use windlass_sandbox::hooks_paths;
+use windlass_sandbox::{GitSettings, git_folders};
 
 use crate::protected::built_in_paths;
 use crate::workspace::really;
@@ -25,6 +25,9 @@ const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pyc
 
 /// What may be a link in a repository's own folder, and is obeyed by git.
 const IN_REPOSITORY: &[&str] = &["hooks", "config", "config.worktree", "info", "info/attributes"];
+
+/// So many entries of a folder of hooks are looked at.
+const MOST_HOOKS: usize = 1_000;
 
 /// A look counts for so long.
 const KNOWN_FOR: Duration = Duration::from_secs(2);
@@ -78,7 +81,8 @@ impl LastLook {
         match &*last {
             Some((at, seen)) if at.elapsed() < KNOWN_FOR => Arc::clone(seen),
             Some(_) | None => {
-                let seen = Arc::new(OtherNames::look(root));
+                // Git reads the settings of whoever runs it.
+                let seen = Arc::new(OtherNames::look(root, std::env::home_dir().as_deref()));
                 *last = Some((Instant::now(), Arc::clone(&seen)));
                 seen
             }
@@ -104,8 +108,8 @@ impl Drop for Changing<'_> {
 }
 
 impl OtherNames {
-    /// Looks through the workspace at `root`, which is without links.
-    fn look(root: &Path) -> Self {
+    /// Looks through the workspace at `root`, which is without links. Git obeys the settings in `home`.
+    fn look(root: &Path, home: Option<&Path>) -> Self {
         let mut found = Self::default();
         let mut folders = VecDeque::from([root.to_owned()]);
         let mut left = LOOKED_AT;
@@ -125,7 +129,7 @@ impl OtherNames {
                     Ok(_) | Err(_) => {}
                 }
                 if name == ".git" {
-                    found.add_repository(root, &path);
+                    found.add_repository(root, &path, home);
                 }
             }
         }
@@ -134,18 +138,38 @@ impl OtherNames {
             found.add_if_link(root, &root.join(path));
         }
         if left == 0 {
-            found.add_repository(root, &root.join(".git"));
+            found.add_repository(root, &root.join(".git"), home);
         }
         found
     }
 
-    fn add_repository(&mut self, root: &Path, git: &Path) {
+    fn add_repository(&mut self, root: &Path, git: &Path, home: Option<&Path>) {
         IN_REPOSITORY.iter().for_each(|name| self.add_if_link(root, &git.join(name)));
-        for folder in hooks_paths(git) {
-            let because = "git: core.hooksPath names it";
-            let folder = really(&folder).unwrap_or(folder);
-            let lead = Lead { name: name_of(root, &git.join("hooks")), because: because.into(), what: Led::Whole };
-            self.add(root, &folder, lead);
+        for folder in git_folders(git) {
+            self.add_links_in(root, &folder.join("hooks"), &git.join("hooks"));
+        }
+        let GitSettings { hooks, included } = GitSettings::of(git, home);
+        for folder in hooks {
+            self.add_links_in(root, &folder, &git.join("hooks"));
+            self.add_named(root, &folder, &git.join("hooks"), "git: core.hooksPath names it");
+        }
+        for file in included {
+            self.add_named(root, &file, &git.join("config"), "git: its settings include it");
+        }
+    }
+
+    /// What is at `path` goes by `name` too.
+    fn add_named(&mut self, root: &Path, path: &Path, name: &Path, because: &str) {
+        let path = really(path).unwrap_or(path.to_owned());
+        self.add(root, &path, Lead { name: name_of(root, name), because: because.into(), what: Led::Whole });
+    }
+
+    /// The links in a folder of hooks, which goes by `name`.
+    fn add_links_in(&mut self, root: &Path, folder: &Path, name: &Path) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_HOOKS) {
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                self.add_link_named(root, &entry.path(), &name.join(entry.file_name()));
+            }
         }
     }
 
@@ -156,8 +180,13 @@ impl OtherNames {
     }
 
     fn add_link(&mut self, root: &Path, link: &Path) {
+        self.add_link_named(root, link, link);
+    }
+
+    /// What a link leads to goes by this name.
+    fn add_link_named(&mut self, root: &Path, link: &Path, name: &Path) {
         let because = format!("{} is a link to it", link.strip_prefix(root).unwrap_or(link).display());
-        let lead = |what| Lead { name: name_of(root, link), because: because.as_str().into(), what };
+        let lead = |what| Lead { name: name_of(root, name), because: because.as_str().into(), what };
         let mut passed = led_to(link);
         let end = passed.pop();
         end.iter().for_each(|end| self.add(root, end, lead(Led::Whole)));
@@ -281,7 +310,7 @@ mod tests {
     }
 
     fn names(root: &Path, path: &str) -> Vec<String> {
-        let mut names: Vec<String> = OtherNames::look(root).of(path).into_iter().map(|name| name.path).collect();
+        let mut names: Vec<String> = OtherNames::look(root, None).of(path).into_iter().map(|name| name.path).collect();
         names.sort();
         names
     }
@@ -322,7 +351,8 @@ mod tests {
         ] {
             assert_eq!(names(&root, path), want, "{path}");
         }
-        let below: Vec<String> = OtherNames::look(&root).below("docs").into_iter().map(|name| name.path).collect();
+        let below: Vec<String> =
+            OtherNames::look(&root, None).below("docs").into_iter().map(|name| name.path).collect();
         assert!(below.contains(&"claude.md".to_owned()) && !below.contains(&".github".to_owned()), "{below:?}");
     }
 
@@ -355,6 +385,29 @@ mod tests {
         std::fs::write(root.join(".git/config"), "[core]\nhooksPath = tools/hooks\n").unwrap();
         assert_eq!(names(&root, "tools/hooks/pre-commit"), [".git/hooks/pre-commit"]);
         assert_eq!(names(&root, "s/h/pre-commit"), ["sub/.git/hooks/pre-commit"]);
-        assert_eq!(&*OtherNames::look(&root).of("tools/hooks")[0].because, "git: core.hooksPath names it");
+        assert_eq!(&*OtherNames::look(&root, None).of("tools/hooks")[0].because, "git: core.hooksPath names it");
+    }
+
+    // proves X5: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`, which git runs
+    #[test]
+    fn what_a_link_among_hooks_leads_to_is_a_hook() {
+        let files = ["scripts/a.sh", "scripts/b.sh", "main/HEAD", "lib/x", "mine/x"];
+        let links = [(".git/hooks/pre-commit", "../../scripts/a.sh"), ("main/hooks/pre-push", "../../scripts/b.sh")];
+        let (_folder, root) = workspace(&files, &links);
+        std::fs::write(root.join("lib/.git"), "gitdir: ../main\n").unwrap();
+        assert_eq!(names(&root, "scripts/a.sh"), [".git/hooks/pre-commit"]);
+        assert!(names(&root, "scripts/b.sh").contains(&"lib/.git/hooks/pre-push".to_owned()));
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".gitconfig"), "[core]\nhooksPath = mine\n").unwrap();
+        let names = OtherNames::look(&root, Some(home.path())).of("mine/pre-commit");
+        assert!(names.iter().any(|name| name.path == ".git/hooks/pre-commit"), "{names:?}");
+    }
+
+    // proves X5: git obeys what a file says that its settings include
+    #[test]
+    fn a_file_that_settings_include_goes_by_their_name() {
+        let (_folder, root) = workspace(&["build/settings", ".git/HEAD"], &[]);
+        std::fs::write(root.join(".git/config"), "[include]\npath = ../build/settings\n").unwrap();
+        assert_eq!(names(&root, "build/settings"), [".git/config"]);
     }
 }

@@ -30,7 +30,8 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("guard") => windlass_tools::guard::run(),
         Some(_) | None => {
-            let trials = trials().into_iter().chain(planted::trials()).chain(planted::cleared_up::trials());
+            let planted = planted::trials().into_iter().chain(planted::cleared_up::trials());
+            let trials = trials().into_iter().chain(planted).chain(planted::led_elsewhere::trials());
             libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
         }
     }

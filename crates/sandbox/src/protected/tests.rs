@@ -24,9 +24,13 @@ fn closed(path: &Path) -> Closed {
     }
 }
 
+fn look_at(root: &Path, rules: &Rules<'_>) -> Found {
+    look(root, None, rules)
+}
+
 fn looked(root: &Path, spelled_out: &[&str]) -> Found {
     let spelled_out: Vec<PathBuf> = spelled_out.iter().map(PathBuf::from).collect();
-    look(root, &Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE })
+    look_at(root, &Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE })
 }
 
 fn under(root: &Path, paths: &[&str]) -> Vec<PathBuf> {
@@ -115,6 +119,65 @@ fn the_folder_that_has_a_repositorys_hooks_is_closed() {
     assert!(found.absent.contains(&root.join("a/none")));
 }
 
+// proves X3: a linked worktree and a submodule have a file of this name
+#[test]
+fn the_folder_of_hooks_is_closed_where_the_repository_is_elsewhere() {
+    let (_folder, root) = workspace(&["main/.git/modules/lib/HEAD", "main/lib/tools/pre-commit", "main/.git/HEAD"]);
+    std::fs::write(root.join("main/lib/.git"), "gitdir: ../.git/modules/lib\n").unwrap();
+    std::fs::write(root.join("main/.git/modules/lib/config"), "[core]\n\thooksPath = tools\n").unwrap();
+    assert!(looked(&root, &[]).there.contains(&root.join("main/lib/tools")));
+}
+
+// proves X3: `git config include.path ../build/settings`
+#[test]
+fn files_that_a_repositorys_settings_include_are_closed() {
+    let (_folder, root) = workspace(&[".git/HEAD", "build/settings"]);
+    let config = "[include]\npath = ../build/settings\n[includeIf \"gitdir:x\"]\npath = ../none\npath = /etc/passwd\n";
+    std::fs::write(root.join(".git/config"), config).unwrap();
+    let found = looked(&root, &[]);
+    assert_eq!(found.there, under(&root, &[".git/config", "build/settings"]));
+    assert!(found.absent.contains(&root.join("none")));
+}
+
+// proves X3: `~/.gitconfig` says where all repositories have their hooks
+#[test]
+fn the_folder_of_hooks_of_the_persons_own_settings_is_closed() {
+    let (_folder, root) = workspace(&["w/.git/HEAD", "w/tools/hooks/pre-commit", "home/.gitconfig"]);
+    std::fs::write(root.join("home/.gitconfig"), "[core]\nhooksPath = tools/hooks\n").unwrap();
+    let found = look(&root.join("w"), Some(&root.join("home")), &Rules::NONE);
+    assert_eq!(found.there, under(&root, &["w/tools/hooks"]));
+}
+
+// proves X3: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`, which git runs
+#[test]
+fn what_links_in_closed_folders_lead_to_is_closed() {
+    let files = [".git/hooks/x", "scripts/pre-commit", "ci/x.yml", "ci/more/y", "conf/key", ".vscode/a/b/x", ".env/x"];
+    let (_folder, root) = workspace(&files);
+    for (link, target) in [
+        (".git/hooks/pre-commit", "../../scripts/pre-commit"),
+        (".git/hooks/commit-msg", "../../none"),
+        (".vscode/a/b/l", "../../../ci"),
+        ("ci/more/again", "../../scripts"),
+        (".vscode/round", "."),
+        (".vscode/all", ".."),
+        (".vscode/out", "/etc"),
+        (".env/key", "../conf/key"),
+        (".env/out", "/etc/passwd"),
+    ] {
+        symlink(target, root.join(link)).unwrap();
+    }
+    let found = looked(&root, &[]);
+    let there = [".git/hooks", ".vscode", "ci", "scripts", "scripts/pre-commit"];
+    assert_eq!(found.there, under(&root, &there));
+    assert_eq!(found.hidden, under(&root, &[".env", "conf/key"]));
+    assert!(found.absent.contains(&root.join("none")));
+    // The first look knows all of it.
+    let rules = Rules { closed: &closed, ..Rules::NONE };
+    let (protected, unreadable, links) = (found.there, found.hidden, found.links);
+    let before = Confinement { protected, unreadable, links, ..Confinement::default() };
+    assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+}
+
 // proves X3: `.vscode -> gen/vscode`, which is yet to be made
 #[test]
 fn what_a_closed_link_leads_to_may_not_be_made_where_it_is_not_there() {
@@ -132,8 +195,8 @@ fn a_folder_that_cannot_be_listed_is_closed_as_a_whole() {
         let shut = |name: &str| std::fs::set_permissions(root.join(name), PermissionsExt::from_mode(0o311)).unwrap();
         shut("conf");
         let rules = Rules { closed: &closed, hides: true, ..Rules::NONE };
-        assert_eq!(look(&root, &rules).hidden, under(&root, &["conf"]));
-        let there = look(&root, &Rules { hides: false, ..rules }).there;
+        assert_eq!(look_at(&root, &rules).hidden, under(&root, &["conf"]));
+        let there = look_at(&root, &Rules { hides: false, ..rules }).there;
         assert_eq!(there, under(&root, &["a/AGENTS.md", "conf"]));
         // What it was closed for is left as it is by the second look; what the command has shut is looked through.
         shut("a");
@@ -153,7 +216,7 @@ fn nothing_outside_the_workspace_is_new_to_a_second_look() {
     symlink("..", work.join("h")).unwrap();
     let spelled_out = [PathBuf::from("h/home/.env"), root.join("home/.env")];
     let rules = Rules { closed: &closed, spelled_out: &spelled_out, leads: &|_| true, ..Rules::NONE };
-    let before = Confinement { links: look(&work, &rules).links, ..Confinement::default() };
+    let before = Confinement { links: look_at(&work, &rules).links, ..Confinement::default() };
     assert_eq!(closed_since(&work, &rules, &before), Vec::<PathBuf>::new());
 }
 
@@ -162,7 +225,7 @@ fn nothing_outside_the_workspace_is_new_to_a_second_look() {
 fn a_new_link_among_submodules_is_all_that_is_new() {
     let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
     let rules = Rules { closed: &closed, ..Rules::NONE };
-    let before = Confinement { protected: look(&root, &rules).there, ..Confinement::default() };
+    let before = Confinement { protected: look_at(&root, &rules).there, ..Confinement::default() };
     symlink("x", root.join(".git/modules/l")).unwrap();
     assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".git/modules/l"]));
 }

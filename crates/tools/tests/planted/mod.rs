@@ -2,6 +2,7 @@
 //! protected would be (X3).
 
 pub(crate) mod cleared_up;
+pub(crate) mod led_elsewhere;
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
