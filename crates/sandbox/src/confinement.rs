@@ -102,6 +102,10 @@ pub struct Confinement {
     pub absent: Vec<PathBuf>,
     /// Links that are put back when it has ended, if it has changed them: a link can't be mounted over.
     pub links: Vec<KeptLink>,
+    /// What of all these may have been made by commands that ran beside the look: it counts as new when this one has
+    /// ended.
+    #[serde(default, with = "path_wire::list")]
+    pub made_meanwhile: Vec<PathBuf>,
     /// How far was looked for all these.
     pub looked: Looked,
     /// What is looked for when it has ended.

@@ -90,14 +90,22 @@ pub fn closed_since(workspace: &Path, rules: &Rules<'_>, before: &Confinement) -
         Looked::AtTheBeginning => 0,
     };
     let found = Look::new(workspace, rules, Some(before)).through(most);
-    let links = before.links.iter().map(|link| &link.path);
-    let known: HashSet<&PathBuf> = before.protected.iter().chain(&before.unreadable).chain(links).collect();
+    let known: HashSet<&Path> =
+        closed_before(before).chain(before.links.iter().map(|link| &link.path)).map(PathBuf::as_path).collect();
     let now = found.there.into_iter().chain(found.hidden).chain(found.links.into_iter().map(|link| link.path));
-    let is_new = |path: &PathBuf| path.starts_with(workspace) && !known.contains(path);
+    // What is in a folder that is closed as a whole was there.
+    let is_known = |path: &PathBuf| path.ancestors().any(|above| known.contains(above));
+    let is_new = |path: &PathBuf| path.starts_with(workspace) && !is_known(path);
     let mut new: Vec<PathBuf> = now.filter(is_new).collect();
     new.sort();
     new.dedup();
     new
+}
+
+/// What was closed, and made by no command beside that one.
+fn closed_before(before: &Confinement) -> impl Iterator<Item = &PathBuf> {
+    let closed = before.protected.iter().chain(&before.unreadable);
+    closed.filter(|path| !before.made_meanwhile.contains(path))
 }
 
 /// A folder that is looked into.
@@ -206,7 +214,7 @@ impl<'l> Look<'l> {
             }
             (Err(_), None) => self.found.there.push(folder.to_owned()),
             (Err(_), Some(before)) => {
-                if !before.protected.iter().chain(&before.unreadable).any(|closed| closed == folder) {
+                if !closed_before(before).any(|closed| closed == folder) {
                     return listing::make_listable(folder).and_then(|()| listing::list(folder)).ok();
                 }
             }

@@ -109,6 +109,7 @@ impl Surroundings {
             protected,
             absent,
             links,
+            made_meanwhile: Vec::new(),
             looked,
             clearing: None,
             unreadable,

@@ -30,6 +30,7 @@ mod access;
 mod address;
 mod alias;
 mod arguments;
+mod at_work;
 mod builtin;
 mod certain_failure;
 mod clearance;

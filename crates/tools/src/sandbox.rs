@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_sandbox::{Confinement, Looked, Network, Rules, SandboxMode, Support, Surroundings, Walls, told};
 
+use crate::at_work::{AtWork, Running};
 use crate::closing::Closing;
 use crate::{GuardProgram, Permissions, guard};
 
@@ -31,6 +32,7 @@ pub struct Sandbox {
     permissions: Arc<Permissions>,
     closing: Arc<OnceLock<Closing>>,
     support: Arc<OnceLock<Support>>,
+    at_work: Arc<AtWork>,
 }
 
 impl Sandbox {
@@ -38,7 +40,13 @@ impl Sandbox {
     /// they protect can't be written.
     #[must_use]
     pub fn new(surroundings: Surroundings, permissions: Arc<Permissions>) -> Self {
-        Self { surroundings: Arc::new(surroundings), permissions, closing: Arc::default(), support: Arc::default() }
+        Self {
+            surroundings: Arc::new(surroundings),
+            permissions,
+            closing: Arc::default(),
+            support: Arc::default(),
+            at_work: Arc::default(),
+        }
     }
 
     /// The same on a machine that can enforce this, which is not asked then.
@@ -73,13 +81,27 @@ impl Sandbox {
         self.mode() != SandboxMode::Off && may_hold(&self.support(guard))
     }
 
-    /// What a command is held to, with `temp` for itself; nothing where it runs outside.
-    pub(crate) fn confinement(
+    /// What a command is held to, with `temp` for itself, and what is to be kept until it has ended; nothing where it runs
+    /// outside.
+    pub(crate) fn command_confinement(
         &self,
         guard: &GuardProgram,
         reach: Reach,
         temp: PathBuf,
-    ) -> Result<Option<Confinement>, String> {
+    ) -> Result<Option<(Confinement, Running)>, String> {
+        let mut problem = None;
+        let look = || {
+            self.confinement(guard, reach, temp).unwrap_or_else(|why| {
+                problem = Some(why);
+                None
+            })
+        };
+        let joined = self.at_work.join(look);
+        problem.map_or(Ok(joined), Err)
+    }
+
+    /// What a program is held to, with `temp` for itself; nothing where it runs outside.
+    fn confinement(&self, guard: &GuardProgram, reach: Reach, temp: PathBuf) -> Result<Option<Confinement>, String> {
         let network = match reach {
             Reach::Inside => Network::Off,
             Reach::Network => Network::On,

@@ -230,6 +230,25 @@ fn a_new_link_among_submodules_is_all_that_is_new() {
     assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".git/modules/l"]));
 }
 
+// proves X3: submodules that were closed as a whole stay where they are
+#[test]
+fn what_is_in_a_folder_that_was_closed_as_a_whole_is_not_new() {
+    let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
+    let before = Confinement { protected: under(&root, &[".git/modules"]), ..Confinement::default() };
+    let rules = Rules { closed: &closed, ..Rules::NONE };
+    assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+}
+
+// proves X3: `.vscode` of a command that ran beside this one
+#[test]
+fn what_others_made_meanwhile_is_new() {
+    let (_folder, root) = workspace(&[".vscode/tasks.json", "AGENTS.md"]);
+    let rules = Rules { closed: &closed, ..Rules::NONE };
+    let protected = look_at(&root, &rules).there;
+    let before = Confinement { protected, made_meanwhile: under(&root, &[".vscode"]), ..Confinement::default() };
+    assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".vscode"]));
+}
+
 /// Runs this without what root may do to files whatever their mode is.
 fn without_power_over_files<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let held = || {

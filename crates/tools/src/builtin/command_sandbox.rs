@@ -11,6 +11,7 @@ use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
 use windlass_vocab::shown_path;
 
 use super::Commands;
+use crate::at_work::Running;
 use crate::guard::Cleared;
 use crate::sandbox::Reach;
 
@@ -60,16 +61,16 @@ impl Commands {
         }
     }
 
-    /// What a call with this wish is held to, with `temp` for itself. Aside: the workspace is looked through, and
-    /// other work has this thread too.
+    /// What a call with this wish is held to, with `temp` for itself, and what is to be kept until the command has ended.
+    /// Aside: the workspace is looked through, and other work has this thread too.
     pub(super) async fn confinement(
         self: &Arc<Self>,
         wish: Wish,
         temp: PathBuf,
-    ) -> Result<Option<Confinement>, String> {
+    ) -> Result<Option<(Confinement, Running)>, String> {
         let (Some(sandbox), Some(guard)) = (self.sandbox.clone(), self.guard.clone()) else { return Ok(None) };
         let commands = Arc::clone(self);
-        let work = move || sandbox.confinement(&guard, commands.reach(wish), temp);
+        let work = move || sandbox.command_confinement(&guard, commands.reach(wish), temp);
         tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
     }
 

@@ -213,16 +213,20 @@ impl Tool for RunCommand {
         let (commands, directory) = (Arc::clone(&self.commands), self.workspace.root().to_owned());
         Box::pin(async move {
             let lock = lock_path(&commands.lock_dir, context.session, context.call);
-            let confinement = commands.confinement(wish, temp_path(&lock)).await;
-            let request = confinement.map(|confinement| Request {
+            // Others that begin meanwhile are told of it until it has ended.
+            let (confinement, _at_work) = match commands.confinement(wish, temp_path(&lock)).await {
+                Ok(held) => held.unzip(),
+                Err(problem) => return Outcome::new(OutcomeKind::InfrastructureError, problem),
+            };
+            let request = Request {
                 command,
                 directory,
                 lock: Some(lock),
                 grace_ms: millis(commands.stop_grace),
                 input: Stdin::Nothing,
                 confinement,
-            });
-            match request.and_then(|request| Running::start(&commands, &request, &context)) {
+            };
+            match Running::start(&commands, &request, &context) {
                 Ok(running) => running.watch(&commands, &context, limit).await,
                 Err(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
             }

@@ -1,6 +1,7 @@
 //! What one command leaves for the next, or for the person: none of it opens the sandbox or stays where something
 //! protected would be (X3).
 
+pub(crate) mod at_once;
 pub(crate) mod cleared_up;
 pub(crate) mod led_elsewhere;
 
@@ -118,6 +119,7 @@ fn what_leads_submodules_stays_closed_though_they_are_many() {
         let outcome = room.run(line);
         assert_ne!(outcome.exit, Some(CommandExit::Code(0)), "{line}: {}", outcome.text);
     }
+    assert!(room.workspace.join(".git/modules/sub/config").exists(), "it was there before");
 }
 
 // proves X3
