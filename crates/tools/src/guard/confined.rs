@@ -2,18 +2,20 @@
 //! process ([`super::first_process`]), hands it the request over a socket, and hears from it how the command
 //! ended. What is left afterwards is cleared away here, where the command can't reach.
 
+use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Child;
 
 use rustix::process::Pid;
 use windlass_sandbox::{Confinement, Walls};
 
 use super::handover;
-use super::wire::{Report, Request};
+use super::wire::{Report, Request, STOP};
 
 /// The last argument that makes a guard program the first process of a sandbox.
 pub(super) const FIRST_PROCESS: &str = "first-process";
@@ -101,6 +103,13 @@ pub(super) fn pid_of(process: &Child) -> io::Result<Pid> {
 pub(super) struct Replies(UnixStream);
 
 impl Replies {
+    /// Tells the first process that the command is to end: whoever heeds the signal has time. A signal alone may be one of
+    /// the command's own.
+    pub(super) fn announce_stop(&self) {
+        // One that is gone already shows in its end.
+        let _ = (&self.0).write_all(format!("{STOP}\n").as_bytes());
+    }
+
     /// How it went, once the first process has ended: what held the command, and its end. Where it was killed
     /// it has said neither.
     pub(super) fn read(self) -> (Option<u8>, Option<Report>) {
@@ -116,10 +125,31 @@ impl Replies {
     }
 }
 
+/// How many entries of a temporary folder are looked at for folders that a command has shut.
+const MOST_IN_TEMP: usize = 100_000;
+
 /// Removes the temporary folder of a command.
 pub(super) fn remove_temp(confinement: &Confinement) {
-    // It is in the place for what may be lost.
-    let _ = std::fs::remove_dir_all(&confinement.temp);
+    if std::fs::remove_dir_all(&confinement.temp).is_err() {
+        open_folders(&confinement.temp);
+        // It is in the place for what may be lost.
+        let _ = std::fs::remove_dir_all(&confinement.temp);
+    }
+}
+
+/// Gives their owner the rights to this folder and those below it, which nobody works in any more. No link is followed.
+fn open_folders(folder: &Path) {
+    let (mut folders, mut left) = (vec![folder.to_owned()], MOST_IN_TEMP);
+    while let Some(folder) = folders.pop() {
+        // What can't be opened can't be removed either.
+        let _ = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -189,6 +219,24 @@ mod platform {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // proves T7: `chmod 0 /tmp/a` by the command
+    #[test]
+    fn folders_that_a_command_has_shut_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (temp, other) = (folder.path().join("temp"), folder.path().join("other"));
+        std::fs::create_dir_all(temp.join("a/b")).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&other, temp.join("a/link")).unwrap();
+        let shut = |path: &Path| std::fs::set_permissions(path, Permissions::from_mode(0o0)).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        [&temp.join("a/b"), &temp.join("a"), &other].into_iter().for_each(|path| shut(path));
+        open_folders(&temp);
+        assert_eq!((mode(&temp.join("a")), mode(&temp.join("a/b")), mode(&other)), (0o700, 0o700, 0), "no link");
+        shut(&temp.join("a"));
+        remove_temp(&Confinement { temp: temp.clone(), ..Confinement::default() });
+        assert!(!temp.exists() && other.exists());
+    }
 
     // proves X3: a machine that is short of something for a moment has not said that it can hold nothing
     #[test]

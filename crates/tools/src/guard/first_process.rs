@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::net::RecvFlags;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use windlass_sandbox::{Confinement, WAYS_OUT, Walls};
@@ -24,17 +24,17 @@ const MARK: &str = "WINDLASS_IN_SANDBOX";
 pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    let stopping = Arc::new(AtomicBool::new(false));
+    // Caught, for they are meant for the command; that it is to end is said over the channel.
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stopping))?;
+        signal_hook::flag::register(signal, Arc::default())?;
     }
-    let Some(Received { line, input, .. }) = handover::receive(channel)? else {
+    let Some(Received { line, input, rest }) = handover::receive(channel)? else {
         // The guard is gone.
         return Ok(());
     };
     let request: Request = serde_json::from_slice(&line)?;
     let report = match hold(&request, channel).map(|confinement| start(&request, confinement, input)) {
-        Ok(Ok(shell)) => await_end(shell, &stopping),
+        Ok(Ok(shell)) => await_end(shell, || !rest.is_empty() || is_told_to_stop(channel)),
         Ok(Err(error)) => Report::Failed(error.to_string()),
         Err(error) => Refused::report(&Refused::by_kernel(error)),
     };
@@ -108,9 +108,16 @@ fn confine(_: &Confinement) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Reaps until the shell has ended; after a signal to stop, until nothing is left: whoever heeds it has the
+/// Whether the guard wants the command to end. It says so before it sends the signal, so whoever ends for that signal ends
+/// after it. Anybody in the sandbox can send this process a signal: that means nothing.
+fn is_told_to_stop(channel: &UnixStream) -> bool {
+    let mut byte = [0u8; 1];
+    rustix::net::recv(channel, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT).is_ok_and(|(_, read)| read > 0)
+}
+
+/// Reaps until the shell has ended; when the guard stops the command, until nothing is left: whoever heeds that has the
 /// time the guard gives them.
-fn await_end(shell: Pid, stopping: &AtomicBool) -> Report {
+fn await_end(shell: Pid, is_stopping: impl Fn() -> bool) -> Report {
     let mut end = None;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -119,7 +126,7 @@ fn await_end(shell: Pid, stopping: &AtomicBool) -> Report {
             Err(_) => return end.unwrap_or(Report::Failed("its shell was not found".to_owned())),
         }
         if let Some(end) = end.clone()
-            && !stopping.load(Ordering::Relaxed)
+            && !is_stopping()
         {
             return end;
         }

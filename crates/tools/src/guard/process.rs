@@ -92,7 +92,7 @@ fn guard(
             let grace = Duration::from_millis(request.grace_ms);
             let held = request.confinement.as_ref().zip(folders);
             let clearing = held.and_then(|(confinement, folders)| Clearing::prepare(confinement, folders));
-            let report = Watch { shell, grace, inbox, status: None, empty: false }.finish();
+            let report = Watch { shell, grace, inbox, first: replies.as_ref(), status: None, empty: false }.finish();
             settle(request, replies, report, clearing.as_ref(), lifeline)
         }
         Err(error) => {
@@ -250,17 +250,19 @@ fn is_childless() -> bool {
 }
 
 /// Watching over a shell that runs.
-struct Watch {
+struct Watch<'f> {
     shell: Pid,
     grace: Duration,
     inbox: Receiver<Sign>,
+    /// The first process of its sandbox, which waits for the others too when they are stopped.
+    first: Option<&'f Replies>,
     /// How the shell ended, once it has.
     status: Option<WaitStatus>,
     /// Whether no descendant is left.
     empty: bool,
 }
 
-impl Watch {
+impl Watch<'_> {
     /// Waits until the shell ends or must be ended, then leaves nothing behind.
     fn finish(mut self) -> Report {
         while self.status.is_none() && !self.empty {
@@ -292,6 +294,7 @@ impl Watch {
 
     /// A signal that can be heeded, and a little time to heed it; none if Windlass dies meanwhile.
     fn ask_to_end(&mut self) {
+        self.first.into_iter().for_each(Replies::announce_stop);
         let _ = kill_process_group(self.shell, Signal::TERM);
         self.wait_for_emptiness(self.grace);
     }

@@ -1,13 +1,14 @@
-//! Commands that run at the same time (X3).
+//! Commands that run at the same time, or outlive their shell (X3, T7).
 
 use serde_json::json;
 use windlass_vocab::{CommandExit, SessionId};
 
 use super::is_aside;
-use crate::Room;
+use crate::{Room, needs_namespaces};
 
 trials! {
     what_a_command_makes_anew_that_another_made_is_set_aside,
+    a_signal_of_the_commands_own_keeps_nothing_running(needs_namespaces),
 }
 
 // proves X3: the second finds what the first has made, which is set aside before the second makes it again
@@ -35,4 +36,11 @@ fn what_a_command_makes_anew_that_another_made_is_set_aside() {
         assert!(is_aside(&room, ".vscode") && is_aside(&room, ".git/hooks"), "{}", outcome.text);
         assert_eq!(running.join().unwrap().exit, Some(CommandExit::Code(0)));
     });
+}
+
+// proves T7: only the guard says that a command is to be waited for
+fn a_signal_of_the_commands_own_keeps_nothing_running() {
+    let room = Room::new();
+    let outcome = room.run("kill -TERM 1; setsid sleep 1000 >/dev/null 2>&1 & exit 0");
+    assert_eq!(outcome.exit, Some(CommandExit::Code(0)), "{}", outcome.text);
 }
