@@ -40,6 +40,7 @@ mod backwards;
 mod batch;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod control;
 mod error;
 mod export;
 mod fork;
@@ -58,6 +59,7 @@ mod verify;
 pub use audit::{audit_file, keep_audit, kept_audit};
 pub use backwards::Backwards;
 pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
+pub use control::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, TakenCommand};
 pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};
 pub use fork::{Branch, Fork, ForkError};
@@ -72,5 +74,5 @@ pub use shard::shard;
 #[cfg(debug_assertions)]
 pub use sqlite::{AppendPoint, OnAppend};
 pub use sqlite::{BackedUp, BackupError, Durability, SqliteOptions, SqliteStore};
-pub use traits::{Blobs, BoxFuture, Inbox, Ownership, Put, SessionLog, Store};
+pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, Put, SessionLog, Store};
 pub use verify::{Break, Inconsistency, Prefix, Verified, VerifyError, verify, whole_prefix};

@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_vocab::{Envelope, Hash, MessageId, Record, SessionId};
+use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, MessageId, Record, SessionId};
 
 use crate::line::{self, BlobMap};
 use crate::projections::{SessionFold, project};
 use crate::verify::{Chain, Noted};
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, Put, Sealed,
-    SessionLog, SessionRow, StoreError, StoredBatch, Waiting,
+    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, CommandState, ControlLane, Head,
+    Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow,
+    StoreError, StoredBatch, TakenCommand, Waiting,
 };
 
 /// Journals in memory. Clones share them.
@@ -25,6 +26,14 @@ struct Shelf {
     sessions: HashMap<SessionId, Session>,
     blobs: BlobMap,
     claimed: HashMap<SessionId, LeaseHolder>,
+    commands: Vec<Command>,
+}
+
+/// A command on its way, in the order they came.
+struct Command {
+    addressed: AddressedCommand,
+    expires: At,
+    state: CommandState,
 }
 
 #[derive(Default)]
@@ -161,6 +170,53 @@ impl Shelf {
         Put::Added
     }
 
+    fn send_command(&mut self, session: SessionId, sent: SentCommand) -> Addressee {
+        if !self.claimed.contains_key(&session) {
+            return Addressee::Nobody;
+        }
+        let SentCommand { id, control, at, expires } = sent;
+        self.commands.retain(|command| command.expires.plus_ms(COMMAND_KEPT_MS) >= at);
+        if let Some(known) = self.commands.iter().find(|command| command.addressed.id == id) {
+            return Addressee::Owner { epoch: known.addressed.epoch };
+        }
+        let epoch = self.sessions.get(&session).map(Session::head).unwrap_or_default().epoch;
+        let addressed = AddressedCommand { id, session, epoch, control };
+        self.commands.push(Command { addressed, expires, state: CommandState::Waiting });
+        Addressee::Owner { epoch }
+    }
+
+    fn command(&mut self, id: &CommandId) -> Option<&mut Command> {
+        self.commands.iter_mut().find(|command| command.addressed.id == *id)
+    }
+
+    fn take_command(&mut self, id: &CommandId) -> TakenCommand {
+        match self.command(id) {
+            Some(command) if command.state == CommandState::Waiting => {
+                command.state = CommandState::Taken;
+                TakenCommand::Yes
+            }
+            Some(_) | None => TakenCommand::No,
+        }
+    }
+
+    fn settle_command(&mut self, id: &CommandId, outcome: ControlOutcome) {
+        if let Some(command) = self.command(id).filter(|command| command.state == CommandState::Taken) {
+            command.state = CommandState::Settled(outcome);
+        }
+    }
+
+    fn command_state(&mut self, id: &CommandId) -> CommandState {
+        self.command(id).map_or(CommandState::Gone, |command| command.state)
+    }
+
+    fn withdraw_command(&mut self, id: &CommandId) -> CommandState {
+        let stood = self.command_state(id);
+        if stood != CommandState::Taken {
+            self.commands.retain(|command| command.addressed.id != *id);
+        }
+        stood
+    }
+
     fn remove(&mut self, session: SessionId) -> Result<(), StoreError> {
         if self.claimed.contains_key(&session) {
             return Err(busy());
@@ -169,6 +225,7 @@ impl Shelf {
             return Err(StoreError::Missing);
         }
         self.sessions.remove(&session);
+        self.commands.retain(|command| command.addressed.session != session);
         let used: HashSet<Hash> = self
             .sessions
             .values()
@@ -309,6 +366,39 @@ impl Inbox for MemoryStore {
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
         let dropped = self.shelf().sessions.get_mut(&session).map(|session| std::mem::take(&mut session.waiting));
         ready(Ok(dropped.unwrap_or_default().len()))
+    }
+}
+
+impl ControlLane for MemoryStore {
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
+        ready(Ok(self.shelf().send_command(session, command)))
+    }
+
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        let shelf = self.shelf();
+        let waits = |command: &&Command| command.state == CommandState::Waiting && command.expires > now;
+        ready(Ok(shelf.commands.iter().filter(waits).map(|command| command.addressed.clone()).collect()))
+    }
+
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
+        ready(Ok(self.shelf().take_command(id)))
+    }
+
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.shelf().settle_command(id, outcome);
+        ready(Ok(()))
+    }
+
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        ready(Ok(self.shelf().command_state(id)))
+    }
+
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        ready(Ok(self.shelf().withdraw_command(id)))
     }
 }
 

@@ -4,8 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use windlass_vocab::{Envelope, Hash, SessionId};
+use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
 
+use crate::control::{AddressedCommand, Addressee, CommandState, SentCommand, TakenCommand};
 use crate::{AppendError, Head, Inconsistency, Lease, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
 
 /// A boxed future, so that the traits can be objects.
@@ -96,6 +97,38 @@ pub trait Inbox {
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>>;
 }
 
+/// Commands for sessions that another process may own: the way to reach a live run from outside. They overtake the inbox.
+///
+/// The protocol: the sender leaves a command, which is addressed to whoever has the session at that moment, by the epoch
+/// of their lease. The owner looks for `commands`, takes one (of all who try, one succeeds), does it, and says what became
+/// of it. The sender reads that from `command_state`, and withdraws the command in the end. Nobody but the owner it was
+/// addressed to takes it, and nobody after it has expired; so no command reaches a run its sender did not mean.
+pub trait ControlLane {
+    /// Leaves a command for whoever has the session. Where nobody has, nothing is left. The same id again changes
+    /// nothing.
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>>;
+
+    /// The commands that nobody has taken and that have not expired by `now`, in the order they came, whomever they are
+    /// addressed to. Cheap where nothing was written since the last time.
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>>;
+
+    /// Takes a command, to do it.
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>>;
+
+    /// Says what became of a command that was taken. The first word counts.
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Where a command stands.
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>>;
+
+    /// Removes a command, unless its owner is at it, and says where it stood.
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>>;
+}
+
 /// Contents by hash.
 pub trait Blobs {
     /// The content with this hash, if it is here.
@@ -103,6 +136,6 @@ pub trait Blobs {
 }
 
 /// All of it.
-pub trait Store: SessionLog + Ownership + Inbox + Blobs + Send + Sync {}
+pub trait Store: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync {}
 
-impl<T: SessionLog + Ownership + Inbox + Blobs + Send + Sync + ?Sized> Store for T {}
+impl<T: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync + ?Sized> Store for T {}

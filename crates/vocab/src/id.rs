@@ -111,6 +111,8 @@ macro_rules! text_id {
 text_id! {
     /// The id its sender gave a message; the same id in a session never counts twice.
     MessageId;
+    /// The id its sender gave a command for a session; a command is done once, however often it is sent.
+    CommandId;
     /// A model as the configuration names it.
     ModelName;
     /// A tool as people name it: `server.tool`, e.g. `local.read_file`.

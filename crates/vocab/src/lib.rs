@@ -16,6 +16,7 @@
 
 mod audit;
 mod compact;
+mod control;
 mod decode;
 mod digits;
 mod elicitation;
@@ -39,6 +40,7 @@ mod undo;
 mod usage;
 
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict, Because};
+pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
@@ -46,7 +48,8 @@ pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
 pub use failure::{Failure, FailureClass};
 pub use id::{
-    CallId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName, TurnId,
+    CallId, CommandId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName,
+    TurnId,
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};

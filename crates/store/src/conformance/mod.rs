@@ -15,6 +15,7 @@
 
 mod backwards;
 mod checked;
+mod control;
 mod fork;
 mod inbox;
 mod log;
@@ -84,6 +85,12 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         inbox::messages_wait_in_order_and_once(store);
         inbox::a_message_taken_up_never_comes_back(store);
         inbox::waiting_messages_can_be_dropped(store);
+        control::a_command_goes_to_the_owner_and_comes_back_with_its_outcome(store);
+        control::a_command_to_a_session_that_nobody_owns_is_not_left(store);
+        control::a_command_is_kept_by_its_id(store);
+        control::an_expired_command_is_not_found_and_removed_in_time(store);
+        control::a_withdrawn_command_is_gone_unless_its_owner_is_at_it(store);
+        control::commands_go_with_their_session(store);
         transfer::a_journal_moves_byte_for_byte(from, to);
         transfer::a_session_is_not_brought_in_twice(store);
         transfer::a_taken_key_is_refused_or_replaced(from, to);
@@ -108,6 +115,8 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         log::what_one_handle_stores_the_other_reads;
         ownership::a_session_has_one_owner_among_all_handles;
         ownership::a_lease_that_was_taken_over_is_lost_and_says_so;
+        control::a_command_reaches_the_other_handle_and_is_taken_once;
+        control::a_later_owner_is_told_by_the_epoch;
         unclear::an_append_of_unknown_outcome_can_have_lost_its_place;
     }
     Ok(())

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use windlass_vocab::{Envelope, Hash, SessionId};
+use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
 
 use super::checked::{Checked, append, batch, holds, open, same, session};
 use super::sample;
 use crate::settle::at_once;
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, Ownership, Put, Sealed, SessionLog,
-    SessionRow, Store, StoreError, StoredBatch, TRIES, Waiting, Writer, append_again, restore_for_certain, verify,
+    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
+    Lease, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, Store, StoreError, StoredBatch, TRIES,
+    TakenCommand, Waiting, Writer, append_again, restore_for_certain, verify,
 };
 
 /// Where the connection dies.
@@ -113,6 +114,31 @@ impl Inbox for Unclear {
     }
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
         self.inner.drop_waiting(session)
+    }
+}
+
+impl ControlLane for Unclear {
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
+        self.inner.send_command(session, command)
+    }
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        self.inner.commands(now)
+    }
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
+        self.inner.take_command(id)
+    }
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.settle_command(id, outcome)
+    }
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.inner.command_state(id)
+    }
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.inner.withdraw_command(id)
     }
 }
 

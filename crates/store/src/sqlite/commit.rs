@@ -20,7 +20,7 @@ use super::queue::{Held, Patience, Queue};
 use super::tails::Tails;
 #[cfg(debug_assertions)]
 use super::{AppendPoint, OnAppend};
-use super::{Folder, SqliteOptions};
+use super::{Folder, SqliteOptions, schema};
 use crate::{AppendError, Loss, StoreError};
 
 /// The backlog, in bytes, that is moved into the database in a pause.
@@ -224,6 +224,7 @@ impl Committer {
             let now = Count::of(&self.db.connection).map_err(self.db.fault())?;
             let to = noted.commits.max(now.commits) + 1;
             counter::raise(&self.db, now.commits, to)?;
+            schema::make_control(&self.db.connection).map_err(self.db.fault())?;
             Ok(Count { commits: to, ..now })
         });
         let counter = raised.map_err(StoreError::from).and_then(|count| Counter::open(folder, count, None));

@@ -6,7 +6,7 @@
 //! through an OS lock (`claims`), which dies with its process and has no name that could be removed.
 //!
 //! ```text
-//! windlass.db   batches, session rows, inbox, contents up to 8 MiB; its -wal and -shm are SQLite's
+//! windlass.db   batches, session rows, inbox, commands, contents up to 8 MiB; its -wal and -shm are SQLite's
 //! commits       how many commits the database has, to tell when it lost some
 //! blobs/        contents above 8 MiB
 //! locks/        a file for each session, locked by its owner (on Linux: a range of windlass.db)
@@ -18,6 +18,7 @@ mod blobs;
 mod check;
 mod claims;
 mod commit;
+mod control;
 mod counter;
 mod crew;
 mod database_file;
@@ -45,15 +46,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_vocab::{Envelope, Hash, SessionId};
+use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
 
 pub use self::backup::{BackedUp, BackupError};
 use self::read_only::Source;
 use self::readers::Log;
 use crate::error::place;
 use crate::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, Ownership, Put, Sealed, SessionLog,
-    SessionRow, StoreError, StoredBatch, Waiting,
+    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
+    Lease, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch, TakenCommand,
+    Waiting,
 };
 
 /// When a commit counts as done.
@@ -323,6 +325,43 @@ impl Inbox for SqliteStore {
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
         Box::pin(async move { Ok(self.access.writer()?.submit(inbox::DropWaiting(session)).await?) })
+    }
+}
+
+impl ControlLane for SqliteStore {
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
+        Box::pin(async move {
+            // An owner that dies after this look is found out by its epoch.
+            if !self.is_claimed(session).await? {
+                return Ok(Addressee::Nobody);
+            }
+            Ok(self.access.writer()?.submit(control::Send(session, command)).await?)
+        })
+    }
+
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        self.readers.look_up(move |reading| reading.commands(now))
+    }
+
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::Take(id.clone())).await?) })
+    }
+
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::Settle(id.clone(), outcome)).await?) })
+    }
+
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        let id = id.clone();
+        self.readers.look_up(move |reading| reading.command_state(&id))
+    }
+
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::Withdraw(id.clone())).await?) })
     }
 }
 

@@ -1,10 +1,11 @@
 //! Reading beside the writer: a few connections of their own, used off the async threads where it takes long.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, Params, Row};
-use windlass_vocab::{At, Envelope, Hash, MessageId, SessionId};
+use windlass_vocab::{At, CommandId, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
 use super::claims::Owned;
@@ -12,11 +13,13 @@ use super::crew::Crew;
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::read_only::Source;
-use super::{Folder, append, check, rows, schema};
+use super::{Folder, append, check, control, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::{Chain, Noted, blob_is_gone};
-use crate::{BoxFuture, Head, Inconsistency, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{
+    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionRow, StoreError, StoredBatch, Waiting,
+};
 
 /// What becomes of the write-ahead log when the last connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +44,17 @@ struct Shared {
     path: PathBuf,
     files: BlobFiles,
     log: Log,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reader>>,
     /// Goes after the connections. None where the database is gone, which whoever connects is told.
     _file: Option<DatabaseFile>,
+}
+
+/// A connection that reads.
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    /// The state of the database in which this connection found no command; none where it has not looked.
+    without_commands: Cell<Option<i64>>,
 }
 
 impl Readers {
@@ -86,15 +97,16 @@ impl Shared {
     fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
-        let connection = match known {
-            Some(connection) => connection,
-            None => self.connect()?,
+        let reader = match known {
+            Some(reader) => reader,
+            None => Reader { connection: self.connect()?, without_commands: Cell::default() },
         };
         // All that one call reads is read at one moment: a session may go away in between.
-        let snapshot = connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
-        let result = read(&Reading { connection: &connection, path: &self.path, files: &self.files });
+        let snapshot = reader.connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
+        let Reader { connection, without_commands } = &reader;
+        let result = read(&Reading { connection, without_commands, path: &self.path, files: &self.files });
         drop(snapshot);
-        idle().push(connection);
+        idle().push(reader);
         result
     }
 
@@ -114,6 +126,7 @@ impl Shared {
 /// A connection at one moment of the database.
 pub(super) struct Reading<'a> {
     connection: &'a Connection,
+    without_commands: &'a Cell<Option<i64>>,
     path: &'a PathBuf,
     files: &'a BlobFiles,
 }
@@ -252,6 +265,25 @@ impl Reading<'_> {
                 .collect()
         };
         read().map_err(self.fault())
+    }
+
+    /// The commands nobody has taken. Asked four times a second by every process that has a session open, so the table
+    /// is not looked at while nobody has written anything: SQLite counts that for each connection, in shared memory.
+    pub(super) fn commands(&self, now: At) -> Result<Vec<AddressedCommand>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<AddressedCommand>> {
+            let state = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+            if self.without_commands.get() == Some(state) {
+                return Ok(Vec::new());
+            }
+            let commands = control::commands(self.connection, now)?;
+            self.without_commands.set(commands.is_empty().then_some(state));
+            Ok(commands)
+        };
+        read().map_err(self.fault())
+    }
+
+    pub(super) fn command_state(&self, id: &CommandId) -> Result<CommandState, StoreError> {
+        control::state(self.connection, id).map_err(self.fault())
     }
 
     /// The content as it lies there.

@@ -46,6 +46,7 @@ impl Remove {
         db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
         db.execute("DELETE FROM inbox WHERE session = ?1", session)?;
         db.execute("DELETE FROM accepted WHERE session = ?1", session)?;
+        db.execute("DELETE FROM control WHERE session = ?1", session)?;
         Ok(orphans)
     }
 

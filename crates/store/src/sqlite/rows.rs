@@ -88,7 +88,7 @@ pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Re
     Ok(())
 }
 
-fn session(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionId> {
+pub(super) fn session(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionId> {
     Ok(SessionId(Uuid::from_bytes(row.get(column)?)))
 }
 

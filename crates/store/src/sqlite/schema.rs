@@ -16,7 +16,7 @@ use super::counter::{Count, Counting};
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::queue::{LONGEST, Patience, Queue};
-use super::{Durability, Folder, blobs, claims, legacy, private};
+use super::{Durability, Folder, blobs, claims, control, legacy, private};
 use crate::StoreError;
 use crate::error::place;
 
@@ -152,10 +152,17 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
     }
     set_up(&connection, durability).map_err(fault)?;
     let counting = Counting::begin(folder, Count::of(&connection).map_err(fault)?, noted)?;
-    if counting.loss().is_some() {
-        keep_log(&connection).map_err(fault)?;
+    match counting.loss() {
+        Some(_) => keep_log(&connection).map_err(fault)?,
+        // Of a version before this one.
+        None => make_control(&connection).map_err(fault)?,
     }
     Ok((connection, counting, file))
+}
+
+/// Makes the table of commands where there is none. To look takes no lock, to make it does.
+pub(super) fn make_control(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(control::TABLE)
 }
 
 /// Leaves the write-ahead log as it is when the connection is closed: somebody may want to repair it.
@@ -295,7 +302,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished)?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
-         {TABLES} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;"
+         {TABLES} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;",
+        control::TABLE
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod conformance;
+mod control;
 mod damage;
 #[cfg(target_os = "linux")]
 mod disk;

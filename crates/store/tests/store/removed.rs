@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    AppendError, Batch, Blobs, BoxFuture, Branch, Entry, Fork, ForkError, Head, Inbox, Inconsistency, Lease, Loss,
-    MemoryStore, Ownership, Put, Sealed, SessionLog, SessionRow, StoreError, StoredBatch, VerifyError, Waiting, Writer,
-    verify,
+    AddressedCommand, Addressee, AppendError, Batch, Blobs, BoxFuture, Branch, CommandState, ControlLane, Entry, Fork,
+    ForkError, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, Put, Sealed, SentCommand, SessionLog,
+    SessionRow, StoreError, StoredBatch, TakenCommand, VerifyError, Waiting, Writer, verify,
 };
-use windlass_vocab::{At, Envelope, Hash, SessionId};
+use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
 
 fn session() -> SessionId {
     SessionId(uuid::Uuid::from_u128(1))
@@ -16,6 +16,31 @@ fn session() -> SessionId {
 
 /// Removes the session when the first content is asked for: after its batches were read.
 struct Removing(MemoryStore);
+
+impl ControlLane for Removing {
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
+        self.0.send_command(session, command)
+    }
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        self.0.commands(now)
+    }
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
+        self.0.take_command(id)
+    }
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0.settle_command(id, outcome)
+    }
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.0.command_state(id)
+    }
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.0.withdraw_command(id)
+    }
+}
 
 impl Blobs for Removing {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {

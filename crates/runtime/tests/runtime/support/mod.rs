@@ -17,16 +17,17 @@ use windlass_runtime::{
     Standing,
 };
 use windlass_store::{
-    AppendError, Blobs, BoxFuture, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, Put, Sealed,
-    SessionLog, SessionRow, StoreError, StoredBatch, Waiting,
+    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
+    Lease, Loss, MemoryStore, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch,
+    TakenCommand, Waiting,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
     Asks, CallContext, Permissions, Registry, Secrets, ServerStage, Tool, ToolServers, Verification, ending_tools,
 };
 use windlass_vocab::{
-    Answer, Attendance, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId, Outcome, Policy,
-    QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
+    Answer, At, Attendance, CommandId, ControlOutcome, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId,
+    Outcome, Policy, QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
 };
 
 /// Before or after.
@@ -214,6 +215,31 @@ impl Inbox for Crashing {
             self.alive()?;
             self.inner.drop_waiting(session).await
         })
+    }
+}
+
+impl ControlLane for Crashing {
+    fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
+        self.inner.send_command(session, command)
+    }
+    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        self.inner.commands(now)
+    }
+    fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
+        self.inner.take_command(id)
+    }
+    fn settle_command<'a>(
+        &'a self,
+        id: &'a CommandId,
+        outcome: ControlOutcome,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.settle_command(id, outcome)
+    }
+    fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.inner.command_state(id)
+    }
+    fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
+        self.inner.withdraw_command(id)
     }
 }
 
