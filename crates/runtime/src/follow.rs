@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use windlass_store::StoreError;
+use windlass_store::{Store, StoreError};
 use windlass_vocab::{Event, SessionId};
 
+use crate::clock::Clock;
 use crate::feed::{Interest, Published};
 use crate::live::LiveSessions;
-use crate::outside::Outside;
 use crate::subscription::{Followed, Subscription};
 
 /// How often the journal of a session is looked at that another process may be writing.
@@ -16,7 +16,8 @@ const LOOK_MS: u64 = 150;
 
 /// Follows one session, past and present. It has no end: a session may go on at any time.
 pub struct Follow {
-    outside: Arc<Outside>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
     live: LiveSessions,
     session: SessionId,
     /// The last record given out.
@@ -32,8 +33,20 @@ impl std::fmt::Debug for Follow {
 }
 
 impl Follow {
-    pub(crate) fn new(outside: Arc<Outside>, live: LiveSessions, session: SessionId, after_seq: u64) -> Self {
-        Self { outside, live, session, seq: after_seq, past: VecDeque::new(), events: None }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        live: LiveSessions,
+        session: SessionId,
+        after_seq: u64,
+    ) -> Self {
+        Self { store, clock, live, session, seq: after_seq, past: VecDeque::new(), events: None }
+    }
+
+    /// Follows a session where there is no hub: it is driven by another process, if by any. Only its records are seen.
+    #[must_use]
+    pub fn of_store(store: Arc<dyn Store>, clock: Arc<dyn Clock>, session: SessionId, after_seq: u64) -> Self {
+        Self::new(store, clock, LiveSessions::default(), session, after_seq)
     }
 
     /// The number of the last record given out: whoever comes back later goes on from there.
@@ -65,7 +78,7 @@ impl Follow {
 
     /// Joins the session if it is live here, else reads what was stored meanwhile, or waits a little for either.
     async fn look(&mut self) -> Result<(), StoreError> {
-        let (store, clock) = (&self.outside.store, &self.outside.clock);
+        let (store, clock) = (&self.store, &self.clock);
         let began = self.live.began();
         if let Some(feed) = self.live.feed(self.session) {
             let store = Arc::clone(store);

@@ -136,13 +136,18 @@ impl World {
         let agent = agent();
         let opener = Opener { outside: &outside, agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
         let mut entered = opener.create(session, &opening, None).await.unwrap();
-        entered.driver.registration = Some(live.register(&entered.session));
+        entered.driver.registration = Some(live.register(&entered.session, 1));
         let (attempt, streamed, watchers) = (1, String::new(), Vec::new());
         Self { store, outside, live, session, driven: Some(entered), attempt, streamed, watchers }
     }
 
+    fn followed(&self, after: u64) -> Follow {
+        let store = Arc::clone(&self.store) as _;
+        Follow::new(store, Arc::new(SystemClock), self.live.clone(), self.session, after)
+    }
+
     fn follow(&mut self, after: u64) {
-        let follow = Follow::new(Arc::clone(&self.outside), self.live.clone(), self.session, after);
+        let follow = self.followed(after);
         self.watchers.push(Watcher { follow, after, records: Vec::new(), texts: HashMap::new() });
     }
 
@@ -181,9 +186,10 @@ impl World {
             }
             Deed::Take(index, most) if !self.watchers.is_empty() => index.get_mut(&mut self.watchers).take(most),
             Deed::Reconnect(index) if !self.watchers.is_empty() => {
+                let position = index.get(&self.watchers).follow.position();
+                let again = self.followed(position);
                 let watcher = index.get_mut(&mut self.watchers);
-                let position = watcher.follow.position();
-                watcher.follow = Follow::new(Arc::clone(&self.outside), self.live.clone(), self.session, position);
+                watcher.follow = again;
                 // A new connection is given the attempt's text from its beginning.
                 watcher.texts.clear();
             }
@@ -200,7 +206,7 @@ impl World {
                 };
                 let mut entered = opener.take_over(self.session).await.unwrap();
                 if matches!(place, Where::Here) {
-                    entered.driver.registration = Some(self.live.register(&entered.session));
+                    entered.driver.registration = Some(self.live.register(&entered.session, 1));
                 }
                 self.driven = Some(entered);
             }

@@ -9,14 +9,16 @@ use std::sync::Arc;
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals};
 use windlass_store::{ForkError, StoreError};
-use windlass_vocab::{RunId, SessionId};
+use windlass_vocab::{Control, RunId, SessionId};
 
+use crate::control::{attend, perform};
 use crate::feed::Interest;
 use crate::follow::Follow;
 use crate::fork::fork;
 use crate::live::LiveSessions;
 use crate::opening::{Entered, OpenError, Opener, Opening};
 use crate::outside::{Agent, Outside};
+use crate::send_control::{Delivered, send_control};
 use crate::session::{FirstWords, Sent, Session, Taken};
 use crate::subscription::Subscription;
 
@@ -111,13 +113,26 @@ impl Hub {
     /// and may be driven by another process; of that one only records are seen.
     #[must_use]
     pub fn follow(&self, session: SessionId, after_seq: u64) -> Follow {
-        Follow::new(Arc::clone(&self.outside), self.live.clone(), session, after_seq)
+        let Outside { store, clock, .. } = self.outside.as_ref();
+        Follow::new(Arc::clone(store), Arc::clone(clock), self.live.clone(), session, after_seq)
     }
 
     /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session
     /// with this key. The origin may be live.
     pub async fn fork(&self, origin: SessionId, at: Option<u64>, key: &str) -> Result<SessionId, ForkError> {
         fork(self.outside.store.as_ref(), origin, at, key, self.outside.clock.now()).await
+    }
+
+    /// Asks something of a session, whoever drives it: this process, or another that shares the store.
+    pub async fn control(&self, session: SessionId, control: Control) -> Result<Delivered, StoreError> {
+        let Outside { store, secrets, .. } = self.outside.as_ref();
+        if let Some(epoch) = self.live.epoch(session)
+            && let Some(session) = self.live.visit(session, epoch, store)
+            && let Ok(outcome) = perform(&session, control.clone()).await?
+        {
+            return Ok(Delivered::Done(outcome));
+        }
+        send_control(store.as_ref(), secrets, session, control).await
     }
 
     /// Closes every live session, whoever has a handle. Open runs stay open and go on when they are opened again.
@@ -167,6 +182,8 @@ impl Hub {
 
     fn started(&self, entered: Entered) -> Opened {
         let (session, events, sent) = entered.start(&self.live);
+        let outside = Arc::downgrade(&self.outside);
+        self.live.attend(|live| attend(outside, live));
         Opened { session, events, sent }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
+use tokio::task::AbortHandle;
 use windlass_store::Store;
 use windlass_vocab::SessionId;
 
@@ -14,6 +16,8 @@ use crate::session::{Command, Session, Standing};
 /// What of a live session lets others join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
 struct Driven {
+    /// The lease it is driven under.
+    epoch: u64,
     members: Members,
     commands: mpsc::WeakSender<Box<Command>>,
     feed: Feed,
@@ -26,10 +30,25 @@ pub(crate) struct LiveSessions(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    driven: Mutex<HashMap<SessionId, Driven>>,
+    table: Mutex<Table>,
     /// Held by whoever opens a session, so that a second one joins it instead of failing to claim it.
     opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
     began: Notify,
+    emptied: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    driven: HashMap<SessionId, Driven>,
+    /// Looks after what concerns all of them, while there are any.
+    attendant: Option<AbortHandle>,
+}
+
+/// Whether there is anything left to look after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoOn {
+    Yes,
+    No,
 }
 
 /// Takes a session off the list when its driver ends.
@@ -57,7 +76,7 @@ impl LiveSessions {
     /// Another handle to a session that has a driver here. One whose driver is about to end is waited for, since it
     /// holds the lease until then.
     pub(crate) async fn join(&self, session: SessionId, store: &Arc<dyn Store>) -> Option<Session> {
-        let Driven { members, commands, feed, mut standing } = self.driven(session)?;
+        let Driven { members, commands, feed, mut standing, .. } = self.driven(session)?;
         let open = commands.upgrade().filter(|commands| !commands.is_closed()).zip(members.join());
         let Some((commands, membership)) = open else {
             let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
@@ -65,6 +84,42 @@ impl LiveSessions {
         };
         let (store, membership) = (Arc::clone(store), Arc::new(membership));
         Some(Session { id: session, store, commands, feed, standing, membership })
+    }
+
+    /// A handle to a session that is driven here under this lease. It does not keep it open.
+    pub(crate) fn visit(&self, session: SessionId, epoch: u64, store: &Arc<dyn Store>) -> Option<Session> {
+        let driven = self.driven(session).filter(|driven| driven.epoch == epoch)?;
+        let (commands, membership) = (driven.commands.upgrade()?, Arc::new(driven.members.visit()));
+        let Driven { feed, standing, .. } = driven;
+        Some(Session { id: session, store: Arc::clone(store), commands, feed, standing, membership })
+    }
+
+    /// The lease under which a session is driven here.
+    pub(crate) fn epoch(&self, session: SessionId) -> Option<u64> {
+        Some(self.driven(session)?.epoch)
+    }
+
+    /// Has `attend` run while there are live sessions, once for all of them. It must end when [`Self::go_on`] says so.
+    pub(crate) fn attend<A: Future<Output = ()> + Send + 'static>(&self, attend: impl FnOnce(Self) -> A) {
+        let mut table = locked(&self.0.table);
+        if table.attendant.as_ref().is_none_or(AbortHandle::is_finished) {
+            table.attendant = Some(tokio::spawn(attend(self.clone())).abort_handle());
+        }
+    }
+
+    /// Waits for so long, or until no session is live. Says whether any is; if not, the attendant is dismissed.
+    pub(crate) async fn go_on(&self, wait: Duration) -> GoOn {
+        // Asked for before the look: it is woken by what happens after this.
+        let emptied = self.0.emptied.notified();
+        if !locked(&self.0.table).driven.is_empty() {
+            let _ = tokio::time::timeout(wait, emptied).await;
+        }
+        let mut table = locked(&self.0.table);
+        if table.driven.is_empty() {
+            table.attendant = None;
+            return GoOn::No;
+        }
+        GoOn::Yes
     }
 
     /// The feed of a session that has a driver here.
@@ -77,31 +132,36 @@ impl LiveSessions {
         self.0.began.notified()
     }
 
-    pub(crate) fn register(&self, session: &Session) -> Registration {
+    pub(crate) fn register(&self, session: &Session, epoch: u64) -> Registration {
         let driven = Driven {
+            epoch,
             members: session.membership.members().clone(),
             commands: session.commands.downgrade(),
             feed: session.feed.clone(),
             standing: session.standing.clone(),
         };
-        locked(&self.0.driven).insert(session.id, driven);
+        locked(&self.0.table).driven.insert(session.id, driven);
         self.0.began.notify_waiters();
         Registration { live: self.clone(), session: session.id }
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> Vec<SessionId> {
-        locked(&self.0.driven).keys().copied().collect()
+        locked(&self.0.table).driven.keys().copied().collect()
     }
 
     fn driven(&self, session: SessionId) -> Option<Driven> {
-        locked(&self.0.driven).get(&session).cloned()
+        locked(&self.0.table).driven.get(&session).cloned()
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        locked(&self.live.0.driven).remove(&self.session);
+        let mut table = locked(&self.live.0.table);
+        table.driven.remove(&self.session);
+        if table.driven.is_empty() {
+            self.live.0.emptied.notify_waiters();
+        }
     }
 }
 

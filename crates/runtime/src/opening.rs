@@ -90,7 +90,7 @@ impl Entered {
     /// Starts the driver, which others can join from now on.
     pub(crate) fn start(self, live: &LiveSessions) -> (Session, Option<Subscription>, Option<Sent>) {
         let Self { mut driver, session, events, sent } = self;
-        driver.registration = Some(live.register(&session));
+        driver.registration = Some(live.register(&session, driver.lease.epoch()));
         driver.announce();
         tokio::spawn(Box::new(driver).drive());
         (session, events, sent)

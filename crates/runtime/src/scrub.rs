@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use windlass_machine::{Fact, Finished, Terms, Verified};
 use windlass_tools::Secrets;
 use windlass_vocab::{
-    Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, TextOrigin, Verdict, Wanted,
+    Answer, Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, TextOrigin, Verdict, Wanted,
 };
 
 /// Replaces every known secret in a fact.
@@ -33,14 +33,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         }
         Fact::CallDone { finished, .. } => scrub_finished(secrets, finished),
         Fact::CallVerified { verified: Verified::Done(finished), .. } => scrub_finished(secrets, finished),
-        Fact::Answered { answer, .. } => {
-            if let Some(arguments) = &mut answer.arguments {
-                *arguments = secrets.scrub_json(arguments);
-            }
-            if let Some(reason) = &mut answer.reason {
-                scrub_text(secrets, reason);
-            }
-        }
+        Fact::Answered { answer, .. } => scrub_answer(secrets, answer),
         Fact::CallHeld { preview, because, .. } => {
             if let Some(preview) = preview {
                 scrub_preview(secrets, preview);
@@ -69,6 +62,16 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::CallCleared { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
+    }
+}
+
+/// Replaces every known secret in an answer.
+pub(crate) fn scrub_answer(secrets: &Secrets, answer: &mut Answer) {
+    if let Some(arguments) = &mut answer.arguments {
+        *arguments = secrets.scrub_json(arguments);
+    }
+    if let Some(reason) = &mut answer.reason {
+        scrub_text(secrets, reason);
     }
 }
 

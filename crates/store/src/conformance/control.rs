@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use windlass_vocab::{At, CommandId, Control, ControlOutcome, QuestionId, QuestionOption};
 
-use super::{Checked, append, batch, live, open, same, sample, session};
+use super::checked::{Checked, append, batch, live, open, same, session};
+use super::sample;
 use crate::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, Store, TakenCommand};
 
 const NOW: At = At(1_000);

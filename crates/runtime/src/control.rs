@@ -1,0 +1,88 @@
+//! Commands that other processes left for the sessions this one drives. One attendant for all of them looks for some, as
+//! long as any session is live, and gives each to its session the way a handle here would.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use windlass_store::{AddressedCommand, Backwards, Store, StoreError, TakenCommand};
+use windlass_vocab::{Control, ControlOutcome, QuestionId, Record, SessionId, StopBy};
+
+use crate::clock::{Clock as _, SystemClock};
+use crate::live::{GoOn, LiveSessions};
+use crate::outside::Outside;
+use crate::session::{Session, SessionClosed};
+
+/// How often it is looked for commands. A person who stops a run does not notice a quarter of a second.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Looks for commands while there are live sessions. It keeps neither the store nor a session alive.
+pub(crate) async fn attend(outside: Weak<Outside>, live: LiveSessions) {
+    while live.go_on(LOOK).await == GoOn::Yes {
+        let Some(outside) = outside.upgrade() else { continue };
+        // A store that can't be read ends its sessions by itself; the next look may succeed.
+        let Ok(found) = outside.store.commands(SystemClock.now()).await else { continue };
+        for command in found {
+            if live.epoch(command.session) == Some(command.epoch) {
+                take(&outside, &live, command).await;
+            }
+        }
+    }
+}
+
+/// Takes a command and has it done. A session that takes its time over it holds up no other.
+async fn take(outside: &Arc<Outside>, live: &LiveSessions, command: AddressedCommand) {
+    // Whether an error took it is not known, and it must not be done twice.
+    if let Ok(TakenCommand::Yes) = outside.store.take_command(&command.id).await {
+        tokio::spawn(deliver(Arc::clone(outside), live.clone(), command));
+    }
+}
+
+async fn deliver(outside: Arc<Outside>, live: LiveSessions, command: AddressedCommand) {
+    let AddressedCommand { id, session, epoch, control } = command;
+    let Some(session) = live.visit(session, epoch, &outside.store) else { return };
+    // Where it is closed meanwhile, the sender finds that out by itself.
+    if let Ok(Ok(outcome)) = perform(&session, control).await {
+        let _ = outside.store.settle_command(&id, outcome).await;
+    }
+}
+
+/// Does what is asked, and says what became of it.
+pub(crate) async fn perform(
+    session: &Session,
+    control: Control,
+) -> Result<Result<ControlOutcome, SessionClosed>, StoreError> {
+    let done = match control {
+        Control::Stop {} => session.stop(StopBy::Person).await.map(|stopped| ControlOutcome::Stopped {
+            runs: stopped.runs,
+            dropped: u64::try_from(stopped.dropped).unwrap_or(u64::MAX),
+        }),
+        Control::Answer { question, answer } => match session.answer(question, answer).await {
+            Ok(true) => Ok(ControlOutcome::Answered {}),
+            Ok(false) => Ok(why_not_taken(session.store.as_ref(), session.id, question).await?),
+            Err(closed) => Err(closed),
+        },
+    };
+    Ok(done)
+}
+
+/// Why an answer was not taken, by what the journal says of its question.
+async fn why_not_taken(
+    store: &dyn Store,
+    session: SessionId,
+    question: QuestionId,
+) -> Result<ControlOutcome, StoreError> {
+    let mut asked = ControlOutcome::NotOffered {};
+    let mut records = Backwards::new(store, session);
+    while let Some(envelope) = records.next().await? {
+        match envelope.record {
+            Record::QuestionAnswered(answered) if answered.question == question => {
+                return Ok(ControlOutcome::AlreadyAnswered {});
+            }
+            Record::RunResumed(resumed) if resumed.withdrawn.iter().flatten().any(|gone| *gone == question) => break,
+            Record::RunEnded(_) => asked = ControlOutcome::RunIsOver {},
+            Record::QuestionAsked(known) if known.question == question => return Ok(asked),
+            _ => {}
+        }
+    }
+    Ok(ControlOutcome::NoSuchQuestion {})
+}
