@@ -8,9 +8,10 @@ use windlass_store::{AddressedCommand, Backwards, Store, StoreError, TakenComman
 use windlass_vocab::{Control, ControlOutcome, QuestionId, Record, SessionId, StopBy};
 
 use crate::clock::{Clock as _, SystemClock};
+use crate::closed::SessionClosed;
 use crate::live::{GoOn, LiveSessions};
 use crate::outside::Outside;
-use crate::session::{Session, SessionClosed};
+use crate::session::Session;
 
 /// How often it is looked for commands. A person who stops a run does not notice a quarter of a second.
 const LOOK: Duration = Duration::from_millis(250);
