@@ -143,7 +143,9 @@ impl Channel {
 
     /// What was held back.
     fn rest(&mut self) -> (u64, Cow<'static, str>) {
-        (self.offset, Cow::Owned(self.scrubber.finish()))
+        let (at, rest) = (self.offset, self.scrubber.finish());
+        self.offset += rest.len() as u64;
+        (at, Cow::Owned(rest))
     }
 }
 
@@ -162,13 +164,22 @@ struct Shown {
     streamed: Streamed,
     text: Channel,
     thinking: Channel,
+    thought: Thought,
     calls: HashMap<u32, Channel>,
+}
+
+/// Whether subscribers were told that the model thinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thought {
+    Started,
+    Ended,
 }
 
 fn sink(outside: &Outside, feed: Feed, key: AttemptKey, streamed: Streamed, reader: Option<Reader<'static>>) -> Sink {
     let secrets = Arc::clone(&outside.secrets);
     let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
-    let shown = Shown { secrets, feed, key, streamed, text, thinking, calls: HashMap::new() };
+    let (thought, calls) = (Thought::Ended, HashMap::new());
+    let shown = Shown { secrets, feed, key, streamed, text, thinking, thought, calls };
     let mut pieces = Pieces { reader, shown };
     Box::new(move |piece| pieces.take(piece))
 }
@@ -205,22 +216,37 @@ impl Shown {
         let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
+            self.end_thinking();
             let call = CallId { run: self.key.run, turn: self.key.turn, index };
             let (name, text) = (name.map(str::to_owned), text.into_owned());
             self.publish(offset, DeltaBody::CallDelta { call, name, text });
         }
     }
 
-    fn tell_text(&self, (offset, text): (u64, Cow<'_, str>)) {
+    fn tell_text(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
+            self.end_thinking();
             self.streamed.add(&text);
             self.publish(offset, DeltaBody::TextDelta { text: text.into_owned() });
         }
     }
 
-    fn tell_thinking(&self, (offset, text): (u64, Cow<'_, str>)) {
+    fn tell_thinking(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
+            if self.thought == Thought::Ended {
+                self.thought = Thought::Started;
+                self.publish(offset, DeltaBody::ThinkingStarted {});
+            }
             self.publish(offset, DeltaBody::ThinkingDelta { text: text.into_owned() });
+        }
+    }
+
+    /// Says that the model has thought, where it had begun to. While its last words are held back, because a secret may
+    /// have begun there that more thinking completes, that can't be said yet.
+    fn end_thinking(&mut self) {
+        if self.thought == Thought::Started && !self.thinking.scrubber.holds_back() {
+            self.thought = Thought::Ended;
+            self.publish(self.thinking.offset, DeltaBody::ThinkingEnded {});
         }
     }
 
@@ -237,9 +263,11 @@ impl Drop for Pieces {
         if let Some(reader) = self.reader.take() {
             reader.finish(Ended::Whole, &mut |said| shown.said(said));
         }
-        let (text, thinking) = (shown.text.rest(), shown.thinking.rest());
-        shown.tell_text(text);
+        let thinking = shown.thinking.rest();
         shown.tell_thinking(thinking);
+        shown.end_thinking();
+        let text = shown.text.rest();
+        shown.tell_text(text);
     }
 }
 

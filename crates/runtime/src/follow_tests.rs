@@ -54,6 +54,8 @@ enum Deed {
     Append,
     /// So many fragments of the attempt under way.
     Stream(usize),
+    /// So many fragments of its thinking.
+    Think(usize),
     /// Another attempt takes over.
     Clear,
     /// Somebody follows from some record on, in thousandths of the journal.
@@ -74,6 +76,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         6 => Just(Deed::Append),
         3 => (1..40usize).prop_map(Deed::Stream),
         1 => Just(Deed::Stream(KEPT + 3)),
+        2 => (1..20usize).prop_map(Deed::Think),
         1 => Just(Deed::Clear),
         2 => (0..1000u64).prop_map(Deed::Follow),
         5 => (any::<prop::sample::Index>(), 1..30usize).prop_map(|(index, most)| Deed::Take(index, most)),
@@ -90,6 +93,16 @@ struct Watcher {
     records: Vec<u64>,
     /// What the attempts streamed, by their number.
     texts: HashMap<u32, String>,
+    /// What they thought, and whether they still do.
+    thoughts: HashMap<u32, (String, Thinks)>,
+}
+
+/// Whether a model was said to think.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Thinks {
+    Yes,
+    #[default]
+    No,
 }
 
 impl Watcher {
@@ -102,7 +115,27 @@ impl Watcher {
                 assert_eq!(*offset, known.len() as u64, "no gap in the text, and nothing twice");
                 known.push_str(text);
             }
-            Event::Delta(_) => {}
+            Event::Delta(Delta { attempt, offset, body, .. }) => {
+                let (known, thinks) = self.thoughts.entry(*attempt).or_default();
+                match body {
+                    DeltaBody::ThinkingStarted {} => {
+                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::No), "it starts once");
+                        *thinks = Thinks::Yes;
+                    }
+                    DeltaBody::ThinkingEnded {} => {
+                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::Yes), "it ends once");
+                        *thinks = Thinks::No;
+                    }
+                    DeltaBody::ThinkingDelta { text } => {
+                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::Yes), "in between, without a gap");
+                        known.push_str(text);
+                    }
+                    DeltaBody::TextDelta { .. }
+                    | DeltaBody::CallDelta { .. }
+                    | DeltaBody::Cleared {}
+                    | DeltaBody::Waiting { .. } => {}
+                }
+            }
         }
     }
 
@@ -125,6 +158,7 @@ struct World {
     driven: Option<Entered>,
     attempt: u32,
     streamed: String,
+    thought: (String, Thinks),
     watchers: Vec<Watcher>,
 }
 
@@ -137,8 +171,8 @@ impl World {
         let opener = Opener { outside: &outside, agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
         let mut entered = opener.create(session, &opening, None).await.unwrap();
         entered.driver.registration = Some(live.register(&entered.session, 1));
-        let (attempt, streamed, watchers) = (1, String::new(), Vec::new());
-        Self { store, outside, live, session, driven: Some(entered), attempt, streamed, watchers }
+        let (attempt, streamed, thought, watchers) = (1, String::new(), (String::new(), Thinks::No), Vec::new());
+        Self { store, outside, live, session, driven: Some(entered), attempt, streamed, thought, watchers }
     }
 
     fn followed(&self, after: u64) -> Follow {
@@ -148,7 +182,13 @@ impl World {
 
     fn follow(&mut self, after: u64) {
         let follow = self.followed(after);
-        self.watchers.push(Watcher { follow, after, records: Vec::new(), texts: HashMap::new() });
+        self.watchers.push(Watcher {
+            follow,
+            after,
+            records: Vec::new(),
+            texts: HashMap::new(),
+            thoughts: HashMap::new(),
+        });
     }
 
     fn leave(&mut self) {
@@ -161,6 +201,7 @@ impl World {
     fn next_attempt(&mut self) {
         self.attempt += 1;
         self.streamed.clear();
+        self.thought = (String::new(), Thinks::No);
     }
 
     async fn head(&self) -> u64 {
@@ -176,6 +217,7 @@ impl World {
                 }
             }
             Deed::Stream(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.stream("ab ")),
+            Deed::Think(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.think("hm ")),
             Deed::Clear => {
                 self.publish(DeltaBody::Cleared {});
                 self.next_attempt();
@@ -192,8 +234,9 @@ impl World {
                 watcher.follow = again;
                 // A new connection is given the attempt's text from its beginning.
                 watcher.texts.clear();
+                watcher.thoughts.clear();
             }
-            Deed::Stream(_) | Deed::Take(..) | Deed::Reconnect(_) => {}
+            Deed::Stream(_) | Deed::Think(_) | Deed::Take(..) | Deed::Reconnect(_) => {}
             Deed::Leave => self.leave(),
             Deed::Restart(place) => {
                 self.leave();
@@ -213,7 +256,21 @@ impl World {
         }
     }
 
+    fn think(&mut self, text: &str) {
+        let (offset, thinks) = (self.thought.0.len() as u64, self.thought.1);
+        if thinks == Thinks::No {
+            self.publish_at(offset, DeltaBody::ThinkingStarted {});
+        }
+        self.thought.0.push_str(text);
+        self.thought.1 = Thinks::Yes;
+        self.publish_at(offset, DeltaBody::ThinkingDelta { text: text.to_owned() });
+    }
+
     fn stream(&mut self, text: &str) {
+        if self.thought.1 == Thinks::Yes {
+            self.thought.1 = Thinks::No;
+            self.publish_at(self.thought.0.len() as u64, DeltaBody::ThinkingEnded {});
+        }
         let offset = self.streamed.len() as u64;
         self.streamed.push_str(text);
         self.publish_at(offset, DeltaBody::TextDelta { text: text.to_owned() });
@@ -243,6 +300,9 @@ impl World {
             if here && !self.streamed.is_empty() {
                 assert_eq!(watcher.texts.get(&self.attempt), Some(&self.streamed));
             }
+            if here && !self.thought.0.is_empty() {
+                assert_eq!(watcher.thoughts.get(&self.attempt), Some(&self.thought));
+            }
         }
     }
 }
@@ -250,7 +310,7 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    // proves E1
+    // proves E1, E2
     #[test]
     fn whoever_follows_is_given_exactly_the_journal(deeds in prop::collection::vec(deed(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -14,21 +14,45 @@ enum Stream {
     Call(CallId),
 }
 
-/// The attempt a delta streams for, and its stream; none where it stands for itself, as the progress of a call does.
+/// The attempt a delta belongs to; none where it stands for itself, as the progress of a call does.
+fn attempt_of(delta: &Delta) -> Option<Attempt> {
+    (delta.attempt > 0).then_some((delta.run, delta.turn, delta.attempt))
+}
+
+/// The attempt a delta streams for, its stream, and what it adds; none where it adds no text.
 fn place(delta: &Delta) -> Option<(Attempt, Stream, &str)> {
     let (stream, text) = match &delta.body {
         DeltaBody::TextDelta { text } => (Stream::Text, text),
         DeltaBody::ThinkingDelta { text } => (Stream::Thinking, text),
         DeltaBody::CallDelta { call, text, .. } => (Stream::Call(*call), text),
-        DeltaBody::Cleared {} | DeltaBody::Waiting { .. } => return None,
+        DeltaBody::ThinkingStarted {}
+        | DeltaBody::ThinkingEnded {}
+        | DeltaBody::Cleared {}
+        | DeltaBody::Waiting { .. } => return None,
     };
-    (delta.attempt > 0).then_some(((delta.run, delta.turn, delta.attempt), stream, text.as_str()))
+    Some((attempt_of(delta)?, stream, text.as_str()))
+}
+
+/// Where in an attempt thinking starts or ends, as a number that rises with each: a start stands behind the end of the
+/// thinking before it, which has the same offset.
+fn mark(delta: &Delta) -> Option<(Attempt, u64)> {
+    let number = match &delta.body {
+        DeltaBody::ThinkingStarted {} => delta.offset * 2 + 1,
+        DeltaBody::ThinkingEnded {} => delta.offset * 2,
+        DeltaBody::TextDelta { .. }
+        | DeltaBody::ThinkingDelta { .. }
+        | DeltaBody::CallDelta { .. }
+        | DeltaBody::Cleared {}
+        | DeltaBody::Waiting { .. } => return None,
+    };
+    Some((attempt_of(delta)?, number))
 }
 
 /// What the attempt under way has streamed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Streaming {
-    /// One delta for each stream, from its offset 0 on, in the order the streams began.
+    /// One delta for each stream, from its offset 0 on, in the order the streams began; for thinking, one between each
+    /// start and its end.
     streams: Vec<Delta>,
 }
 
@@ -37,16 +61,36 @@ impl Streaming {
         if matches!(delta.body, DeltaBody::Cleared {}) {
             self.streams.clear();
         }
+        if let Some((attempt, _)) = mark(delta) {
+            self.keep_only(attempt);
+            self.streams.push(delta.clone());
+        }
         let Some((attempt, stream, more)) = place(delta) else { return };
-        self.streams.retain(|known| place(known).is_some_and(|(of, _, _)| of == attempt));
-        let known = self.streams.iter_mut().find(|known| place(known).is_some_and(|(_, of, _)| of == stream));
+        self.keep_only(attempt);
+        let known = match stream {
+            Stream::Text | Stream::Call(_) => self.streams.iter_mut().find(|known| is_of(known, stream)),
+            Stream::Thinking => {
+                let last = self.streams.iter_mut().rfind(|known| mark(known).is_some() || is_of(known, stream));
+                last.filter(|known| mark(known).is_none())
+            }
+        };
         match known.map(|known| &mut known.body) {
             Some(
                 DeltaBody::TextDelta { text } | DeltaBody::ThinkingDelta { text } | DeltaBody::CallDelta { text, .. },
             ) => text.push_str(more),
-            Some(DeltaBody::Cleared {} | DeltaBody::Waiting { .. }) => {}
+            Some(
+                DeltaBody::ThinkingStarted {}
+                | DeltaBody::ThinkingEnded {}
+                | DeltaBody::Cleared {}
+                | DeltaBody::Waiting { .. },
+            ) => {}
             None => self.streams.push(delta.clone()),
         }
+    }
+
+    /// Forgets what other attempts streamed.
+    fn keep_only(&mut self, attempt: Attempt) {
+        self.streams.retain(|known| attempt_of(known) == Some(attempt));
     }
 
     /// All of it.
@@ -55,11 +99,17 @@ impl Streaming {
     }
 }
 
+fn is_of(delta: &Delta, stream: Stream) -> bool {
+    place(delta).is_some_and(|(_, of, _)| of == stream)
+}
+
 /// How much of each stream of an attempt a follower was given.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     attempt: Option<Attempt>,
     streams: Vec<(Stream, u64)>,
+    /// The last start or end of thinking.
+    mark: Option<u64>,
 }
 
 /// What of a delta a follower was not given yet.
@@ -73,10 +123,14 @@ pub(crate) enum Unseen {
 impl Given {
     /// What of this delta is new; it counts as given from now on.
     pub(crate) fn take(&mut self, delta: &Delta) -> Unseen {
-        let Some((attempt, stream, text)) = place(delta) else { return Unseen::All };
-        if self.attempt != Some(attempt) {
-            *self = Self { attempt: Some(attempt), streams: Vec::new() };
+        if let Some((attempt, number)) = mark(delta) {
+            self.begin(attempt);
+            let is_new = self.mark.is_none_or(|given| given < number);
+            self.mark = self.mark.max(Some(number));
+            return if is_new { Unseen::All } else { Unseen::Nothing };
         }
+        let Some((attempt, stream, text)) = place(delta) else { return Unseen::All };
+        self.begin(attempt);
         let end = delta.offset + text.len() as u64;
         let Some((_, given)) = self.streams.iter_mut().find(|(of, _)| *of == stream) else {
             self.streams.push((stream, end));
@@ -91,6 +145,15 @@ impl Given {
     }
 }
 
+impl Given {
+    /// Counts anew where another attempt begins.
+    fn begin(&mut self, attempt: Attempt) {
+        if self.attempt != Some(attempt) {
+            *self = Self { attempt: Some(attempt), ..Self::default() };
+        }
+    }
+}
+
 /// The delta from `known` bytes on, where `text` begins.
 fn from(delta: &Delta, known: u64, text: String) -> Delta {
     let body = match &delta.body {
@@ -98,7 +161,10 @@ fn from(delta: &Delta, known: u64, text: String) -> Delta {
         DeltaBody::ThinkingDelta { .. } => DeltaBody::ThinkingDelta { text },
         // The name came with the first fragment.
         DeltaBody::CallDelta { call, .. } => DeltaBody::CallDelta { call: *call, name: None, text },
-        other @ (DeltaBody::Cleared {} | DeltaBody::Waiting { .. }) => other.clone(),
+        other @ (DeltaBody::ThinkingStarted {}
+        | DeltaBody::ThinkingEnded {}
+        | DeltaBody::Cleared {}
+        | DeltaBody::Waiting { .. }) => other.clone(),
     };
     Delta { offset: delta.offset + known, body, ..delta.clone() }
 }

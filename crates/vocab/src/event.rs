@@ -41,7 +41,11 @@ pub enum DeltaBody {
         /// The words.
         text: String,
     },
-    /// Words of the reasoning.
+    /// The model begins to think, for the first time in the attempt or again; `offset` counts what it thought before.
+    ThinkingStarted {},
+    /// It has thought; what follows is text or calls. Said at the end of the attempt at the latest.
+    ThinkingEnded {},
+    /// Words of the reasoning, between a start and an end.
     ThinkingDelta {
         /// The words.
         text: String,

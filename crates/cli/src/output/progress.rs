@@ -181,6 +181,7 @@ impl<W: Write> Progress<W> {
             DeltaBody::TextDelta { text } | DeltaBody::ThinkingDelta { text } | DeltaBody::CallDelta { text, .. } => {
                 text
             }
+            DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} => return,
             DeltaBody::Cleared {} => {
                 self.erase_live();
                 return;

@@ -42,6 +42,8 @@ impl<W: Write> Screen<W> {
                 self.turn_to(key);
                 self.add_thinking(text);
             }
+            // What is thought ends on the screen with the text or the call that follows.
+            DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} => {}
             DeltaBody::Cleared {} => self.withdraw(key),
         }
     }

@@ -140,6 +140,8 @@ impl<W: Write> Screen<W> {
                     // What is void must not be read a moment longer.
                     DeltaBody::Cleared {} => self.paint(),
                     DeltaBody::TextDelta { .. }
+                    | DeltaBody::ThinkingStarted {}
+                    | DeltaBody::ThinkingEnded {}
                     | DeltaBody::ThinkingDelta { .. }
                     | DeltaBody::CallDelta { .. }
                     | DeltaBody::Waiting { .. } => self.paint_if_due(),

@@ -87,6 +87,8 @@ impl Telling {
             Event::Delta(delta) => match &delta.body {
                 DeltaBody::Waiting { wait, .. } => Some(wording::waiting(wait)),
                 DeltaBody::TextDelta { .. }
+                | DeltaBody::ThinkingStarted {}
+                | DeltaBody::ThinkingEnded {}
                 | DeltaBody::ThinkingDelta { .. }
                 | DeltaBody::CallDelta { .. }
                 | DeltaBody::Cleared {} => None,

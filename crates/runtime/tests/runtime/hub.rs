@@ -133,3 +133,53 @@ async fn a_drained_hub_lets_go_of_every_session() {
     assert!(session.send("n".into(), "more").await.is_err());
     assert!(!world.records().iter().any(|record| matches!(record, Record::RunEnded(_))));
 }
+
+// proves E2: thinking has a start and an end, before the words or the call that follow it
+#[tokio::test]
+async fn thinking_has_a_start_and_an_end() {
+    let steps = [
+        Step::call("scripted__read", serde_json::json!({"label": "x"})).thinking("I look first."),
+        Step::say("Done.").thinking("That was all."),
+        Step::say("No need to think."),
+    ];
+    let world = world(steps);
+    let hub = world.hub(&Bomb::at(None));
+    let session = open(&world, &hub).await;
+    let mut events = session.events();
+    let mut seen: Vec<(u32, &str, String)> = Vec::new();
+    for message in ["a", "b"] {
+        session.send(message.into(), "go").await.expect("sent");
+        loop {
+            let Delta { turn, body, .. } = match events.next().await.expect("open") {
+                Event::Delta(delta) => delta,
+                Event::Record(record) if matches!(record.record, Record::RunEnded(_)) => break,
+                Event::Record(_) => continue,
+            };
+            let (kind, text) = match body {
+                DeltaBody::ThinkingStarted {} => ("start", String::new()),
+                DeltaBody::ThinkingEnded {} => ("end", String::new()),
+                DeltaBody::ThinkingDelta { text } => ("thinks", text),
+                DeltaBody::TextDelta { text } => ("says", text),
+                // Its progress as it runs belongs to no attempt.
+                DeltaBody::CallDelta { name: Some(name), .. } => ("calls", name),
+                DeltaBody::CallDelta { .. } | DeltaBody::Cleared {} | DeltaBody::Waiting { .. } => continue,
+            };
+            match seen.last_mut() {
+                Some((of, last, known)) if (*of, *last) == (turn.0, kind) => known.push_str(&text),
+                Some(_) | None => seen.push((turn.0, kind, text)),
+            }
+        }
+    }
+    let thought = |turn, text: &str| [(turn, "start", ""), (turn, "thinks", text), (turn, "end", "")].map(owned);
+    let expected: Vec<_> = thought(1, "I look first.")
+        .into_iter()
+        .chain([owned((1, "calls", "scripted__read"))])
+        .chain(thought(2, "That was all."))
+        .chain([owned((2, "says", "Done.")), owned((1, "says", "No need to think."))])
+        .collect();
+    assert_eq!(seen, expected);
+}
+
+fn owned((turn, kind, text): (u32, &'static str, &str)) -> (u32, &'static str, String) {
+    (turn, kind, text.to_owned())
+}

@@ -28,6 +28,12 @@ impl StreamScrubber {
         Cow::Owned(text_of(shown))
     }
 
+    /// Whether anything is held back.
+    #[must_use]
+    pub fn holds_back(&self) -> bool {
+        !self.held.is_empty()
+    }
+
     /// The rest, once nothing more will come.
     #[must_use]
     pub fn finish(&mut self) -> String {
