@@ -1,4 +1,4 @@
-//! Commands that other processes left for the sessions this one drives. One attendant for all of them looks for some, as
+//! Commands that other processes left for the sessions this one drives. One task for all of them looks for some, as
 //! long as any session is live, and gives each to its session the way a handle here would.
 
 use std::sync::{Arc, Weak};
@@ -9,16 +9,16 @@ use windlass_vocab::{Control, ControlOutcome, QuestionId, Record, SessionId, Sto
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::closed::SessionClosed;
-use crate::live::{GoOn, LiveSessions};
+use crate::live::{LiveSessions, Look};
 use crate::outside::Outside;
 use crate::session::Session;
 
 /// How often it is looked for commands. A person who stops a run does not notice a quarter of a second.
-const LOOK: Duration = Duration::from_millis(250);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Looks for commands while there are live sessions. It keeps neither the store nor a session alive.
-pub(crate) async fn attend(outside: Weak<Outside>, live: LiveSessions) {
-    while live.go_on(LOOK).await == GoOn::Yes {
+pub(crate) async fn poll_commands(outside: Weak<Outside>, live: LiveSessions) {
+    while live.next_look(LOOK_EVERY).await == Look::Again {
         let Some(outside) = outside.upgrade() else { continue };
         // A store that can't be read ends its sessions by itself; the next look may succeed.
         let Ok(found) = outside.store.commands(SystemClock.now()).await else { continue };

@@ -11,7 +11,7 @@ use windlass_machine::{Fact, OpenApprovals};
 use windlass_store::{ForkError, StoreError};
 use windlass_vocab::{Control, RunId, SessionId};
 
-use crate::control::{attend, perform};
+use crate::control::{perform, poll_commands};
 use crate::feed::Interest;
 use crate::follow::Follow;
 use crate::fork::fork;
@@ -183,7 +183,7 @@ impl Hub {
     fn started(&self, entered: Entered) -> Opened {
         let (session, events, sent) = entered.start(&self.live);
         let outside = Arc::downgrade(&self.outside);
-        self.live.attend(|live| attend(outside, live));
+        self.live.start_poller(|live| poll_commands(outside, live));
         Opened { session, events, sent }
     }
 }

@@ -40,15 +40,15 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Table {
     driven: HashMap<SessionId, Driven>,
-    /// Looks after what concerns all of them, while there are any.
-    attendant: Option<AbortHandle>,
+    /// Looks for what concerns all of them, while there are any.
+    poller: Option<AbortHandle>,
 }
 
-/// Whether there is anything left to look after.
+/// Whether the poller looks again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GoOn {
-    Yes,
-    No,
+pub(crate) enum Look {
+    Again,
+    NoMore,
 }
 
 /// Takes a session off the list when its driver ends.
@@ -99,16 +99,16 @@ impl LiveSessions {
         Some(self.driven(session)?.epoch)
     }
 
-    /// Has `attend` run while there are live sessions, once for all of them. It must end when [`Self::go_on`] says so.
-    pub(crate) fn attend<A: Future<Output = ()> + Send + 'static>(&self, attend: impl FnOnce(Self) -> A) {
+    /// Has `poll` run while there are live sessions, one for all. It must end when [`Self::next_look`] says so.
+    pub(crate) fn start_poller<P: Future<Output = ()> + Send + 'static>(&self, poll: impl FnOnce(Self) -> P) {
         let mut table = locked(&self.0.table);
-        if table.attendant.as_ref().is_none_or(AbortHandle::is_finished) {
-            table.attendant = Some(tokio::spawn(attend(self.clone())).abort_handle());
+        if table.poller.as_ref().is_none_or(AbortHandle::is_finished) {
+            table.poller = Some(tokio::spawn(poll(self.clone())).abort_handle());
         }
     }
 
-    /// Waits for so long, or until no session is live. Says whether any is; if not, the attendant is dismissed.
-    pub(crate) async fn go_on(&self, wait: Duration) -> GoOn {
+    /// Waits for so long, or until no session is live. Says whether any is; if not, the poller must end.
+    pub(crate) async fn next_look(&self, wait: Duration) -> Look {
         // Asked for before the look: it is woken by what happens after this.
         let emptied = self.0.emptied.notified();
         if !locked(&self.0.table).driven.is_empty() {
@@ -116,10 +116,10 @@ impl LiveSessions {
         }
         let mut table = locked(&self.0.table);
         if table.driven.is_empty() {
-            table.attendant = None;
-            return GoOn::No;
+            table.poller = None;
+            return Look::NoMore;
         }
-        GoOn::Yes
+        Look::Again
     }
 
     /// The feed of a session that has a driver here.

@@ -27,7 +27,8 @@ pub enum Delivered {
     Done(ControlOutcome),
     /// No process has the session.
     NobodyThere,
-    /// The process that had it let go of it, or died, before it said anything. Its journal shows no trace of the command.
+    /// The process that had it let go of it, or died, before it said anything, and the journal shows no trace of the
+    /// command.
     OwnerLeft,
     /// The process that has it does not answer, and will not find the command any more.
     NoAnswer,
@@ -100,7 +101,7 @@ async fn outcome(store: &dyn Store, session: SessionId, epoch: u64, id: &Command
         let waited = SystemClock.now().ms_since(begun);
         match store.command_state(id).await? {
             CommandState::Settled(_) => return Ok(Waited::Settled),
-            _ if left => return Ok(Waited::OwnerLeft),
+            CommandState::Waiting | CommandState::Gone | CommandState::Taken if left => return Ok(Waited::OwnerLeft),
             CommandState::Waiting | CommandState::Gone if waited >= TO_NOTICE_MS => return Ok(Waited::Unnoticed),
             CommandState::Taken if waited >= TO_NOTICE_MS + TO_DO_MS => return Ok(Waited::Unsettled),
             CommandState::Waiting | CommandState::Gone | CommandState::Taken => tokio::time::sleep(LOOK).await,
