@@ -82,23 +82,14 @@ impl Form {
         Some(Self { fields, content: Map::new(), at: 0 })
     }
 
+    /// What it asks, one for each field.
+    pub(crate) fn questions(&self) -> Vec<String> {
+        self.fields.iter().map(Field::question).collect()
+    }
+
     /// What is asked next; nothing when all is filled in.
     pub(crate) fn question(&self) -> Option<String> {
-        let field = self.fields.get(self.at)?;
-        let kind = match &field.kind {
-            Kind::Text { .. } => String::new(),
-            Kind::Integer => " (a whole number)".into(),
-            Kind::Number => " (a number)".into(),
-            Kind::YesNo => " (y or n)".into(),
-            Kind::Choice(choices) => listed(choices, ""),
-            Kind::Choices(choices) => listed(choices, ", any of them with commas between"),
-        };
-        let usual = match (&field.usual, field.need) {
-            (Some(usual), _) => format!(" [{}]", short_line(&plain(usual), TEXT)),
-            (None, Need::Optional) => " [leave it out]".into(),
-            (None, Need::Required) => String::new(),
-        };
-        Some(format!("{}{kind}{usual}: ", field.title))
+        self.fields.get(self.at).map(Field::question)
     }
 
     /// Takes the answer to that, or says what is wrong with it.
@@ -120,6 +111,26 @@ impl Form {
     /// Everything that was filled in.
     pub(crate) fn content(self) -> Json {
         Json::from(&Value::Object(self.content))
+    }
+}
+
+impl Field {
+    /// What is asked for it.
+    fn question(&self) -> String {
+        let kind = match &self.kind {
+            Kind::Text { .. } => String::new(),
+            Kind::Integer => " (a whole number)".into(),
+            Kind::Number => " (a number)".into(),
+            Kind::YesNo => " (y or n)".into(),
+            Kind::Choice(choices) => listed(choices, ""),
+            Kind::Choices(choices) => listed(choices, ", any of them with commas between"),
+        };
+        let usual = match (&self.usual, self.need) {
+            (Some(usual), _) => format!(" [{}]", short_line(&plain(usual), TEXT)),
+            (None, Need::Optional) => " [leave it out]".into(),
+            (None, Need::Required) => String::new(),
+        };
+        format!("{}{kind}{usual}: ", self.title)
     }
 }
 

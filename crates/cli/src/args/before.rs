@@ -30,6 +30,9 @@ impl Cli {
             // A resumed run keeps its rules.
             Command::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
             Command::Sessions(_)
+            | Command::Stop(_)
+            | Command::Answer(_)
+            | Command::Follow(_)
             | Command::Fork(_)
             | Command::Replay(_)
             | Command::Backup(_)

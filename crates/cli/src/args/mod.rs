@@ -4,6 +4,7 @@ mod backup;
 mod before;
 mod choices;
 mod common;
+mod control;
 mod deadline;
 mod dialect;
 mod mcp;
@@ -17,13 +18,13 @@ mod undo;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use windlass_setup::settings::Flags;
-use windlass_vocab::QuestionOption;
 
 pub use self::backup::BackupArgs;
 pub(crate) use self::before::NotTaken;
 pub use self::common::{CommonFlags, RuleFlags};
+pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub(crate) use self::name::name;
 pub use self::sandbox::SandboxArgs;
@@ -121,6 +122,15 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Try a failed run again, on the same history
     Retry(RetryArgs),
+    /// Stop the run of a session that is open elsewhere
+    #[command(after_help = control::STOP_EXAMPLES)]
+    Stop(StopArgs),
+    /// Answer what a session asks that is open elsewhere
+    #[command(after_help = control::ANSWER_EXAMPLES)]
+    Answer(AnswerArgs),
+    /// Show a session from its journal and go on as it does, like `tail -f`
+    #[command(after_help = control::FOLLOW_EXAMPLES)]
+    Follow(FollowArgs),
     /// Begin another session with what one said up to some record
     #[command(after_help = FORK_EXAMPLES)]
     Fork(ForkArgs),
@@ -312,30 +322,6 @@ pub enum SessionsCommand {
         #[arg(value_parser = name)]
         key: String,
     },
-}
-
-/// An answer to the question a run waits with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AnswerChoice {
-    /// Run the interrupted call again
-    RunAgain,
-    /// Take it as interrupted and tell the model so
-    Interrupt,
-    /// Allow it this once, or go on
-    Yes,
-    /// Forbid it, or stop here
-    No,
-}
-
-impl From<AnswerChoice> for QuestionOption {
-    fn from(choice: AnswerChoice) -> Self {
-        match choice {
-            AnswerChoice::RunAgain => Self::RunAgain,
-            AnswerChoice::Interrupt => Self::Interrupt,
-            AnswerChoice::Yes => Self::Once,
-            AnswerChoice::No => Self::No,
-        }
-    }
 }
 
 /// The part of the arguments that competes with the environment and the files.

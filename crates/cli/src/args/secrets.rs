@@ -11,9 +11,10 @@ use super::Cli;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// What is no name: a request, which is scrubbed; paths, which are what they are; and what a server's entry holds.
-const FREE: [&str; 15] = [
+/// What is no name: a request or an answer, which are scrubbed; paths, which are what they are; and what a server's entry holds.
+const FREE: [&str; 16] = [
     "prompt",
+    "answer",
     "arguments",
     "data_dir",
     "workspace",
@@ -104,6 +105,7 @@ mod tests {
             (&["run", "x", "--base-url", "http://h/hidden-value"], "--base-url"),
             (&["fork", "a", "--as", "hidden-value"], "--as"),
             (&["sessions", "show", "hidden-value"], "the key of the session"),
+            (&["answer", "hidden-value", "no"], "the key of the session"),
             (&["mcp", "test", "hidden-value"], "the name of the server"),
         ] {
             assert_eq!(found(line).as_deref(), Some(what), "{line:?}");
@@ -111,6 +113,7 @@ mod tests {
         for line in [
             &["run", "say hidden-value"][..],
             &["run", PASTED, "--model", "gpt-5"],
+            &["answer", "s", "no", "use hidden-value"],
             &["mcp", "call", "s", "t", "{\"a\": \"hidden-value\"}"],
             &["mcp", "add", "s", "--url", "http://h/", "--header", "Authorization=hidden-value"],
             &["--workspace", "/hidden-value"],

@@ -4,7 +4,7 @@
 //! answer it by accident. What they had typed is put aside until it is answered.
 
 use windlass::RunError;
-use windlass::vocab::{Answer, Json, QuestionAsked, QuestionKind, QuestionOption};
+use windlass::vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
 use windlass_setup::models::DEMO;
 
 use super::conversation::Conversation;
@@ -15,6 +15,7 @@ use super::typed::Pressed;
 use super::{edit, performing};
 use crate::commands::open_question::{OpenQuestion, Sheet, Typed};
 use crate::commands::preview::Turn;
+use crate::commands::unanswered::{answered, answered_elsewhere};
 use crate::error::CommandError;
 use crate::form::Form;
 use crate::output::harmless_line;
@@ -55,7 +56,7 @@ pub(crate) async fn ask(
     let mut open = OpenQuestion::new(asked, |_| true, sheet(desk));
     desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
     loop {
-        let given = match answered(desk, talk, &mut open).await? {
+        let given = match choose(desk, talk, &mut open).await? {
             Reply::Given(given) => given,
             Reply::Over(over) => return Ok(over),
         };
@@ -93,7 +94,7 @@ fn sheet(desk: &Desk) -> Sheet {
 
 /// Waits for an answer that can be given. Whoever wants to see all of what is asked about is shown that, and asked
 /// again; so is whoever was not understood.
-async fn answered(
+async fn choose(
     desk: &mut Desk,
     talk: &mut Conversation,
     open: &mut OpenQuestion<'_>,
@@ -155,7 +156,7 @@ async fn edited(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked)
         let Some(edit) = edit::edited(desk, talk, asked, before).await? else { return Ok(Written::Nothing) };
         let mut open = OpenQuestion::edited(asked, &edit.preview, sheet(desk));
         desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
-        match answered(desk, talk, &mut open).await? {
+        match choose(desk, talk, &mut open).await? {
             Reply::Given(Answer { option: QuestionOption::Once, .. }) => return Ok(Written::Whole(edit.arguments)),
             Reply::Given(Answer { option: QuestionOption::Edit, .. }) => before = Some(edit.arguments),
             Reply::Given(_) => return Ok(Written::Nothing),
@@ -195,13 +196,30 @@ async fn reply(
     desk.console.prompt = prompt;
     Ok(match done? {
         Done::Line(line) => Reply::Given(line),
-        Done::Past => Reply::Over(Asked::Answered),
+        Done::Past => {
+            tell_who_answered(desk, talk, asked).await?;
+            Reply::Over(Asked::Answered)
+        }
         Done::Leave => Reply::Over(Asked::Left),
         Done::Stop => {
             performing::stop(talk).await?;
             Reply::Over(Asked::Stopped)
         }
     })
+}
+
+/// Says what somebody answered at another terminal. That time did, or a stop, the screen says.
+async fn tell_who_answered(
+    desk: &mut Desk,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+) -> Result<(), CommandError> {
+    let Some(session) = talk.live().map(|live| live.session.id()) else { return Ok(()) };
+    let answered = answered(talk.store.as_ref(), session, asked.question).await?;
+    if let Some(answered) = answered.filter(|answered| answered.by == AnsweredBy::Person) {
+        desk.console.print(&format!("{}\n", answered_elsewhere(&answered)))?;
+    }
+    Ok(())
 }
 
 /// How reading a line ended.

@@ -12,6 +12,7 @@ use super::slash::{self, Slash};
 use super::{cost, permissions};
 use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
+use crate::output::wording::stopped_runs;
 use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
@@ -82,16 +83,7 @@ pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError
         Some(live) => live.session.stop(StopBy::Person).await.map_err(RunError::from)?,
         None => Stopped { runs: 0, dropped: 0 },
     };
-    let runs = match stopped.runs {
-        0 => "there is no run to stop",
-        _ => "stopped 1 run",
-    };
-    let dropped = match stopped.dropped {
-        0 => String::new(),
-        1 => ", dropped 1 message that the model had not read".to_owned(),
-        many => format!(", dropped {many} messages that the model had not read"),
-    };
-    Ok(format!("{runs}{dropped}\n"))
+    Ok(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))
 }
 
 async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Result<String, CommandError> {

@@ -1,7 +1,7 @@
 //! Following a run to its end: show every event, ask the person what only a person can answer, stop
 //! on Ctrl-C.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +15,8 @@ use super::job::Job;
 use super::open_question::{OpenQuestion, Sheet, Typed};
 use super::preview::Turn;
 use super::question::shown;
+use super::typed_lines::{Asking, TypedLines};
+use super::unanswered::how_it_ended;
 use super::{always, recall};
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
@@ -138,15 +140,17 @@ async fn follow_and_ask(
             Err(RunError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
                 asking.store(true, Ordering::SeqCst);
                 for asked in &questions {
-                    // Time answers too; what follows then begins on a line of its own.
                     tokio::select! {
                         biased;
-                        () = session.moved_past(asked.question) => tell(""),
+                        // Time answers too, and other terminals.
+                        () = session.moved_past(asked.question) => tell_how_it_ended(agent, session, asked).await?,
                         _ = tokio::signal::ctrl_c() => {
                             tell("");
                             return Err(left_waiting(job, agent, session, &questions).await?);
                         }
-                        answer = ask(asked, colour(&job.setup.env)) => settle(job, session, asked, answer?).await?,
+                        answer = ask(asked, colour(&job.setup.env)) => {
+                            settle(job, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
+                        }
                     }
                 }
                 asking.store(false, Ordering::SeqCst);
@@ -167,6 +171,19 @@ async fn left_waiting(
     let row = agent.hub().outside().store.row(session.id()).await?;
     let named = row.as_ref().map(|row| (row.key.as_str(), &job.setup.settings.place));
     Ok(waiting(questions, named))
+}
+
+/// Says why nobody needs to answer any more, on a line of its own.
+async fn tell_how_it_ended(agent: &Agent, session: &Session, asked: &QuestionAsked) -> Result<(), CommandError> {
+    let store = agent.hub().outside().store.as_ref();
+    tell(&format!("\n{}", how_it_ended(store, session.id(), asked.question).await?));
+    Ok(())
+}
+
+/// What the end of input means: mostly no. What follows begins on a line of its own.
+fn nobody_answers(asked: &QuestionAsked) -> Answer {
+    tell("");
+    Answer::plain(asked.default)
 }
 
 /// Gives the answer, and says what it means from now on.
@@ -228,51 +245,52 @@ async fn stop_on_ctrl_c(session: Session, asking: Arc<AtomicBool>) {
     }
 }
 
-fn colour(env: &Env) -> Colour {
+pub(super) fn colour(env: &Env) -> Colour {
     if tty::is_dumb(env) { Colour::None } else { tty::colour(env) }
 }
 
-/// Asks on the terminal. The end of input means no.
-async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Answer, CommandError> {
+/// Asks on the terminal; no answer at the end of input.
+pub(super) async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Option<Answer>, CommandError> {
     let asked = asked.clone();
-    let default = Answer::plain(asked.default);
-    let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour)).await;
-    answer.unwrap_or(Ok(default)).map_err(|error| CommandError::output(&error))
+    // Whoever gives up asking drops this, and the wait for a line is left to the next question.
+    let asking = Asking::default();
+    let lines = asking.lines();
+    let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour, &lines)).await;
+    answer.unwrap_or(Ok(None)).map_err(|error| CommandError::output(&error))
 }
 
-fn ask_on_terminal(asked: &QuestionAsked, colour: Colour) -> io::Result<Answer> {
+fn ask_on_terminal(asked: &QuestionAsked, colour: Colour, lines: &TypedLines) -> io::Result<Option<Answer>> {
+    lines.forget_earlier();
     let mut err = io::stderr();
     let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
     // Editing needs more than a line, and is the chat's.
     let can_be_given = |option| option != QuestionOption::Edit;
     let mut open = OpenQuestion::new(asked, can_be_given, Sheet { colour, size });
     writeln!(err, "\n{}", open.beginning())?;
-    loop {
+    while !lines.are_over() {
         write!(err, "{}\n? ", open.offer())?;
         err.flush()?;
-        let Some(line) = typed_line()? else {
-            tell("");
-            return Ok(Answer::plain(asked.default));
-        };
+        let Some(line) = lines.next()? else { break };
         match (open.read(&line), Form::of(asked)) {
-            (Typed::View, _) => view_all(&mut open, &mut err)?,
+            (Typed::View, _) => view_all(&mut open, lines, &mut err)?,
             (Typed::Answer(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
-                return fill(form, asked.default, &mut err);
+                return fill(form, lines, &mut err);
             }
-            (Typed::Answer(answer), _) => return Ok(answer),
+            (Typed::Answer(answer), _) => return Ok(Some(answer)),
             (Typed::Nothing(text), _) => writeln!(err, "{text}")?,
         }
     }
+    Ok(None)
 }
 
 /// Shows all of what is asked about, page by page.
-fn view_all(open: &mut OpenQuestion<'_>, err: &mut impl Write) -> io::Result<()> {
+fn view_all(open: &mut OpenQuestion<'_>, lines: &TypedLines, err: &mut impl Write) -> io::Result<()> {
     let mut reading = open.reading();
     writeln!(err, "{}", reading.text())?;
     while !reading.is_over() {
         write!(err, "{} ", reading.note())?;
         err.flush()?;
-        match typed_line()?.map(|line| reading.turn(&line)) {
+        match lines.next()?.map(|line| reading.turn(&line)) {
             Some(Turn::Page) => writeln!(err, "{}", reading.text())?,
             Some(Turn::NotUnderstood) => {}
             Some(Turn::Leave) | None => break,
@@ -281,27 +299,17 @@ fn view_all(open: &mut OpenQuestion<'_>, err: &mut impl Write) -> io::Result<()>
     Ok(())
 }
 
-/// What was typed; none at the end of input. A terminal may speak another encoding: what is no text is asked for again.
-fn typed_line() -> io::Result<Option<String>> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_until(b'\n', &mut bytes)?;
-    Ok((read > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
 /// Asks field by field. The end of input leaves the form.
-fn fill(mut form: Form, default: QuestionOption, err: &mut impl Write) -> io::Result<Answer> {
+fn fill(mut form: Form, lines: &TypedLines, err: &mut impl Write) -> io::Result<Option<Answer>> {
     while let Some(question) = form.question() {
         write!(err, "  {question}")?;
         err.flush()?;
-        let Some(line) = typed_line()? else {
-            tell("");
-            return Ok(Answer::plain(default));
-        };
+        let Some(line) = lines.next()? else { return Ok(None) };
         if let Err(problem) = form.fill(&line) {
             writeln!(err, "  {problem}")?;
         }
     }
-    Ok(Answer::with(QuestionOption::Submit, form.content()))
+    Ok(Some(Answer::with(QuestionOption::Submit, form.content())))
 }
 
 impl From<StoreError> for CommandError {

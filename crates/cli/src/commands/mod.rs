@@ -2,6 +2,7 @@
 //! should leave.
 
 pub(crate) mod always;
+mod answer;
 mod audit;
 mod backup;
 mod block_on;
@@ -10,6 +11,7 @@ mod completions;
 mod demo;
 mod doctor;
 pub(crate) mod follow;
+mod follow_session;
 pub(crate) mod fork;
 mod init;
 pub mod job;
@@ -20,6 +22,7 @@ pub(crate) mod open_question;
 pub(crate) mod preview;
 pub(crate) mod question;
 pub(crate) mod recall;
+mod remote;
 pub(crate) mod repeat;
 mod replay;
 mod resume;
@@ -30,8 +33,11 @@ mod sandbox;
 pub(crate) mod session;
 pub(crate) mod sessions;
 mod shown_store;
+mod stop;
 mod timeline;
 mod trust;
+mod typed_lines;
+pub(crate) mod unanswered;
 mod undo;
 mod unheld;
 
@@ -56,6 +62,9 @@ pub fn dispatch(cli: Cli, env: Env) -> Done {
         Command::Sessions(command) => sessions::sessions(data_dir, &command, env),
         Command::Resume(args) => resume::resume(data_dir, &args, env),
         Command::Retry(args) => retry::retry(data_dir, &args, env),
+        Command::Stop(args) => stop::stop(data_dir, &args, &env),
+        Command::Answer(args) => answer::answer(data_dir, &args, env),
+        Command::Follow(args) => follow_session::follow_session(data_dir, &args, &env),
         Command::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         Command::Demo(args) => demo::demo(data_dir, &args, env),
         Command::Doctor(args) => doctor::doctor(data_dir, &args, &env),

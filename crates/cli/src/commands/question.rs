@@ -140,6 +140,21 @@ pub(crate) fn shown(preview: &Preview, indent: &str) -> String {
     lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
 }
 
+/// An answer that was given, for whoever was not there.
+pub(crate) fn answer_in_words(option: QuestionOption) -> &'static str {
+    match option {
+        QuestionOption::No => "no",
+        QuestionOption::Once => "yes",
+        QuestionOption::Session => "yes, for this session",
+        QuestionOption::Always => "always",
+        QuestionOption::Edit => "yes, with other arguments",
+        QuestionOption::RunAgain => "run again",
+        QuestionOption::Interrupt => "leave it interrupted",
+        QuestionOption::Submit => "answered",
+        QuestionOption::Dismiss => "no answer",
+    }
+}
+
 /// What stands over a question that shows nothing.
 pub(crate) fn about(kind: &QuestionKind) -> &'static str {
     match kind {

@@ -1,7 +1,7 @@
 //! `windlass replay`: a session again, from its journal alone. It is shown by what shows a run live, with
 //! the words of the person in between; `--check` shows whether the loop would decide it all the same.
 
-use std::io::{Stderr, Stdout};
+use std::io::{self, Stderr, Stdout, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use windlass::Event;
 use windlass::machine::{self, Difference, Replayed};
 use windlass::store::{SessionRow, Store};
-use windlass::vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, QuestionOption, Record};
+use windlass::vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, Record};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::test_hooks;
 
@@ -70,7 +70,8 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
 
 const READ_ONLY: &str = "the session is read-only here, and what such records mean is not shown";
 
-fn show_record(view: &mut View<Stdout, Stderr>, envelope: Envelope) -> std::io::Result<()> {
+/// Shows a record, and around it what a view of a run does not show: whoever watches did not type it.
+pub(super) fn show_record<Out: Write, Err: Write>(view: &mut View<Out, Err>, envelope: Envelope) -> io::Result<()> {
     if let View::Answer { progress, .. } = view {
         for line in between(&envelope.record) {
             progress.line(&line);
@@ -100,17 +101,7 @@ fn question(asked: &QuestionAsked) -> Vec<String> {
 }
 
 fn answer(answered: &QuestionAnswered) -> String {
-    let said = match answered.answer.option {
-        QuestionOption::No => "no",
-        QuestionOption::Once => "yes",
-        QuestionOption::Session => "yes, for this session",
-        QuestionOption::Always => "always",
-        QuestionOption::Edit => "yes, with other arguments",
-        QuestionOption::RunAgain => "run again",
-        QuestionOption::Interrupt => "leave it interrupted",
-        QuestionOption::Submit => "answered",
-        QuestionOption::Dismiss => "no answer",
-    };
+    let said = question::answer_in_words(answered.answer.option);
     match answered.by {
         AnsweredBy::Person => format!("> {said}"),
         AnsweredBy::Expiry => format!("(nobody answered: {said})"),

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use windlass::store::{Backwards, Store, StoreError};
-use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, Record, RunId, SessionId};
+use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
 use windlass::{OpenApprovals, RunError, Session, Standing};
 use windlass_setup::agent;
 use windlass_setup::models::{DEMO, Otherwise, Wish};
@@ -12,6 +11,7 @@ use windlass_setup::store;
 
 use super::block_on::block_on;
 use super::job::Job;
+use super::unanswered::unanswered_questions;
 use super::{follow, job, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::error::{CommandError, Done};
@@ -42,7 +42,8 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         job.tell_loosened();
         let agent = agent::build(&job.setup, store, &model)?;
         job.setup.attendance = here;
-        let asked_before = pending(agent.hub().outside().store.as_ref(), row.session).await?;
+        let open = unanswered_questions(agent.hub().outside().store.as_ref(), row.session).await?;
+        let asked_before = open.into_iter().map(|asked| asked.question).collect();
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::JudgedAgain };
         let (session, mut events) = agent.existing(row.session, approvals).await?;
         if session.standing() == Standing::Idle {
@@ -89,21 +90,4 @@ async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: Questi
         return Ok(());
     }
     Err(CommandError::new(Exit::Usage, "the question the run waits with does not offer that answer"))
-}
-
-/// The questions of the open run that nobody has answered or withdrawn.
-async fn pending(store: &dyn Store, session: SessionId) -> Result<Vec<QuestionId>, StoreError> {
-    let (mut questions, mut past) = (Vec::new(), Vec::new());
-    let mut records = Backwards::new(store, session);
-    while let Some(envelope) = records.next().await? {
-        match &envelope.record {
-            Record::QuestionAnswered(answer) => past.push(answer.question),
-            Record::RunResumed(resumed) => past.extend(resumed.withdrawn.iter().flatten()),
-            Record::QuestionAsked(asked) if !past.contains(&asked.question) => questions.push(asked.question),
-            Record::RunStarted(_) | Record::RunEnded(_) => break,
-            _ => {}
-        }
-    }
-    questions.reverse();
-    Ok(questions)
 }

@@ -35,11 +35,18 @@ pub(crate) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -
     }
 }
 
-/// The session with this key.
+/// The session with this key, or with this id.
 pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
     let missing =
         || CommandError::new(Exit::Usage, format!("there is no session `{key}`; `windlass sessions list` shows them"));
-    found(store, key).await?.ok_or_else(missing)
+    if let Some(row) = found(store, key).await? {
+        return Ok(row);
+    }
+    let by_id = match key.parse::<SessionId>() {
+        Ok(id) => store.row(id).await?.filter(|row| row.owner == OWNER),
+        Err(_) => None,
+    };
+    by_id.ok_or_else(missing)
 }
 
 /// The session with this key, if there is one.

@@ -34,6 +34,20 @@ pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
     sandbox.into_iter().chain(mode).collect()
 }
 
+/// How many runs a stop ended, and how many messages it dropped (L8).
+pub(crate) fn stopped_runs(runs: u32, dropped: usize) -> String {
+    let runs = match runs {
+        0 => "there is no run to stop",
+        _ => "stopped 1 run",
+    };
+    let dropped = match dropped {
+        0 => String::new(),
+        1 => ", dropped 1 message that the model had not read".to_owned(),
+        many => format!(", dropped {many} messages that the model had not read"),
+    };
+    format!("{runs}{dropped}")
+}
+
 /// A word as a shell reads it back.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);

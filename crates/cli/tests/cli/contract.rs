@@ -3,6 +3,8 @@
 
 mod access;
 mod command_rules;
+#[cfg(target_os = "linux")]
+mod control;
 mod cut_secrets;
 mod dialects;
 mod exit_codes;

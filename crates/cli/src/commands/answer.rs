@@ -1,0 +1,221 @@
+//! `windlass answer`: answers what a session asks that another process has open.
+
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use windlass::runtime::Follow;
+use windlass::store::{SessionRow, Store};
+use windlass::vocab::{Answer, Control, ControlOutcome, QuestionAsked, QuestionId, QuestionOption};
+use windlass_setup::secrets::{self, Secret};
+use windlass_setup::settings::{Env, Flags, Place, Sources};
+use windlass_setup::{store, test_hooks};
+
+use super::block_on::block_on;
+use super::follow::{ask, colour};
+use super::question::{self, about, by_letter, choices, offered, shown, terms};
+use super::unanswered::{how_it_ended, unanswered_questions};
+use super::{always, job, remote, session};
+use crate::args::AnswerArgs;
+use crate::error::{CommandError, Done};
+use crate::exit::Exit;
+use crate::form::Form;
+use crate::output::{harmless_line, harmless_lines};
+use crate::streams::{print, tell};
+
+/// Columns of what is shown where nobody is asked.
+const WIDTH: usize = 100;
+
+pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> Done {
+    let sources = job::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    let place = job::place(&sources)?;
+    block_on(async {
+        let store = store::open(&place)?;
+        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let known = secrets::known(&env, sources.resolve().ok().as_ref());
+        let answering = Answering { store, row, known, place, env, sources };
+        let open = answering.waiting_questions(args.question).await?;
+        if !args.answer.is_empty() {
+            let asked = only(&open, &answering.row.key)?;
+            let answer = given(asked, &args.answer)?;
+            answering.give(asked, answer).await?;
+            return Ok(Exit::Done);
+        }
+        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            return answering.ask_each(&open).await;
+        }
+        for asked in &open {
+            print(&described(asked))?;
+        }
+        Ok(Exit::Waiting)
+    })
+}
+
+/// What it takes to answer.
+struct Answering {
+    store: Arc<dyn Store>,
+    row: SessionRow,
+    known: Vec<Secret>,
+    place: Place,
+    env: Env,
+    sources: Sources,
+}
+
+impl Answering {
+    /// What the session waits with, or the one of these that is meant.
+    async fn waiting_questions(&self, wanted: Option<u32>) -> Result<Vec<QuestionAsked>, CommandError> {
+        let (store, row) = (self.store.as_ref(), &self.row);
+        if !store.is_claimed(row.session).await? {
+            return Err(remote::nobody_there(store, row, &self.place).await?);
+        }
+        let mut open = unanswered_questions(store, row.session).await?;
+        if let Some(number) = wanted {
+            open.retain(|asked| asked.question == QuestionId(number));
+        }
+        if open.is_empty() {
+            let text = match wanted {
+                Some(number) => format!("session `{}` does not wait with a question {number}", row.key),
+                None => format!("session `{}` waits with no question", row.key),
+            };
+            return Err(CommandError::new(Exit::Usage, text));
+        }
+        Ok(open)
+    }
+
+    /// Asks here what is not answered elsewhere meanwhile.
+    async fn ask_each(&self, open: &[QuestionAsked]) -> Done {
+        for asked in open {
+            tokio::select! {
+                biased;
+                gone = self.moved_past(asked.question) => {
+                    gone?;
+                    let ended = how_it_ended(self.store.as_ref(), self.row.session, asked.question).await?;
+                    tell(&format!("\n{ended}"));
+                }
+                answer = ask(asked, colour(&self.env)) => match answer? {
+                    Some(answer) => self.give(asked, answer).await?,
+                    None => {
+                        tell(&format!("\nwindlass: session `{}` still waits", self.row.key));
+                        return Ok(Exit::Waiting);
+                    }
+                },
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Waits until the question is open no more.
+    async fn moved_past(&self, question: QuestionId) -> Result<(), CommandError> {
+        let (store, session) = (&self.store, self.row.session);
+        let head = store.head(session).await?.seq;
+        let mut records = Follow::of_store(Arc::clone(store), test_hooks::clock(), session, head);
+        while unanswered_questions(store.as_ref(), session).await?.iter().any(|asked| asked.question == question) {
+            records.next().await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the answer, and says what it means from now on.
+    async fn give(&self, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
+        let (key, option) = (&self.row.key, answer.option);
+        let control = Control::Answer { question: asked.question, answer };
+        let outcome = remote::send(self.store.as_ref(), &self.row, control, &self.known, &self.place).await?;
+        let refused = match outcome {
+            ControlOutcome::Answered {} => {
+                let choice = choices(asked).into_iter().find(|choice| choice.option == option);
+                let words = choice.filter(|choice| choice.option != QuestionOption::Submit).map(|choice| choice.words);
+                print(&words.map_or_else(|| "answered\n".to_owned(), |words| format!("answered: {words}\n")))?;
+                return self.keep_rule(asked, option).await;
+            }
+            ControlOutcome::AlreadyAnswered {} => "too late: the question has been answered already".to_owned(),
+            ControlOutcome::RunIsOver {} => "too late: the run is over".to_owned(),
+            ControlOutcome::NoSuchQuestion {} => format!("session `{key}` does not ask this any more"),
+            ControlOutcome::NotOffered {} => "the question does not offer that answer".to_owned(),
+            ControlOutcome::Stopped { .. } => "the session gave no sensible answer; please report it".to_owned(),
+        };
+        Err(CommandError::new(Exit::Failed, refused))
+    }
+
+    /// "Always" is kept in the settings of whoever said so.
+    async fn keep_rule(&self, asked: &QuestionAsked, option: QuestionOption) -> Result<(), CommandError> {
+        let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
+        if let (QuestionOption::Always, Some(rule)) = (option, rule) {
+            tell(always::keep(rule, &self.env, &mut self.sources.resolve()?).await.trim_end());
+        }
+        Ok(())
+    }
+}
+
+/// The question an answer on the command line is for.
+fn only<'a>(open: &'a [QuestionAsked], key: &str) -> Result<&'a QuestionAsked, CommandError> {
+    if let [asked] = open {
+        return Ok(asked);
+    }
+    let mut text = format!("session `{key}` waits with {} questions; say which with --question:\n", open.len());
+    open.iter().for_each(|asked| text.push_str(&described(asked)));
+    Err(CommandError::new(Exit::Usage, text.trim_end()))
+}
+
+/// What the words on the command line answer. A form is filled in field by field, unless the one word says no.
+fn given(asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
+    let choices = choices(asked);
+    let on_offer: Vec<_> = choices.iter().copied().filter(|choice| choice.option != QuestionOption::Edit).collect();
+    let refused = || {
+        let text = format!("that is no answer to this:\n{}", described(asked));
+        CommandError::new(Exit::Usage, text.trim_end())
+    };
+    let line = words.join(" ");
+    let answer = question::answer(&on_offer, &line).or_else(|| hyphenated(&on_offer, &line));
+    match (answer, Form::of(asked)) {
+        (Some(answer), Some(_)) if answer.option != QuestionOption::Submit => Ok(answer),
+        (_, Some(form)) => filled(form, asked, words),
+        (Some(answer), None) => Ok(answer),
+        (None, None) => Err(refused()),
+    }
+}
+
+/// `run-again`, as `resume --answer` has it.
+fn hyphenated(choices: &[question::Choice], line: &str) -> Option<Answer> {
+    question::chosen(choices, &line.replace('-', " ")).map(Answer::plain)
+}
+
+/// The form with these values, one for each field.
+fn filled(mut form: Form, asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
+    let fields = form.questions().len();
+    // `answer no` fills in a "no" where that alone would decline.
+    let submits = |word: &String| question::chosen(&choices(asked), word) == Some(QuestionOption::Submit);
+    let values = match words.split_first() {
+        Some((first, rest)) if rest.len() == fields && submits(first) => rest,
+        Some(_) | None => words,
+    };
+    if values.len() != fields {
+        let text = format!(
+            "the form has {fields} fields and {} values were given; quote a value of several words\n{}",
+            values.len(),
+            described(asked)
+        );
+        return Err(CommandError::new(Exit::Usage, text.trim_end()));
+    }
+    for value in values {
+        let field = form.question().unwrap_or_default();
+        form.fill(value)
+            .map_err(|problem| CommandError::new(Exit::Usage, format!("{}{problem}", harmless_line(&field))))?;
+    }
+    Ok(Answer::with(QuestionOption::Submit, form.content()))
+}
+
+/// What is asked, and what can be answered.
+fn described(asked: &QuestionAsked) -> String {
+    let text = asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, "  "));
+    let mut choices = choices(asked);
+    // Editing is for whoever sits at the session.
+    choices.retain(|choice| choice.option != QuestionOption::Edit);
+    let terms = terms(asked, &choices, by_letter).map(|terms| terms + "\n").unwrap_or_default();
+    let mut described = format!("question {}: {}\n", asked.question, harmless_lines(&text));
+    if let Some(form) = Form::of(asked) {
+        for field in form.questions() {
+            described.push_str(&format!("  {}\n", field.trim_end_matches(": ")));
+        }
+    }
+    described + &terms + &offered(&choices, WIDTH) + "\n"
+}

@@ -1,0 +1,60 @@
+//! Asking something of a session that another process has open, and what is said where that fails.
+
+use windlass::runtime::{Delivered, send_control};
+use windlass::store::{SessionRow, Store};
+use windlass::vocab::{Control, ControlOutcome};
+use windlass_setup::secrets::{self, Secret};
+use windlass_setup::settings::Place;
+
+use super::session;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::command_for;
+
+/// Sends a command and waits for what became of it.
+pub(super) async fn send(
+    store: &dyn Store,
+    row: &SessionRow,
+    control: Control,
+    known: &[Secret],
+    place: &Place,
+) -> Result<ControlOutcome, CommandError> {
+    let key = &row.key;
+    match send_control(store, &secrets::scrubber(known), row.session, control).await? {
+        Delivered::Done(outcome) => Ok(outcome),
+        Delivered::NobodyThere => Err(nobody_there(store, row, place).await?),
+        Delivered::OwnerLeft => {
+            let text = format!("the process that had session `{key}` open ended before it got this; nothing was done");
+            Err(CommandError::new(Exit::Failed, text))
+        }
+        Delivered::NoAnswer => {
+            let text = format!(
+                "the process that has session `{key}` open does not answer, and will not get this any more; is it \
+                 suspended (Ctrl-Z, then `fg` goes on), or of an older version?"
+            );
+            Err(CommandError::new(Exit::Store, text))
+        }
+        Delivered::StillAtIt => {
+            let text = format!("session `{key}` got this and is still at it; `windlass sessions show` tells more");
+            Err(CommandError::new(Exit::Store, text))
+        }
+    }
+}
+
+/// No process has the session open: what to do with it depends on where it stands.
+pub(super) async fn nobody_there(
+    store: &dyn Store,
+    row: &SessionRow,
+    place: &Place,
+) -> Result<CommandError, CommandError> {
+    // It may have come to its end since it was looked up.
+    let row = store.row(row.session).await?.unwrap_or_else(|| row.clone());
+    let key = &row.key;
+    let text = if session::is_open(&row) {
+        let resume = command_for("resume", key, "", place);
+        format!("no process has session `{key}` open; its run is not over, and `{resume}` goes on with it")
+    } else {
+        format!("no process has session `{key}` open, and none of its runs is")
+    };
+    Ok(CommandError::new(Exit::Usage, text))
+}

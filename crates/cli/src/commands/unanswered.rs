@@ -1,0 +1,60 @@
+//! The questions a session waits with, and what became of one, from its journal alone.
+
+use windlass::store::{Backwards, Store, StoreError};
+use windlass::vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
+
+use super::question::answer_in_words;
+
+/// The questions of the open run that nobody has answered or withdrawn, in the order they were asked.
+pub(super) async fn unanswered_questions(
+    store: &dyn Store,
+    session: SessionId,
+) -> Result<Vec<QuestionAsked>, StoreError> {
+    let (mut questions, mut past) = (Vec::new(), Vec::new());
+    let mut records = Backwards::new(store, session);
+    while let Some(envelope) = records.next().await? {
+        match envelope.record {
+            Record::QuestionAnswered(answer) => past.push(answer.question),
+            Record::RunResumed(resumed) => past.extend(resumed.withdrawn.into_iter().flatten()),
+            Record::QuestionAsked(asked) if !past.contains(&asked.question) => questions.push(asked),
+            Record::RunStarted(_) | Record::RunEnded(_) => break,
+            _ => {}
+        }
+    }
+    questions.reverse();
+    Ok(questions)
+}
+
+/// The answer to a question, if it has one.
+pub(crate) async fn answered(
+    store: &dyn Store,
+    session: SessionId,
+    question: QuestionId,
+) -> Result<Option<QuestionAnswered>, StoreError> {
+    let found = |record| match record {
+        Record::QuestionAnswered(answered) if answered.question == question => Some(Some(answered)),
+        Record::QuestionAsked(asked) if asked.question == question => Some(None),
+        _ => None,
+    };
+    Ok(Backwards::new(store, session).find_map(|envelope| found(envelope.record)).await?.flatten())
+}
+
+/// Says what became of a question that was not answered here.
+pub(super) async fn how_it_ended(
+    store: &dyn Store,
+    session: SessionId,
+    question: QuestionId,
+) -> Result<String, StoreError> {
+    let answered = answered(store, session, question).await?;
+    Ok(answered.map_or_else(|| "(no longer asked)".to_owned(), |answered| answered_elsewhere(&answered)))
+}
+
+/// Says what was answered, to whoever did not.
+pub(crate) fn answered_elsewhere(answered: &QuestionAnswered) -> String {
+    let option = answered.answer.option;
+    match answered.by {
+        AnsweredBy::Person if option == QuestionOption::Submit => "(answered elsewhere)".to_owned(),
+        AnsweredBy::Person => format!("(answered elsewhere: {})", answer_in_words(option)),
+        AnsweredBy::Expiry => format!("(nobody answered: {})", answer_in_words(option)),
+    }
+}
