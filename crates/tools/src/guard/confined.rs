@@ -81,13 +81,7 @@ impl FirstProcess {
     }
 
     /// Sends it what it is to run, and what that reads.
-    pub(super) fn hand_over(
-        &mut self,
-        request: &Request,
-        confinement: &Confinement,
-        input: Option<&OwnedFd>,
-    ) -> io::Result<Replies> {
-        std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)?;
+    pub(super) fn hand_over(&mut self, request: &Request, input: Option<&OwnedFd>) -> io::Result<Replies> {
         let line = serde_json::to_string(request)? + "\n";
         let sent = handover::send(&self.channel, line.as_bytes(), input.map(AsFd::as_fd))?;
         self.channel.write_all(&line.as_bytes()[sent..])?;
@@ -127,6 +121,11 @@ impl Replies {
 
 /// How many entries of a temporary folder are looked at for folders that a command has shut.
 const MOST_IN_TEMP: usize = 100_000;
+
+/// Makes the temporary folder of a command, before anybody mounts it.
+pub(super) fn make_temp(confinement: &Confinement) -> io::Result<()> {
+    std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)
+}
 
 /// Removes the temporary folder of a command.
 pub(super) fn remove_temp(confinement: &Confinement) {

@@ -180,9 +180,10 @@ fn start(
     lifeline: &UnixStream,
 ) -> io::Result<(Pid, Option<Replies>)> {
     if let Some(confinement) = &request.confinement {
+        confined::make_temp(confinement)?;
         let mut first = first.map_or_else(|| FirstProcess::start(confinement), Ok)?;
         tell(lifeline, &Report::Started(first.pid.as_raw_nonzero().get()));
-        return Ok((first.pid, Some(first.hand_over(request, confinement, input.as_ref())?)));
+        return Ok((first.pid, Some(first.hand_over(request, input.as_ref())?)));
     }
     let (gate, stdin) = match (request.input, input) {
         (Stdin::Nothing, _) => (GATE, Stdio::piped()),
