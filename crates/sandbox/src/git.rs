@@ -8,9 +8,13 @@ use rustix::fs::FileType;
 
 use crate::apart::{lies_in, resolved_apart};
 use crate::listing::{self, Entry};
+use crate::plain_file::read_plain_text;
 
 /// What git runs, or is configured or led elsewhere by, in a folder of its own.
 pub const OBEYED_BY_GIT: [&str; 6] = ["config", "config.worktree", "hooks", "commondir", "gitdir", "info/attributes"];
+
+/// How long a file can be that says nothing but a path, in bytes.
+const LONGEST_PATH: u64 = 64 * 1024;
 
 /// The names that [`is_repository`] asks about.
 pub(crate) const SIGNS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
@@ -101,10 +105,10 @@ pub(crate) struct Linked {
 /// repository must know of the link, and lie with all that is opened of it outside `controlled`, where commands write.
 pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked> {
     let link = workspace.join(".git");
-    let text = read_plain(&link)?;
+    let text = text_of(&link)?;
     let own = resolved_apart(&gitdir(workspace, &text)?, controlled)?;
-    let common = resolved_apart(&own.join(read_plain(&own.join("commondir"))?.trim()), controlled)?;
-    let back = own.join(read_plain(&own.join("gitdir"))?.trim());
+    let common = resolved_apart(&own.join(text_of(&own.join("commondir"))?.trim()), controlled)?;
+    let back = own.join(text_of(&own.join("gitdir"))?.trim());
     if lies_in(&own, controlled) || lies_in(&common, controlled) {
         return None;
     }
@@ -143,9 +147,10 @@ fn gitdir(folder: &Path, text: &str) -> Option<PathBuf> {
     Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The text of a file that is no link.
-fn read_plain(path: &Path) -> Option<String> {
-    path.symlink_metadata().ok().filter(Metadata::is_file).and(std::fs::read_to_string(path).ok())
+/// The text of a short file that is no link.
+fn text_of(path: &Path) -> Option<String> {
+    path.symlink_metadata().ok().filter(Metadata::is_file)?;
+    read_plain_text(path, LONGEST_PATH).ok()
 }
 
 /// Whether this is a folder, no link to one, and the same person's as this process.
