@@ -4,7 +4,7 @@ mod model_server;
 mod servers;
 mod trust;
 
-use std::io;
+use std::io::{self, BufRead, Write};
 
 use windlass_setup::asking::{Answer, Person, ServersQuestion};
 use windlass_setup::servers::ConsentAnswer;
@@ -37,5 +37,23 @@ impl Person for AtTerminal {
 
     fn uses_model_server(&mut self, doubt: &str) -> io::Result<Answer> {
         model_server::ask(doubt, io::stdin().lock(), io::stderr().lock())
+    }
+}
+
+/// Asks until the answer is understood, which is one of `letters`; nothing at the end of input, which decides nothing.
+fn ask<T>(question: &str, letters: &str, read: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
+    let mut screen = io::stderr().lock();
+    loop {
+        write!(screen, "{question}")?;
+        screen.flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            writeln!(screen)?;
+            return Ok(None);
+        }
+        match read(&line.trim().to_lowercase()) {
+            Some(answer) => return Ok(Some(answer)),
+            None => writeln!(screen, "not understood: answer {letters}")?,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a person is shown of the MCP servers that a project names, and how they are asked (X2).
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use windlass::mcp::{Reach, ServerConfig, ServerName};
@@ -27,26 +27,17 @@ pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAn
     for line in about(agreements, consent) {
         writeln!(screen, "{line}")?;
     }
-    loop {
-        write!(
-            screen,
-            "Use them? [y] yes, until one of these files changes  [s] the same, in the sandbox: they write here only, and have no \
-             network  [n] no  [l] later: "
-        )?;
-        screen.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            writeln!(screen)?;
-            return Ok(None);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Some(ConsentAnswer::Yes)),
-            "s" | "sandbox" => return Ok(Some(ConsentAnswer::InSandbox)),
-            "n" | "no" => return Ok(Some(ConsentAnswer::No)),
-            "l" | "later" => return Ok(None),
-            _ => writeln!(screen, "not understood: answer y, s, n or l")?,
-        }
-    }
+    drop(screen);
+    let question = "Use them? [y] yes, until one of these files changes  [s] the same, in the sandbox: they write here only, \
+                    and have no network  [n] no  [l] later: ";
+    let answer = super::ask(question, "y, s, n or l", |line| match line {
+        "y" | "yes" => Some(Some(ConsentAnswer::Yes)),
+        "s" | "sandbox" => Some(Some(ConsentAnswer::InSandbox)),
+        "n" | "no" => Some(Some(ConsentAnswer::No)),
+        "l" | "later" => Some(None),
+        _ => None,
+    });
+    Ok(answer?.flatten())
 }
 
 /// What the servers have to tell, in words.

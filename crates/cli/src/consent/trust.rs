@@ -1,12 +1,13 @@
 //! What a person is shown before they trust a project's folder, and how they are asked (X2).
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use windlass::tools::diff::{Limits, compare};
 use windlass_setup::asking::Answer;
 use windlass_setup::settings::{Changed, Content, SettingsFile, Sources};
 
+use super::ask;
 use super::servers::{covered, described};
 use crate::output::harmless_line;
 
@@ -16,13 +17,13 @@ const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
 /// Asks whether a project is trusted whose folder the person has not listed.
 pub(super) fn ask_new(sources: &Sources) -> io::Result<Option<Answer>> {
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
-    ask(&all_of_it(sources), question)
+    ask_about(&all_of_it(sources), question)
 }
 
 /// Asks whether a project is still trusted that has changed.
 pub(super) fn ask_changed(changes: &[Changed]) -> io::Result<Option<Answer>> {
     let changes: String = changes.iter().map(shown).collect();
-    ask(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")
+    ask_about(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")
 }
 
 /// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
@@ -50,24 +51,14 @@ fn all_of_it(sources: &Sources) -> String {
     lines.iter().map(|line| harmless_line(line) + "\n").collect()
 }
 
-/// Shows what the question is about and asks at the terminal; nothing at the end of input, which decides nothing.
-fn ask(about: &str, question: &str) -> io::Result<Option<Answer>> {
-    let mut screen = io::stderr().lock();
-    write!(screen, "{about}")?;
-    loop {
-        write!(screen, "{question}")?;
-        screen.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            writeln!(screen)?;
-            return Ok(None);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Some(Answer::Yes)),
-            "n" | "no" => return Ok(Some(Answer::No)),
-            _ => writeln!(screen, "not understood: answer y or n")?,
-        }
-    }
+/// Shows what the question is about and asks at the terminal.
+fn ask_about(about: &str, question: &str) -> io::Result<Option<Answer>> {
+    write!(io::stderr().lock(), "{about}")?;
+    ask(question, "y or n", |line| match line {
+        "y" | "yes" => Some(Answer::Yes),
+        "n" | "no" => Some(Answer::No),
+        _ => None,
+    })
 }
 
 /// A change as a person sees it.
