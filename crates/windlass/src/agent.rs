@@ -19,7 +19,7 @@ use crate::running::Running;
 /// A run that gave no end to report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum FollowError {
     /// The session can't be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -121,13 +121,13 @@ impl<D, O> Agent<D, O> {
     }
 
     /// Says something in a session and waits for the end of the run. What waits behind it is left in the inbox.
-    pub async fn run(&self, key: &str, prompt: &str) -> Result<RunEnded, RunError> {
+    pub async fn run(&self, key: &str, prompt: &str) -> Result<RunEnded, FollowError> {
         self.say(key, MessageId(Uuid::now_v7().to_string()), prompt).await
     }
 
     /// The same with a message id: repeating the call never repeats the message. It goes on with the
     /// unfinished run, or gives the finished one's end again, whoever has the session.
-    pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
+    pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, FollowError> {
         let store = self.store();
         if let Some(session) = store.find(&self.owner, key).await?
             && let Some((_, ended)) =
@@ -138,7 +138,7 @@ impl<D, O> Agent<D, O> {
         self.say(key, message_id, prompt).await
     }
 
-    async fn say(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, RunError> {
+    async fn say(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, FollowError> {
         let (session, mut events, awaited) = self.session_saying(key, message_id, prompt, Interest::Runs).await?;
         let ended = self.follow(&session, &mut events, awaited, |_| {}).await;
         session.close().await;
@@ -161,7 +161,7 @@ impl<D, O> Agent<D, O> {
     }
 
     /// Says something in a session and gives the run as it goes: its events, a way to stop it, its end.
-    pub async fn start(&self, key: &str, prompt: &str) -> Result<Running<O>, RunError> {
+    pub async fn start(&self, key: &str, prompt: &str) -> Result<Running<O>, FollowError> {
         let id = MessageId(Uuid::now_v7().to_string());
         let (session, events, awaited) = self.session_saying(key, id, prompt, Interest::Everything).await?;
         Ok(Running::new(session, events, Pursuit::new(Arc::clone(self.store()), awaited)))
@@ -169,7 +169,7 @@ impl<D, O> Agent<D, O> {
 
     /// Takes up the run that was left unfinished in a session, by a crash or by whoever dropped it;
     /// `None` when there is none.
-    pub async fn resume(&self, key: &str) -> Result<Option<Running<O>>, RunError> {
+    pub async fn resume(&self, key: &str) -> Result<Option<Running<O>>, FollowError> {
         let Some(id) = self.store().find(&self.owner, key).await? else { return Ok(None) };
         // Whichever of the two stands nearest the end says whether a run is open.
         let newest = Backwards::new(self.store().as_ref(), id).find_map(|envelope| match envelope.record {
@@ -191,7 +191,7 @@ impl<D, O> Agent<D, O> {
         events: &mut Subscription,
         awaited: Awaited,
         mut show: impl FnMut(&Event),
-    ) -> Result<RunEnded, RunError> {
+    ) -> Result<RunEnded, FollowError> {
         let mut pursuit = Pursuit::new(Arc::clone(self.store()), awaited);
         loop {
             match pursuit.next(session, events).await {

@@ -133,7 +133,7 @@ mod running;
 mod schema;
 mod typed;
 
-pub use agent::{Agent, RunError};
+pub use agent::{Agent, FollowError};
 pub use answer::{Answer, Data, ToolError};
 pub use builder::{BuildError, Builder};
 pub use declaration::Declaration;

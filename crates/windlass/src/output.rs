@@ -9,7 +9,7 @@ use serde_json::Value;
 use windlass_runtime::Expected;
 use windlass_vocab::{EndReason, Json, OutputSpec, RunEnded};
 
-use crate::agent::RunError;
+use crate::agent::FollowError;
 use crate::schema::schema_of;
 
 /// What an agent can end a run with: words (`String`), or any type that can be read from JSON and
@@ -25,7 +25,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Output for T {}
 pub enum OutputError {
     /// The run has no end to report.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(#[from] FollowError),
     /// The run ended in another way than with its output.
     #[error("the run ended without its output ({reason:?}): {answer}")]
     #[non_exhaustive]

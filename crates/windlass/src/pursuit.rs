@@ -6,7 +6,7 @@ use windlass_runtime::{Session, SessionClosed, Standing, Subscription};
 use windlass_store::{Store, StoreError};
 use windlass_vocab::{Event, Record, RunEnded, SessionId};
 
-use crate::agent::RunError;
+use crate::agent::FollowError;
 use crate::ended::{Awaited, end_awaited};
 
 /// How a run ended, if its session's journal says so.
@@ -24,7 +24,7 @@ pub(crate) enum Next {
     /// Something happened.
     Event(Event),
     /// The run is over, or only a person can move it on.
-    End(Result<RunEnded, RunError>),
+    End(Result<RunEnded, FollowError>),
 }
 
 /// Where somebody stands who awaits a run's end.
@@ -59,7 +59,7 @@ impl Pursuit {
         self.try_next(session, events).await.unwrap_or_else(|error| Next::End(Err(error)))
     }
 
-    async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<Next, RunError> {
+    async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<Next, FollowError> {
         loop {
             match &self.stage {
                 // Whoever subscribed before the run began sees it begin, and need not look for its end.
@@ -85,23 +85,23 @@ impl Pursuit {
     }
 
     /// Waits for the next event or for the session to settle; nothing when the stage changed instead.
-    async fn wait(&mut self, session: &Session, events: &mut Subscription) -> Result<Option<Next>, RunError> {
+    async fn wait(&mut self, session: &Session, events: &mut Subscription) -> Result<Option<Next>, FollowError> {
         tokio::select! {
             biased;
             event = events.next() => {
-                let Some(event) = event else { return Err(RunError::Closed(closed(session))) };
+                let Some(event) = event else { return Err(FollowError::Closed(closed(session))) };
                 self.notice(&event);
                 Ok(Some(Next::Event(event)))
             }
             standing = session.settled() => match standing {
-                Standing::Waiting(questions) => Ok(Some(Next::End(Err(RunError::Waiting(questions))))),
+                Standing::Waiting(questions) => Ok(Some(Next::End(Err(FollowError::Waiting(questions))))),
                 Standing::Closed(why) => Err(why.into()),
                 Standing::Idle => match self.look(session).await? {
                     Some(found) => {
                         self.stage = found;
                         Ok(None)
                     }
-                    None => Ok(Some(events.try_next().map_or(Next::End(Err(RunError::Dropped)), Next::Event))),
+                    None => Ok(Some(events.try_next().map_or(Next::End(Err(FollowError::Dropped)), Next::Event))),
                 },
                 Standing::Working => Ok(None),
             },

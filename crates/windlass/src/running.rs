@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use windlass_runtime::{Session, SessionClosed, Stopped, Subscription};
 use windlass_vocab::{Event, RunEnded, StopBy};
 
-use crate::agent::RunError;
+use crate::agent::FollowError;
 use crate::output::{Output, OutputError, output_of};
 use crate::pursuit::{Next, Pursuit};
 
@@ -69,7 +69,7 @@ impl<O> Running<O> {
     }
 
     /// Waits for the end, and closes the session.
-    pub async fn ended(mut self) -> Result<RunEnded, RunError> {
+    pub async fn ended(mut self) -> Result<RunEnded, FollowError> {
         let ended = loop {
             if let Next::End(ended) = self.pursuit.next(&self.session, &mut self.events).await {
                 break ended;

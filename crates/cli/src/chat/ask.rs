@@ -3,7 +3,7 @@
 //! An answer is a line, never a single key: whoever is typing when the question comes does not
 //! answer it by accident. What they had typed is put aside until it is answered.
 
-use windlass::RunError;
+use windlass::FollowError;
 use windlass::vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
 use windlass_setup::models::DEMO;
 
@@ -310,7 +310,7 @@ async fn settle(
 ) -> Result<Asked, CommandError> {
     let option = answer.option;
     let Some(live) = talk.live() else { return Ok(Asked::Answered) };
-    let taken = live.session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    let taken = live.session.answer(asked.question, answer).await.map_err(FollowError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, option, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use windlass::store::{SessionRow, Store};
 use windlass::vocab::{Envelope, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, RunError, Sent, Session, Standing, Subscription};
+use windlass::{Agent, FollowError, Sent, Session, Standing, Subscription};
 use windlass_setup::agent;
 
 use super::title::title;
@@ -129,9 +129,9 @@ impl Conversation {
         let id = MessageId(uuid::Uuid::now_v7().to_string());
         let live = self.open().await?;
         let called = title(&text);
-        let sent = live.session.send(id.clone(), text).await.map_err(RunError::from)?;
+        let sent = live.session.send(id.clone(), text).await.map_err(FollowError::from)?;
         if let Titled::No(before) = std::mem::replace(&mut live.titled, Titled::Yes) {
-            live.session.entitle(before.unwrap_or(called)).await.map_err(RunError::from)?;
+            live.session.entitle(before.unwrap_or(called)).await.map_err(FollowError::from)?;
         }
         Ok((sent, id))
     }
@@ -142,7 +142,7 @@ impl Conversation {
             return Ok(None);
         }
         let live = self.open().await?;
-        Ok(live.session.retry().await.map_err(RunError::from)?)
+        Ok(live.session.retry().await.map_err(FollowError::from)?)
     }
 
     /// Takes another model for the next run.

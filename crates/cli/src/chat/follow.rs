@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::vocab::{CallRequested, MessageId, QuestionAsked};
-use windlass::{Event, Record, RunError, Sent, Standing};
+use windlass::{Event, FollowError, Record, Sent, Standing};
 
 use super::ask::{self, Asked};
 use super::conversation::Conversation;
@@ -68,7 +68,7 @@ async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, Comm
                 desk.console.show(|screen| screen.tick(now))?;
             }
             Happened::Settled(Standing::Idle | Standing::Working) => return Ok(left),
-            Happened::Settled(Standing::Closed(why)) => return Err(RunError::from(why).into()),
+            Happened::Settled(Standing::Closed(why)) => return Err(FollowError::from(why).into()),
             Happened::Settled(Standing::Waiting(questions)) => match ask_all(desk, talk, &questions).await? {
                 Asked::Answered => {}
                 Asked::Stopped => left = Left::Stopped,

@@ -5,7 +5,7 @@ use windlass::runtime::{Earnest, Stopped, UndoError, UndoRequest};
 use windlass::sandbox::SandboxMode;
 use windlass::store::SessionRow;
 use windlass::vocab::{StopBy, Undoable};
-use windlass::{RunError, Standing};
+use windlass::{FollowError, Standing};
 
 use super::conversation::Conversation;
 use super::slash::{self, Slash};
@@ -80,7 +80,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
 /// Stops the open run, overtaking what waits (L8).
 pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError> {
     let stopped = match talk.live() {
-        Some(live) => live.session.stop(StopBy::Person).await.map_err(RunError::from)?,
+        Some(live) => live.session.stop(StopBy::Person).await.map_err(FollowError::from)?,
         None => Stopped { runs: 0, dropped: 0 },
     };
     Ok(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))
@@ -93,7 +93,7 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
     let session = talk.open().await?.session.clone();
     match session.undo(UndoRequest { of, force, earnest: Earnest::Do }).await {
         Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
-        Err(UndoError::Closed(closed)) => Err(RunError::from(closed).into()),
+        Err(UndoError::Closed(closed)) => Err(FollowError::from(closed).into()),
         Err(refused) => {
             let forced = of.map_or("/undo force".to_owned(), |of| format!("/undo {of} force"));
             Ok(undone::refused(&refused, &forced) + "\n")

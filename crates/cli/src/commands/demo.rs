@@ -15,7 +15,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use windlass::store::Store;
 use windlass::tools::Protected;
 use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, Awaited, Event, OpenApprovals, RunError, Session};
+use windlass::{Agent, Awaited, Event, FollowError, OpenApprovals, Session};
 use windlass_machine::preset;
 use windlass_setup::demo::PROMPT;
 use windlass_setup::models::DEMO;
@@ -144,7 +144,7 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
 
 async fn send(session: &Session) -> Result<Awaited, CommandError> {
     let id = MessageId::from("demo");
-    let sent = session.send(id.clone(), PROMPT.to_owned()).await.map_err(RunError::from)?;
+    let sent = session.send(id.clone(), PROMPT.to_owned()).await.map_err(FollowError::from)?;
     Ok(Awaited::after(sent, id))
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use windlass::runtime::OpenError;
 use windlass::store::StoreError;
 use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
-use windlass::{Agent, Awaited, Event, RunEnded, RunError, Session, Subscription};
+use windlass::{Agent, Awaited, Event, FollowError, RunEnded, Session, Subscription};
 use windlass_setup::settings::{Env, Place};
 
 use super::job::Job;
@@ -137,7 +137,7 @@ async fn follow_and_ask(
                 job.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
                 return Ok(Exit::from(&ended));
             }
-            Err(RunError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
+            Err(FollowError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
                 asking.store(true, Ordering::SeqCst);
                 for asked in &questions {
                     tokio::select! {
@@ -155,7 +155,7 @@ async fn follow_and_ask(
                 }
                 asking.store(false, Ordering::SeqCst);
             }
-            Err(RunError::Waiting(questions)) => return Err(left_waiting(job, agent, session, &questions).await?),
+            Err(FollowError::Waiting(questions)) => return Err(left_waiting(job, agent, session, &questions).await?),
             Err(error) => return Err(error.into()),
         }
     }
@@ -189,7 +189,7 @@ fn nobody_answers(asked: &QuestionAsked) -> Answer {
 /// Gives the answer, and says what it means from now on.
 async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
     let option = answer.option;
-    let taken = session.answer(asked.question, answer).await.map_err(RunError::from)?;
+    let taken = session.answer(asked.question, answer).await.map_err(FollowError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
         let text = always::keep(rule, &job.setup.env, &mut job.setup.settings).await;
@@ -349,16 +349,18 @@ impl From<OpenError> for CommandError {
     }
 }
 
-impl From<RunError> for CommandError {
-    fn from(error: RunError) -> Self {
+impl From<FollowError> for CommandError {
+    fn from(error: FollowError) -> Self {
         match error {
-            RunError::Open(error) => error.into(),
-            RunError::Store(error) | RunError::Closed(windlass::runtime::SessionClosed::Store(error)) => error.into(),
-            RunError::Closed(windlass::runtime::SessionClosed::Closed) => {
+            FollowError::Open(error) => error.into(),
+            FollowError::Store(error) | FollowError::Closed(windlass::runtime::SessionClosed::Store(error)) => {
+                error.into()
+            }
+            FollowError::Closed(windlass::runtime::SessionClosed::Closed) => {
                 Self::new(Exit::Failed, "the session was closed before the run ended")
             }
-            RunError::Waiting(questions) => waiting(&questions, None),
-            RunError::Dropped => Self::new(Exit::Cancelled, error.to_string()),
+            FollowError::Waiting(questions) => waiting(&questions, None),
+            FollowError::Dropped => Self::new(Exit::Cancelled, error.to_string()),
             // The library may grow errors of its own.
             error => Self::new(Exit::Failed, error.to_string()),
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
-use windlass::{OpenApprovals, RunError, Session, Standing};
+use windlass::{FollowError, OpenApprovals, Session, Standing};
 use windlass_setup::agent;
 use windlass_setup::models::{DEMO, Otherwise, Wish};
 use windlass_setup::settings::{Env, Origin, Place, Sourced};
@@ -84,7 +84,7 @@ async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: Questi
     }
     let mut taken = false;
     for question in questions {
-        taken |= session.answer(question, Answer::plain(option)).await.map_err(RunError::from)?;
+        taken |= session.answer(question, Answer::plain(option)).await.map_err(FollowError::from)?;
     }
     if taken {
         return Ok(());

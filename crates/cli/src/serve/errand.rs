@@ -5,7 +5,7 @@ use windlass::runtime::{OpenError, Stopped};
 use windlass::store::{SessionRow, StoreError};
 use windlass::tools::looks_like_key;
 use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
-use windlass::{Awaited, OpenApprovals, RunError, Session, Standing, Subscription};
+use windlass::{Awaited, FollowError, OpenApprovals, Session, Standing, Subscription};
 
 use super::arguments::{Ask, Name};
 use super::client::Client;
@@ -145,7 +145,7 @@ pub(super) fn busy(key: &str) -> CommandError {
 impl Errand {
     /// Gives the run an answer, unless the question is settled already.
     pub(super) async fn answer(&mut self, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
-        if self.session.answer(asked.question, answer.clone()).await.map_err(RunError::from)? {
+        if self.session.answer(asked.question, answer.clone()).await.map_err(FollowError::from)? {
             self.hired.keep_rule(asked, &answer).await;
         }
         Ok(())
@@ -167,14 +167,14 @@ impl Errand {
         };
         let message = message.or(unfinished).unwrap_or_else(|| MessageId(uuid::Uuid::now_v7().to_string()));
         refuse_secret(&self.hired, "the message's id", &message.0)?;
-        let sent = self.session.send(message.clone(), prompt).await.map_err(RunError::from)?;
+        let sent = self.session.send(message.clone(), prompt).await.map_err(FollowError::from)?;
         self.awaited = Awaited::after(sent, message);
         Ok(())
     }
 
     /// Stops the run as a person would, and waits until that is recorded.
     pub(super) async fn stop(&self) -> Result<Stopped, CommandError> {
-        let stopped = self.session.stop(StopBy::Person).await.map_err(RunError::from)?;
+        let stopped = self.session.stop(StopBy::Person).await.map_err(FollowError::from)?;
         self.session.settled().await;
         Ok(stopped)
     }

@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 use windlass::vocab::{QuestionAsked, StopBy};
-use windlass::{Event, RunError, Session, end_awaited};
+use windlass::{Event, FollowError, Session, end_awaited};
 
 use super::client::{Client, Reach, Visits};
 use super::errand::{Ending, Errand};
@@ -79,7 +79,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
         };
         let questions = match ended {
             Ok(_) => return Ok(Halt::Ended),
-            Err(RunError::Waiting(questions)) => questions,
+            Err(FollowError::Waiting(questions)) => questions,
             Err(error) => return Err(error.into()),
         };
         match client.reach {
@@ -116,7 +116,7 @@ async fn ending(errand: &mut Errand) -> Result<Ending, CommandError> {
     let store = errand.hired.agent.hub().outside().store.clone();
     let end = end_awaited(store.as_ref(), errand.session.id(), &mut errand.awaited).await?;
     let found = end.and_then(|(envelope, ended)| Some((envelope.run?, ended)));
-    let Some((run, ended)) = found else { return Err(RunError::Dropped.into()) };
+    let Some((run, ended)) = found else { return Err(FollowError::Dropped.into()) };
     Ok(Ending { key: errand.key.clone(), run, ended })
 }
 

@@ -4,7 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 use windlass::runtime::Stopped;
 use windlass::vocab::{Attendance, RunId, StopBy};
-use windlass::{Awaited, OpenApprovals, RunError};
+use windlass::{Awaited, FollowError, OpenApprovals};
 
 use super::arguments::Name;
 use super::errand;
@@ -18,7 +18,7 @@ pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> 
     let row = premises.named(key).await?;
     if let Some(session) = live.followed(row.session) {
         // Whoever follows it sees it end.
-        let stopped = session.stop(StopBy::Person).await.map_err(RunError::from)?;
+        let stopped = session.stop(StopBy::Person).await.map_err(FollowError::from)?;
         session.settled().await;
         return Ok(result(key, stopped));
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use windlass::tools::GuardProgram;
 use windlass::vocab::{MessageId, PolicyPatch};
-use windlass::{Agent, Awaited, EndReason, Interest, RunError, Sent, Session, Subscription};
+use windlass::{Agent, Awaited, EndReason, FollowError, Interest, Sent, Session, Subscription};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
 
 fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
@@ -212,5 +212,5 @@ async fn whoever_awaits_a_message_hears_that_it_was_dropped() {
     let (ended, stopped) =
         tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass::vocab::StopBy::Person));
     assert_eq!(stopped.expect("stopped").dropped, 2);
-    assert!(matches!(ended, Err(RunError::Dropped)), "{ended:?}");
+    assert!(matches!(ended, Err(FollowError::Dropped)), "{ended:?}");
 }
