@@ -63,7 +63,7 @@ pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent
 
 /// One run in a session of its own, from opening to closing.
 pub async fn run(agent: &Agent, key: &str) -> Result<()> {
-    whole(&agent.run(key, PROMPT).await?)
+    whole(&agent.session(key).run_full(PROMPT).await?)
 }
 
 /// One run in a session of its own, which stays open.

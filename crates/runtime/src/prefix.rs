@@ -9,10 +9,15 @@ use windlass_vocab::{Dialect, EndsBy, RunStarted, ToolSpec};
 
 const IDENTITY: &str = include_str!("prompts/identity.md");
 const RULES: &str = include_str!("prompts/rules.md");
+const RULES_WITHOUT_FILES: &str = include_str!("prompts/rules_without_files.md");
+const WORKSPACE: &str = include_str!("prompts/workspace.md");
 const ENDING: &str = include_str!("prompts/ending.md");
 const OUTPUT: &str = include_str!("prompts/output.md");
 /// More of a project's instructions than this is left out.
 const PROJECT_LIMIT: usize = 64 * 1024;
+
+/// Built-in tools that change files; those that only show them say so themselves.
+const CHANGE_FILES: &[&str] = &["local.write_file", "local.edit_file", "local.move_file", "local.run_command"];
 
 /// What stands before every conversation of an agent.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +29,8 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// The prefix for a run. Where nothing is offered there are no rules about tools.
+    /// The prefix for a run. Where nothing is offered there are no rules about tools, and where no tool works with files
+    /// there are none about files.
     pub(crate) fn prefix(
         &self,
         run: &RunStarted,
@@ -39,7 +45,9 @@ impl Instructions {
             sections.push(format!("Instructions of this project (AGENTS.md):\n\n{project}"));
         }
         if !offer.is_empty() {
-            sections.push(RULES.trim().to_owned());
+            let works_with_files = |tool: &ToolSpec| tool.reads_files || CHANGE_FILES.contains(&tool.name.as_str());
+            let rules = if offer.iter().any(works_with_files) { RULES } else { RULES_WITHOUT_FILES };
+            sections.push(rules.trim().to_owned());
             if run.policy.ends_by == EndsBy::EndingTool {
                 sections.push(ENDING.trim().to_owned());
             }
@@ -55,12 +63,11 @@ impl Instructions {
         if let Some(system) = &self.system {
             return system.clone();
         }
-        let workspace = self.workspace.as_ref().map_or_else(|| "none".to_owned(), |dir| dir.display().to_string());
-        IDENTITY
-            .trim()
-            .replace("{agent}", agent)
-            .replace("{platform}", std::env::consts::OS)
-            .replace("{workspace}", &workspace)
+        let identity = IDENTITY.trim().replace("{agent}", agent).replace("{platform}", std::env::consts::OS);
+        match &self.workspace {
+            Some(dir) => format!("{identity} {}", WORKSPACE.trim().replace("{workspace}", &dir.display().to_string())),
+            None => identity,
+        }
     }
 }
 

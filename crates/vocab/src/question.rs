@@ -100,6 +100,12 @@ impl Answer {
     }
 }
 
+impl From<QuestionOption> for Answer {
+    fn from(option: QuestionOption) -> Self {
+        Self::plain(option)
+    }
+}
+
 /// Who answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,13 +1,10 @@
 //! Cancelling: a run can be stopped from anywhere, at any moment, and ends by itself at a deadline. A
 //! tool sees the stop and answers for what it has done; the history stays whole.
 
-mod server;
-
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use windlass::vocab::DeltaBody;
-use windlass::{Event, Function, ToolError};
+use windlass::{Builder, DeltaBody, Event, Function, RunErrorReason, ToolError};
 
 #[derive(serde::Deserialize, JsonSchema)]
 struct Count {
@@ -26,8 +23,8 @@ async fn main() -> anyhow::Result<()> {
         }
         Ok("counted")
     });
-    let agent = server::builder()?.tool(count).deadline(Duration::from_secs(60)).build()?;
-    let mut running = agent.start("count", "Count to 1000 with your tool.").await?;
+    let agent = Builder::from_env()?.tool(count).deadline(Duration::from_secs(60)).build()?;
+    let mut running = agent.start("Count to 1000 with your tool.").await?;
     while let Some(event) = running.next().await {
         // What a call says as it runs has no name; what the model writes of it begins with one.
         if let Event::Delta(delta) = event
@@ -38,6 +35,10 @@ async fn main() -> anyhow::Result<()> {
             running.stop().await?;
         }
     }
-    println!("{:?}", running.ended().await?.reason);
+    match running.answer().await {
+        Ok(answer) => println!("{answer}"),
+        Err(error) if matches!(error.reason, RunErrorReason::Cancelled) => println!("{error}"),
+        Err(error) => return Err(error.into()),
+    }
     Ok(())
 }

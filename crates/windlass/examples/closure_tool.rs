@@ -1,13 +1,11 @@
 //! A tool from a closure. The type of its arguments gives the schema the model sees; an error is an
 //! answer too, which the model reads.
 
-mod server;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use windlass::{Function, ToolError};
+use windlass::{Builder, Function, ToolError};
 
 /// What the agent's tools work with.
 struct Shop {
@@ -29,10 +27,10 @@ async fn main() -> anyhow::Result<()> {
                 None => Err(ToolError::new(format!("no such fruit; there are: {:?}", shop.stock.keys()))),
             }
         });
-    let agent = server::builder()?
+    let agent = Builder::from_env()?
         .deps(Shop { stock: BTreeMap::from([("apple", 3), ("pear", 0)]) })
         .tool(stock.read_only())
         .build()?;
-    println!("{}", agent.run_typed("shop", "Are there apples left? And plums?").await?);
+    println!("{}", agent.run("Are there apples left? And plums?").await?);
     Ok(())
 }

@@ -1,13 +1,11 @@
 //! A tool from a type: the arguments say what the model is told, and what they do is a method of
 //! theirs. All tools of an agent share its `Deps`.
 
-mod server;
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass::{CallContext, ToolArgs, ToolError, TypedTool, typed};
+use windlass::{Builder, CallContext, ToolArgs, ToolError, TypedTool, typed};
 
 /// What the agent's tools work with.
 #[derive(Default)]
@@ -56,9 +54,9 @@ impl TypedTool for Balance {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let agent =
-        server::builder()?.deps(Ledger::default()).tool(typed::<BookAmount>()).tool(typed::<Balance>()).build()?;
+        Builder::from_env()?.deps(Ledger::default()).tool(typed::<BookAmount>()).tool(typed::<Balance>()).build()?;
     let prompt = "I earned 20 euros for a song and spent 4.50 on rope. Book that, and tell me the balance.";
-    println!("{}", agent.run_typed("ledger", prompt).await?);
+    println!("{}", agent.run(prompt).await?);
     for (purpose, cents) in agent.deps().entries.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("{cents:>6} {purpose}");
     }

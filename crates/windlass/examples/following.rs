@@ -1,17 +1,14 @@
 //! Following a run: words as they are written, calls as they start and end, and the end.
 
-mod server;
-
 use std::io::Write as _;
 
-use windlass::vocab::DeltaBody;
-use windlass::{Event, Function, Record};
+use windlass::{Builder, DeltaBody, Event, Function, Record};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let roll = Function::plain("roll_dice", "Rolls a die.", |(): ()| async { "a four" });
-    let agent = server::builder()?.tool(roll.repeatable()).build()?;
-    let mut running = agent.start("dice", "Roll a die twice and say what came.").await?;
+    let agent = Builder::from_env()?.tool(roll.repeatable()).build()?;
+    let mut running = agent.start("Roll a die twice and say what came.").await?;
     while let Some(event) = running.next().await {
         match event {
             Event::Delta(delta) => {

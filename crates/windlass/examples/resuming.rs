@@ -2,8 +2,6 @@
 //! job, as by a power cut. The first then takes the job up where it was: nothing that was finished
 //! runs twice.
 
-mod server;
-
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use windlass::{Agent, Function, ToolError};
+use windlass::{Agent, Builder, Function, ToolError};
 
 /// Where things are kept, and what is to happen.
 struct Dock {
@@ -36,23 +34,23 @@ fn agent(dir: &Path, dies_at: Option<u32>) -> anyhow::Result<Agent<Dock>> {
     });
     let dock = Dock { dir: dir.to_owned(), dies_at };
     // Hauling a load that is up already would do no harm, so a call cut short may run again.
-    Ok(server::builder()?.data_dir(dir.join("journal")).deps(dock).tool(haul.idempotent()).build()?)
+    Ok(Builder::from_env()?.data_dir(dir.join("journal")).deps(dock).tool(haul.idempotent()).build()?)
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     if let Some(dir) = std::env::args_os().nth(1) {
         let prompt = "Haul loads 1, 2 and 3, one after the other, then say that all are up.";
-        println!("{}", agent(Path::new(&dir), Some(2))?.run_typed("cargo", prompt).await?);
+        println!("{}", agent(Path::new(&dir), Some(2))?.session("cargo").run(prompt).await?);
         return Ok(());
     }
     let dir = tempfile::tempdir()?;
     let status = Command::new(std::env::current_exe()?).arg(dir.path()).status()?;
     println!("the first process ended with {status}");
     print!("{}", std::fs::read_to_string(dir.path().join("log"))?);
-    if let Some(running) = agent(dir.path(), None)?.resume("cargo").await? {
+    if let Some(running) = agent(dir.path(), None)?.session("cargo").resume().await? {
         println!("taking it up where it was");
-        println!("{}", running.output().await?);
+        println!("{}", running.answer().await?);
     }
     print!("{}", std::fs::read_to_string(dir.path().join("log"))?);
     Ok(())

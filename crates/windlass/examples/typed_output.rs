@@ -1,10 +1,9 @@
 //! Typed output: the model is asked for JSON that fits a type. What does not fit is sent back to it
 //! with what is wrong, a few times; then the run fails.
 
-mod server;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
+use windlass::Builder;
 
 /// A ship as a harbour book has it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,9 +25,9 @@ enum Rig {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let agent = server::builder()?.output::<Ship>().build()?;
+    let agent = Builder::from_env()?.output::<Ship>().build()?;
     let entry = "This morning the Anna came in, a square-rigged three-master of some 52 metres.";
-    let ship: Ship = agent.run_typed("harbour", entry).await?;
+    let ship: Ship = agent.run(entry).await?;
     println!("{} of {} m with {} masts, rig {:?}", ship.name, ship.length, ship.masts, ship.rig);
     Ok(())
 }

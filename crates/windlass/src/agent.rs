@@ -1,49 +1,31 @@
-//! An agent: a runtime and the terms its runs are begun under.
+//! An agent: a session hub and the terms its runs are begun under.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{
-    FirstWords, Hub, Interest, OpenApprovals, OpenError, Opening, Session, SessionClosed, Subscription,
-};
-use windlass_store::{Backwards, Store, StoreError};
-use windlass_vocab::{Event, MessageId, QuestionAsked, Record, RunEnded, RunId, SessionId};
+use windlass_runtime::{FirstWords, Hub, Interest, OpenApprovals, OpenError, Opening, Session, Subscription};
+use windlass_store::Store;
+use windlass_vocab::{Event, MessageId, RunEnded, RunId, SessionId};
 
-use crate::builder::Builder;
-use crate::ended::{Awaited, end_awaited};
-use crate::output::{Output, OutputError, output_of};
-use crate::pursuit::{Next, Pursuit, recorded_end};
+use crate::asking::QuestionHandler;
+use crate::builder::{BuildError, Builder};
+use crate::ended::Awaited;
+use crate::follow_error::FollowError;
+use crate::output::{Output, output_of};
+use crate::pursuit::{Next, Pursuit};
+use crate::run_error::{RunError, RunErrorReason};
 use crate::running::Running;
+use crate::session::AgentSession;
 
-/// A run that gave no end to report.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FollowError {
-    /// The session can't be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The session was closed, or its store failed, before the run ended. It goes on when opened again.
-    #[error(transparent)]
-    Closed(#[from] SessionClosed),
-    /// The store can't be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Only a person can move it on.
-    #[error("the run waits for a person")]
-    Waiting(Vec<QuestionAsked>),
-    /// It never began: a stop drops the messages that wait.
-    #[error("the message was dropped before a run took it up; say it again")]
-    Dropped,
-}
-
-/// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`.
+/// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`. Cheap to clone.
 pub struct Agent<Deps = (), Output = String> {
     pub(crate) hub: Hub,
     pub(crate) terms: windlass_runtime::Agent,
     pub(crate) owner: String,
     pub(crate) workspace: Option<String>,
     pub(crate) deps: Arc<Deps>,
+    pub(crate) on_question: Option<QuestionHandler>,
     pub(crate) output: PhantomData<fn() -> Output>,
 }
 
@@ -55,6 +37,7 @@ impl<D, O> Clone for Agent<D, O> {
             owner: self.owner.clone(),
             workspace: self.workspace.clone(),
             deps: Arc::clone(&self.deps),
+            on_question: self.on_question.clone(),
             output: PhantomData,
         }
     }
@@ -67,18 +50,57 @@ impl<D, O> std::fmt::Debug for Agent<D, O> {
 }
 
 impl Agent {
-    /// Begins one.
+    /// Begins one. Nothing is read from the environment.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
+
+    /// The agent that the environment describes: see [`Builder::from_env`].
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// println!("{}", windlass::Agent::from_env()?.run("Say hello to a sailor.").await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_env() -> Result<Self, BuildError> {
+        Builder::from_env()?.build()
+    }
+}
+
+impl<D, O: Output> Agent<D, O> {
+    /// Says something in a session of its own, waits for the end of the run and gives its answer; whatever else came
+    /// of it is an error.
+    pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
+        self.new_session().run(prompt).await
+    }
+
+    /// The answer of a run of this agent that ended, or why it has none.
+    pub fn answer(&self, ended: &RunEnded) -> Result<O, RunErrorReason> {
+        output_of(ended)
+    }
 }
 
 impl<D, O> Agent<D, O> {
-    /// The session hub underneath.
-    #[must_use]
-    pub fn hub(&self) -> &Hub {
-        &self.hub
+    /// The same, but gives the whole end, however the run ended: reason, answer, failure, usage, output. An error
+    /// means that there is no end yet.
+    pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
+        self.new_session().run_full(prompt).await
+    }
+
+    /// Says something in a session of its own and gives the run as it goes: its events, a way to stop it, its end.
+    pub async fn start(&self, prompt: &str) -> Result<Running<O>, RunError> {
+        self.new_session().start(prompt).await
+    }
+
+    /// The session with this key, which goes on where it was.
+    pub fn session(&self, key: impl Into<String>) -> AgentSession<'_, D, O> {
+        AgentSession::new(self, key.into())
+    }
+
+    fn new_session(&self) -> AgentSession<'_, D, O> {
+        self.session(Uuid::now_v7().to_string())
     }
 
     /// What its tools work with.
@@ -86,13 +108,22 @@ impl<D, O> Agent<D, O> {
     pub fn deps(&self) -> &Arc<D> {
         &self.deps
     }
+}
 
-    fn store(&self) -> &Arc<dyn Store> {
+/// For doors: whoever shows sessions to people and takes their answers, as a command line or a server does.
+impl<D, O> Agent<D, O> {
+    /// The session hub underneath.
+    #[must_use]
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.hub.outside().store
     }
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
-    pub async fn session(&self, key: &str) -> Result<Session, OpenError> {
+    pub async fn open(&self, key: &str) -> Result<Session, OpenError> {
         self.hub.open(self.opening(key), self.terms.clone()).await
     }
 
@@ -120,31 +151,6 @@ impl<D, O> Agent<D, O> {
         Opening { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
     }
 
-    /// Says something in a session and waits for the end of the run. What waits behind it is left in the inbox.
-    pub async fn run(&self, key: &str, prompt: &str) -> Result<RunEnded, FollowError> {
-        self.say(key, MessageId(Uuid::now_v7().to_string()), prompt).await
-    }
-
-    /// The same with a message id: repeating the call never repeats the message. It goes on with the
-    /// unfinished run, or gives the finished one's end again, whoever has the session.
-    pub async fn run_once(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, FollowError> {
-        let store = self.store();
-        if let Some(session) = store.find(&self.owner, key).await?
-            && let Some((_, ended)) =
-                end_awaited(store.as_ref(), session, &mut Awaited::Message(message_id.clone())).await?
-        {
-            return Ok(ended);
-        }
-        self.say(key, message_id, prompt).await
-    }
-
-    async fn say(&self, key: &str, message_id: MessageId, prompt: &str) -> Result<RunEnded, FollowError> {
-        let (session, mut events, awaited) = self.session_saying(key, message_id, prompt, Interest::Runs).await?;
-        let ended = self.follow(&session, &mut events, awaited, |_| {}).await;
-        session.close().await;
-        ended
-    }
-
     /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited. Once that
     /// is over, what waits behind it is left in the inbox, unless something else is said.
     pub async fn session_saying(
@@ -160,31 +166,8 @@ impl<D, O> Agent<D, O> {
         Ok((session, events, Awaited::after(sent, message_id)))
     }
 
-    /// Says something in a session and gives the run as it goes: its events, a way to stop it, its end.
-    pub async fn start(&self, key: &str, prompt: &str) -> Result<Running<O>, FollowError> {
-        let id = MessageId(Uuid::now_v7().to_string());
-        let (session, events, awaited) = self.session_saying(key, id, prompt, Interest::Everything).await?;
-        Ok(Running::new(session, events, Pursuit::new(Arc::clone(self.store()), awaited)))
-    }
-
-    /// Takes up the run that was left unfinished in a session, by a crash or by whoever dropped it;
-    /// `None` when there is none.
-    pub async fn resume(&self, key: &str) -> Result<Option<Running<O>>, FollowError> {
-        let Some(id) = self.store().find(&self.owner, key).await? else { return Ok(None) };
-        // Whichever of the two stands nearest the end says whether a run is open.
-        let newest = Backwards::new(self.store().as_ref(), id).find_map(|envelope| match envelope.record {
-            Record::RunStarted(started) => Some(Some(started.run)),
-            Record::RunEnded(_) => Some(None),
-            _ => None,
-        });
-        let Some(run) = newest.await?.flatten() else { return Ok(None) };
-        let (session, events) = self.existing(id, OpenApprovals::JudgedAgain).await?;
-        let pursuit = Pursuit::new(Arc::clone(self.store()), Awaited::Run(run));
-        Ok(Some(Running::new(session, events, pursuit)))
-    }
-
     /// Waits for the end of a run, showing every event on the way. Gives the end at once if the run
-    /// is over already, and an error when only a person can move it on.
+    /// is over already, and an error when only a person can move it on, whatever handler the agent has.
     pub async fn follow(
         &self,
         session: &Session,
@@ -199,22 +182,5 @@ impl<D, O> Agent<D, O> {
                 Next::End(ended) => return ended,
             }
         }
-    }
-
-    /// How a run ended, if it did.
-    pub async fn ended(&self, session: SessionId, run: RunId) -> Result<Option<RunEnded>, StoreError> {
-        recorded_end(self.store().as_ref(), session, &mut Awaited::Run(run)).await
-    }
-}
-
-impl<D, O: Output> Agent<D, O> {
-    /// Says something in a session, waits for the end of the run and gives its output.
-    pub async fn run_typed(&self, key: &str, prompt: &str) -> Result<O, OutputError> {
-        output_of(&self.run(key, prompt).await?)
-    }
-
-    /// The output of a run of this agent that ended.
-    pub fn output(&self, ended: &RunEnded) -> Result<O, OutputError> {
-        output_of(ended)
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_machine::PRESETS;
+#[cfg(feature = "mcp")]
+use windlass_mcp::{ConfigError, ServerConfig};
 use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Hub, Instructions, Outside};
@@ -15,10 +17,13 @@ use windlass_tools::{
     GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers,
     WorkspaceError,
 };
-use windlass_vocab::{Attendance, EndsBy, ModelName, Policy, PolicyPatch, ToolSource};
+use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
+use crate::environment::Environment;
 use crate::gathered::{Gathered, Keeping, Side};
+#[cfg(feature = "mcp")]
+use crate::mcp_servers;
 use crate::output::{Output, expected};
 use crate::typed::IntoTool;
 
@@ -27,11 +32,25 @@ use crate::typed::IntoTool;
 #[non_exhaustive]
 pub enum BuildError {
     /// No model was named.
-    #[error("no model is named; give one with `model`, or a whole one with `custom_model`")]
+    #[error(
+        "no model is named; give one with `model`, e.g. `ollama:qwen3` or `openai:gpt-5-mini`, or in the environment as \
+         WINDLASS_MODEL where it is read"
+    )]
     NoModel,
     /// No server was named.
-    #[error("no server is named; give its address with `base_url`")]
+    #[error(
+        "no server is named; write the model with its server, e.g. `ollama:qwen3`, `openai:gpt-5-mini` or \
+         `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
+    )]
     NoBaseUrl,
+    /// A variable of the environment makes no sense.
+    #[error("{name}: {problem}")]
+    Variable {
+        /// Which.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// There is no such preset.
     #[error("there is no preset `{name}`; there are: {known}", known = PRESETS.join(", "))]
     Preset {
@@ -68,6 +87,23 @@ pub enum BuildError {
     /// No HTTP client.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// An MCP server can't be used as it is named.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    McpServer(#[from] ConfigError),
+    /// The program of an MCP server needs a guard process, which ends it whatever becomes of this program.
+    #[cfg(feature = "mcp")]
+    #[error(
+        "the MCP server `{server}` is a program and needs a guard process: call `windlass::init` first thing in main"
+    )]
+    NoGuard {
+        /// The server.
+        server: String,
+    },
+    /// Both ways to name tool servers were used.
+    #[cfg(feature = "mcp")]
+    #[error("give tool servers with `mcp_server` or with `tool_servers`, not with both")]
+    TwoKindsOfServers,
 }
 
 /// Gathers what an agent needs.
@@ -96,6 +132,32 @@ impl<D, O> std::fmt::Debug for Builder<D, O> {
     }
 }
 
+impl Builder {
+    /// Begins an agent as the environment describes it; whatever is said after it comes before what the environment says.
+    ///
+    /// - The model: `WINDLASS_MODEL` or `OPENAI_MODEL`, written as for [`model`](Self::model).
+    /// - Its server, where the name of the model does not say it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else Ollama at
+    ///   `OLLAMA_HOST`, or OpenAI where there is a key.
+    /// - The key: `WINDLASS_API_KEY`, or `OPENAI_API_KEY` for OpenAI and the server that the environment names. Both are
+    ///   secrets from here on (X1).
+    /// - The data folder: `WINDLASS_DATA_DIR`, else `windlass` in the folder for this user's data
+    ///   (`XDG_DATA_HOME`, `~/.local/share`), where the command line keeps its sessions as well.
+    pub fn from_env() -> Result<Self, BuildError> {
+        Ok(Self::default().in_environment(Environment::of_process()?))
+    }
+
+    fn in_environment(mut self, environment: Environment) -> Self {
+        if let Some(dir) = &environment.data_dir {
+            self.gathered.keeping = Keeping::Folder(dir.clone());
+        }
+        let keys = [("api_key", &environment.api_key), ("openai_api_key", &environment.openai_key)];
+        let keys = keys.into_iter().filter_map(|(name, key)| Some((name.to_owned(), key.clone()?)));
+        self.gathered.secrets.extend(keys);
+        self.gathered.environment = environment;
+        self
+    }
+}
+
 impl<D, O> Builder<D, O> {
     /// The agent's name, as it is told to the model.
     #[must_use]
@@ -107,7 +169,7 @@ impl<D, O> Builder<D, O> {
     /// The address of an OpenAI-compatible server, e.g. `http://127.0.0.1:11434/v1`.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.gathered.base_url = Some(url.into());
+        self.gathered.model.base_url = Some(url.into());
         self
     }
 
@@ -116,21 +178,24 @@ impl<D, O> Builder<D, O> {
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         let key = key.into();
         self.gathered.secrets.push(("api_key".to_owned(), key.clone()));
-        self.gathered.api_key = (!key.trim().is_empty()).then(|| Secret::new(&key));
+        self.gathered.model.key = (!key.trim().is_empty()).then(|| Secret::new(&key));
         self
     }
 
     /// The key for that server, known as a secret already.
     #[must_use]
     pub fn server_key(mut self, key: Secret) -> Self {
-        self.gathered.api_key = Some(key);
+        self.gathered.model.key = Some(key);
         self
     }
 
-    /// The model's id on that server.
+    /// The model, with its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of any
+    /// OpenAI-compatible server, with the model's id after a `#` where the server has several:
+    /// `http://127.0.0.1:8080/v1`, `https://llm.example/v1#big`. Where [`base_url`](Self::base_url) gives the address,
+    /// this is the id and nothing else.
     #[must_use]
-    pub fn model(mut self, id: impl Into<String>) -> Self {
-        self.gathered.model = Some(id.into());
+    pub fn model(mut self, name: impl Into<String>) -> Self {
+        self.gathered.model.name = Some(name.into());
         self
     }
 
@@ -183,7 +248,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// The folder journals are kept in; without one they live in memory only.
+    /// The folder journals are kept in; `windlass-data` in the current folder unless said otherwise.
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.gathered.keeping = Keeping::Folder(dir.into());
@@ -194,6 +259,13 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn sqlite(mut self, options: SqliteOptions) -> Self {
         self.gathered.sqlite = options;
+        self
+    }
+
+    /// Keeps journals in memory only: what was said and done is lost with the agent.
+    #[must_use]
+    pub fn in_memory(mut self) -> Self {
+        self.gathered.keeping = Keeping::Memory;
         self
     }
 
@@ -210,6 +282,31 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn tool(mut self, tool: impl IntoTool<D>) -> Self {
         self.gathered.tools.push(tool.into_tool(&self.deps));
+        self
+    }
+
+    /// Tools of an MCP server that is a program: its name, the command and its arguments, e.g.
+    /// `.mcp_server("time", "uvx", ["mcp-server-time"])`. It is started when it is needed and ends with this program,
+    /// which must have called [`init`](crate::init). Its tools ask before they run, unless a rule allows them:
+    /// `.allow("time.*")`.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp_server(
+        mut self,
+        name: impl Into<String>,
+        command: impl Into<String>,
+        args: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let config = mcp_servers::program(command.into(), args.into_iter().map(Into::into).collect());
+        self.gathered.mcp_servers.push((name.into(), config));
+        self
+    }
+
+    /// The same for an MCP server that is reached over HTTP.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp_server_at(mut self, name: impl Into<String>, url: impl Into<String>) -> Self {
+        self.gathered.mcp_servers.push((name.into(), ServerConfig::http(url)));
         self
     }
 
@@ -243,7 +340,8 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Instructions in place of those Windlass gives.
+    /// Who the agent is and what it is for, in place of what Windlass says of it. Where tools are offered, the rules for
+    /// working with them follow; those about files only where file tools are.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.gathered.system = Some(text.into());
@@ -313,6 +411,34 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Answers the questions of runs, so that calls which need approval can run. A question has a preview of what is
+    /// asked about and the answers on offer; give one of them ([`QuestionOption`](crate::QuestionOption)), or a whole
+    /// [`QuestionAnswer`](crate::QuestionAnswer) with other arguments or a reason. Without a handler nobody is there:
+    /// such calls are refused. A question that is left open is asked again when the run is resumed.
+    ///
+    /// ```
+    /// use windlass::{Agent, QuestionAsked, QuestionOption};
+    ///
+    /// let builder = Agent::builder().on_question(|question: QuestionAsked| async move {
+    ///     let asked_about = question.preview.map(|preview| preview.title).unwrap_or_default();
+    ///     if asked_about.contains("rm ") { QuestionOption::No } else { QuestionOption::Once }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn on_question<Answering>(
+        mut self,
+        handler: impl Fn(QuestionAsked) -> Answering + Send + Sync + 'static,
+    ) -> Self
+    where
+        Answering: Future<Output: Into<Answer>> + Send + 'static,
+    {
+        self.gathered.on_question = Some(Arc::new(move |question| {
+            let answering = handler(question);
+            Box::pin(async move { answering.await.into() })
+        }));
+        self
+    }
+
     /// Whether somebody answers questions.
     #[must_use]
     pub fn attendance(mut self, attendance: Attendance) -> Self {
@@ -368,13 +494,13 @@ impl<D, O: Output> Builder<D, O> {
                 return Err(BuildError::OutputByTool);
             }
         }
+        let (model_name, models, server) = gathered.take_models()?;
         // An address with credentials in it is nothing to write down.
-        let server = gathered.base_url.clone().filter(|url| !url.contains('@'));
-        let (model_name, models) = gathered.take_models()?;
+        let server = server.filter(|url| !url.contains('@'));
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
-        let permissions = gathered.take_permissions()?;
+        let (permissions, attendance) = (gathered.take_permissions()?, gathered.attendance_of_runs());
         let (registry, folder) =
             gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
         let outside =
@@ -387,11 +513,12 @@ impl<D, O: Output> Builder<D, O> {
             instructions: Instructions { system: gathered.system, workspace: gathered.workspace },
             permissions: Arc::new(permissions),
             deadline_ms: gathered.deadline_ms,
-            attendance: gathered.attendance,
+            attendance,
             output,
             server,
         };
         let hub = Hub::new(outside);
-        Ok(Agent { hub, terms, owner: gathered.owner, workspace, deps, output: PhantomData })
+        let (owner, on_question) = (gathered.owner, gathered.on_question);
+        Ok(Agent { hub, terms, owner, workspace, deps, on_question, output: PhantomData })
     }
 }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_machine::preset;
+#[cfg(feature = "mcp")]
+use windlass_mcp::ServerConfig;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel, ResponseFormat};
-use windlass_provider::{HttpClient, HttpConfig, Model, Secret};
+use windlass_provider::{HttpClient, HttpConfig, Model};
 use windlass_runtime::{Clock, Models, SystemClock};
 use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store};
@@ -16,25 +18,34 @@ use windlass_tools::{
 };
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
+use crate::asking::QuestionHandler;
 use crate::builder::BuildError;
 use crate::declaration::Approval;
+use crate::environment::Environment;
+#[cfg(feature = "mcp")]
+use crate::mcp_servers::{Shared, servers};
+use crate::model_name::{ModelRequest, ServedModel, served};
 use crate::typed::BoundTool;
 
 /// Where journals are kept.
 #[derive(Clone)]
 pub(crate) enum Keeping {
+    /// Nothing was said.
+    Default,
     Memory,
     Folder(PathBuf),
     Store(Arc<dyn Store>, PathBuf),
 }
 
+/// The folder journals are kept in where none is named, in the current folder.
+const DEFAULT_FOLDER: &str = "windlass-data";
+
 /// Everything but the types.
 #[derive(Clone)]
 pub(crate) struct Gathered {
     pub(crate) name: String,
-    pub(crate) base_url: Option<String>,
-    pub(crate) api_key: Option<Secret>,
-    pub(crate) model: Option<String>,
+    pub(crate) model: ModelRequest,
+    pub(crate) environment: Environment,
     pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
     pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
     pub(crate) preset: String,
@@ -45,6 +56,9 @@ pub(crate) struct Gathered {
     pub(crate) sqlite: SqliteOptions,
     pub(crate) tools: Vec<BoundTool>,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_servers: Vec<(String, ServerConfig)>,
+    pub(crate) on_question: Option<QuestionHandler>,
     pub(crate) response_format: Option<ResponseFormat>,
     pub(crate) system: Option<String>,
     pub(crate) permissions: Permissions,
@@ -73,19 +87,21 @@ impl Default for Gathered {
     fn default() -> Self {
         Self {
             name: "Windlass".to_owned(),
-            base_url: None,
-            api_key: None,
-            model: None,
+            model: ModelRequest::default(),
+            environment: Environment::default(),
             custom_model: None,
             named_models: HashMap::new(),
             preset: "default".to_owned(),
             whole_policy: None,
             patches: Vec::new(),
             workspace: None,
-            keeping: Keeping::Memory,
+            keeping: Keeping::Default,
             sqlite: SqliteOptions::default(),
             tools: Vec::new(),
             servers: None,
+            #[cfg(feature = "mcp")]
+            mcp_servers: Vec::new(),
+            on_question: None,
             response_format: None,
             system: None,
             permissions: Permissions::default(),
@@ -141,26 +157,34 @@ impl Gathered {
         Ok(policy)
     }
 
-    pub(crate) fn take_models(&mut self) -> Result<(ModelName, Arc<dyn Models>), BuildError> {
+    /// Whether somebody answers the questions of runs.
+    pub(crate) fn attendance_of_runs(&self) -> Attendance {
+        if self.on_question.is_some() { Attendance::Attended } else { self.attendance }
+    }
+
+    /// The model's name, all models by name, and the address of their server.
+    pub(crate) fn take_models(&mut self) -> Result<(ModelName, Arc<dyn Models>, Option<String>), BuildError> {
         let mut known = std::mem::take(&mut self.named_models);
+        let request = std::mem::take(&mut self.model);
         if let Some((name, model)) = self.custom_model.take() {
             known.insert(name.clone(), model);
-            return Ok((name, Arc::new(known)));
+            return Ok((name, Arc::new(known), request.base_url));
         }
-        let id = self.model.take().ok_or(BuildError::NoModel)?;
-        let url = self.base_url.take().ok_or(BuildError::NoBaseUrl)?;
-        let usual = OpenAiConfig::new(url, &id);
+        let ServedModel { base_url, id, key } = served(request, &self.environment)?;
+        let usual = OpenAiConfig::new(&base_url, &id);
         let response_format = self.response_format.unwrap_or(usual.response_format);
-        let config = OpenAiConfig { api_key: self.api_key.take(), response_format, ..usual };
+        let config = OpenAiConfig { api_key: key, response_format, ..usual };
         let client = HttpClient::new(HttpConfig::default())?;
         let name = ModelName(id);
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
         known.entry(name.clone()).or_insert(model);
-        Ok((name, Arc::new(Server { config, client, known: Mutex::new(known) })))
+        Ok((name, Arc::new(Server { config, client, known: Mutex::new(known) }), Some(base_url)))
     }
 
     pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
+        let default = Path::new(DEFAULT_FOLDER);
         Ok(match &self.keeping {
+            Keeping::Default => (Arc::new(SqliteStore::open(default, self.sqlite.clone())?), Some(default.to_owned())),
             Keeping::Memory => (Arc::new(MemoryStore::new()), None),
             Keeping::Store(store, dir) => (Arc::clone(store), Some(dir.clone())),
             Keeping::Folder(dir) => (Arc::new(SqliteStore::open(dir, self.sqlite.clone())?), Some(dir.clone())),
@@ -184,7 +208,7 @@ impl Gathered {
             let workspace = Arc::new(workspace.hiding(secrets.clone()));
             opened = Some(Arc::clone(&workspace));
             let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
-            let mut commands = Commands::new(self.guard.take(), lock_dir);
+            let mut commands = Commands::new(self.guard.clone(), lock_dir);
             commands.secrets = secrets.clone();
             commands.hide_env = std::mem::take(&mut self.hide_env);
             commands.keep_env = std::mem::take(&mut self.keep_env);
@@ -202,10 +226,29 @@ impl Gathered {
         for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
             registry.add(tool)?;
         }
-        if let Some(servers) = self.servers.take() {
+        if let Some(servers) = self.take_servers(secrets, data_dir)? {
             registry.serve(servers);
         }
         Ok((registry, opened))
+    }
+
+    #[cfg(feature = "mcp")]
+    fn take_servers(
+        &mut self,
+        secrets: &Secrets,
+        data_dir: Option<&Path>,
+    ) -> Result<Option<Arc<dyn ToolServers>>, BuildError> {
+        let (guard, workspace) = (self.guard.clone(), self.workspace.clone());
+        let shared = Shared { data_dir, guard, secrets, workspace };
+        match (self.servers.take(), servers(std::mem::take(&mut self.mcp_servers), shared)?) {
+            (Some(_), Some(_)) => Err(BuildError::TwoKindsOfServers),
+            (given, named) => Ok(given.or(named)),
+        }
+    }
+
+    #[cfg(not(feature = "mcp"))]
+    fn take_servers(&mut self, _: &Secrets, _: Option<&Path>) -> Result<Option<Arc<dyn ToolServers>>, BuildError> {
+        Ok(self.servers.take())
     }
 
     pub(crate) fn take_permissions(&mut self) -> Result<Permissions, BuildError> {

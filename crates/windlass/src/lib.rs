@@ -1,20 +1,19 @@
 //! Windlass runs agents and loses nothing: every step is written down before the next, so a crash,
 //! a rate limit or a tired model costs no work.
 //!
-//! The protocol: a [`Builder`] gathers a model, a workspace and rules into an [`Agent`]; the agent
-//! opens sessions; a session takes messages and answers with how the run ended. Asking the same
-//! session again with the same message id after a crash goes on where it was.
+//! The protocol: a [`Builder`] gathers a model, tools and rules into an [`Agent`]; [`Agent::run`] says something and gives
+//! the answer, or a [`RunError`] with the reason, the words so far and the session. What is said in a session named by
+//! [`Agent::session`] goes on where that session was; said with the same message id after a crash, it goes on with the
+//! same run.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let agent = windlass::Agent::builder()
-//!     .base_url("http://127.0.0.1:11434/v1")
-//!     .model("qwen3")
-//!     .workspace(".")
-//!     .data_dir("windlass-data")
-//!     .build()?;
-//! let ended = agent.run("notes", "Summarise README.md in three lines.").await?;
-//! println!("{}", ended.answer);
+//! // Which model, by WINDLASS_MODEL: `ollama:qwen3`, `openai:gpt-5-mini`, `http://127.0.0.1:8080/v1`.
+//! let answer = windlass::Agent::from_env()?.run("Say hello to a sailor.").await?;
+//!
+//! // The same without the environment, with file tools and a session that is kept.
+//! let agent = windlass::Agent::builder().model("ollama:qwen3").workspace(".").data_dir("journals").build()?;
+//! println!("{}", agent.session("notes").run("Summarise README.md in three lines.").await?);
 //! # Ok(())
 //! # }
 //! ```
@@ -47,8 +46,8 @@
 //!     Ok(format!("{} cents", basket.apples * 50))
 //! });
 //! let agent = Agent::builder()
-//!     .base_url("http://127.0.0.1:11434/v1")
-//!     .model("qwen3")
+//!     .model("ollama:qwen3")
+//!     .in_memory()
 //!     .deps(Shop { apples: 3 })
 //!     .tool(price.read_only())
 //!     .build()?;
@@ -71,12 +70,8 @@
 //!     length: f64,
 //! }
 //!
-//! let agent = windlass::Agent::builder()
-//!     .base_url("http://127.0.0.1:11434/v1")
-//!     .model("qwen3")
-//!     .output::<Ship>()
-//!     .build()?;
-//! let ship = agent.run_typed("harbour", "The Anna came in, a ship of some 52 metres.").await?;
+//! let agent = windlass::Agent::builder().model("ollama:qwen3").output::<Ship>().build()?;
+//! let ship = agent.run("The Anna came in, a ship of some 52 metres.").await?;
 //! println!("{} of {} m", ship.name, ship.length);
 //! # Ok(())
 //! # }
@@ -85,24 +80,28 @@
 //! # Following, cancelling, resuming
 //!
 //! [`Agent::start`] gives a run as it goes ([`Running`]): its events, a way to stop it, its end. A run
-//! that was left unfinished, by a crash or on purpose, is taken up by [`Agent::resume`]; and repeating
-//! [`Agent::run_once`] with the same message id never repeats the message.
+//! that was left unfinished, by a crash or on purpose, is taken up by [`AgentSession::resume`]; and what is said with
+//! a message id ([`AgentSession::once`]) is never said twice.
 //!
 //! ```no_run
 //! # async fn example(agent: windlass::Agent) -> Result<(), Box<dyn std::error::Error>> {
-//! let running = match agent.resume("notes").await? {
+//! let notes = agent.session("notes");
+//! let mut running = match notes.resume().await? {
 //!     Some(running) => running,
-//!     None => agent.start("notes", "Summarise README.md in three lines.").await?,
+//!     None => notes.start("Summarise README.md in three lines.").await?,
 //! };
-//! let session = running.session().clone();
-//! tokio::spawn(async move {
-//!     tokio::time::sleep(std::time::Duration::from_secs(60)).await;
-//!     session.stop(windlass::vocab::StopBy::Person).await
-//! });
-//! println!("{}", running.ended().await?.answer);
+//! while let Some(event) = running.next().await {
+//!     println!("{event:?}");
+//! }
+//! println!("{}", running.answer().await?);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Approvals
+//!
+//! What a run may do without asking is said by rules ([`Builder::allow`], [`Builder::deny`]). Where it has to ask, the
+//! handler given to [`Builder::on_question`] answers; without one such calls are refused, and the model is told.
 //!
 //! Each of these is a program under `examples/`.
 //!
@@ -113,34 +112,44 @@
 //!
 //! # What is stable
 //!
-//! What stands at the root of this crate is for programs that embed an agent, and changes with care.
-//! [`vocab`] is what journals are made of: fields and kinds are only added. The other modules are the
-//! rooms Windlass is built of, for those who bring a store, a model or a wire of their own; they may
-//! change with any minor version.
+//! What stands at the root of this crate is for programs that embed an agent, and changes with care. The methods of
+//! [`Agent`] for doors, and the crates Windlass is built of (`windlass-runtime`, `windlass-store`, `windlass-tools` …),
+//! are for those who bring a store, a model or a door of their own; they may change with any minor version.
 
 #![deny(missing_docs)]
 
 mod agent;
 mod answer;
+mod asking;
 mod builder;
 mod declaration;
 mod ended;
+mod environment;
+mod follow_error;
 mod function;
 mod gathered;
+#[cfg(feature = "mcp")]
+mod mcp_servers;
+mod model_name;
 mod output;
 mod pursuit;
+mod run_error;
 mod running;
 mod schema;
+mod session;
 mod typed;
 
-pub use agent::{Agent, FollowError};
+pub use agent::Agent;
 pub use answer::{Answer, Data, ToolError};
 pub use builder::{BuildError, Builder};
 pub use declaration::Declaration;
 pub use ended::{Awaited, end_awaited};
+pub use follow_error::FollowError;
 pub use function::Function;
-pub use output::{Output, OutputError};
+pub use output::Output;
+pub use run_error::{RunError, RunErrorReason};
 pub use running::Running;
+pub use session::AgentSession;
 pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};
 /// Declares a tool by the type of its arguments; see the trait of the same name.
 pub use windlass_derive::ToolArgs;
@@ -170,7 +179,11 @@ pub use windlass_runtime::{
     Interest, OpenApprovals, Sent, Session, Standing, Subscription, UndoError, UndoReport, UndoRequest,
 };
 pub use windlass_tools::{CallContext, Tool, Verification};
-pub use windlass_vocab::{EffectClass, EndReason, Event, Policy, PolicyPatch, Record, RunEnded};
+/// An answer to a question of a run.
+pub use windlass_vocab::Answer as QuestionAnswer;
+pub use windlass_vocab::{
+    DeltaBody, EffectClass, EndReason, Event, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
+};
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};

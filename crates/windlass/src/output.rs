@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use windlass_runtime::Expected;
-use windlass_vocab::{EndReason, Json, OutputSpec, RunEnded};
+use windlass_vocab::{Json, OutputSpec, RunEnded};
 
-use crate::agent::FollowError;
+use crate::run_error::RunErrorReason;
 use crate::schema::schema_of;
 
 /// What an agent can end a run with: words (`String`), or any type that can be read from JSON and
@@ -18,31 +18,6 @@ use crate::schema::schema_of;
 pub trait Output: DeserializeOwned + JsonSchema + Send + 'static {}
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Output for T {}
-
-/// There is no output to be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OutputError {
-    /// The run has no end to report.
-    #[error(transparent)]
-    Run(#[from] FollowError),
-    /// The run ended in another way than with its output.
-    #[error("the run ended without its output ({reason:?}): {answer}")]
-    #[non_exhaustive]
-    Missing {
-        /// How it ended.
-        reason: EndReason,
-        /// What it said.
-        answer: String,
-    },
-    /// The output is of another type, as when the run was begun by an earlier version of the program.
-    #[error("the run's output is of another type: {problem}")]
-    #[non_exhaustive]
-    Unreadable {
-        /// What does not fit.
-        problem: String,
-    },
-}
 
 /// What is expected of runs that must end with a `T`; nothing for words.
 pub(crate) fn expected<T: Output>() -> Option<Expected> {
@@ -57,23 +32,19 @@ pub(crate) fn expected<T: Output>() -> Option<Expected> {
     Some(Expected { spec, check: Arc::new(check) })
 }
 
-/// The output of a run that ended.
-pub(crate) fn output_of<T: Output>(ended: &RunEnded) -> Result<T, OutputError> {
-    let missing = || OutputError::Missing { reason: ended.reason, answer: ended.answer.clone() };
+/// The output of a run that ended, or why it has none.
+pub(crate) fn output_of<T: Output>(ended: &RunEnded) -> Result<T, RunErrorReason> {
+    if let Some(reason) = RunErrorReason::of(ended) {
+        return Err(reason);
+    }
     let read = if is_words::<T>() {
-        let said = match ended.reason {
-            EndReason::Completed | EndReason::Asked | EndReason::Conversed => Ok(ended.answer.clone()),
-            EndReason::Unfinished
-            | EndReason::Cancelled
-            | EndReason::TurnCap
-            | EndReason::BudgetSpent
-            | EndReason::Failed => Err(missing()),
-        };
-        serde_json::from_value(Value::String(said?))
+        serde_json::from_value(Value::String(ended.answer.clone()))
     } else {
-        serde_json::from_str(ended.output.as_ref().ok_or_else(missing)?.as_str())
+        // An agent with an output type takes up runs that were begun without one.
+        let output = ended.output.as_ref().ok_or_else(|| RunErrorReason::Unreadable("it is words".to_owned()))?;
+        serde_json::from_str(output.as_str())
     };
-    read.map_err(|error| OutputError::Unreadable { problem: error.to_string() })
+    read.map_err(|error| RunErrorReason::Unreadable(error.to_string()))
 }
 
 fn is_words<T: 'static>() -> bool {

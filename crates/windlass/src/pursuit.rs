@@ -4,19 +4,11 @@ use std::sync::Arc;
 
 use windlass_runtime::{Session, SessionClosed, Standing, Subscription};
 use windlass_store::{Store, StoreError};
-use windlass_vocab::{Event, Record, RunEnded, SessionId};
+use windlass_vocab::{Event, Record, RunEnded};
 
-use crate::agent::FollowError;
+use crate::asking::{Asking, Handled, QuestionHandler};
 use crate::ended::{Awaited, end_awaited};
-
-/// How a run ended, if its session's journal says so.
-pub(crate) async fn recorded_end(
-    store: &dyn Store,
-    session: SessionId,
-    awaited: &mut Awaited,
-) -> Result<Option<RunEnded>, StoreError> {
-    Ok(end_awaited(store, session, awaited).await?.map(|(_, ended)| ended))
-}
+use crate::follow_error::FollowError;
 
 /// What comes next on the way.
 #[derive(Debug)]
@@ -47,11 +39,31 @@ pub(crate) struct Pursuit {
     /// Where the run begins that takes the message up.
     begins: Option<u64>,
     stage: Stage,
+    asking: Asking,
 }
 
 impl Pursuit {
+    /// Whoever waits is told of questions.
     pub(crate) fn new(store: Arc<dyn Store>, awaited: Awaited) -> Self {
-        Self { store, awaited, begins: None, stage: Stage::Fresh }
+        Self::answering(store, awaited, None)
+    }
+
+    /// The handler, where there is one, answers questions.
+    pub(crate) fn answering(store: Arc<dyn Store>, awaited: Awaited, handler: Option<QuestionHandler>) -> Self {
+        Self { store, awaited, begins: None, stage: Stage::Fresh, asking: Asking::new(handler) }
+    }
+
+    /// The end.
+    pub(crate) async fn end(&mut self, session: &Session, events: &mut Subscription) -> Result<RunEnded, FollowError> {
+        loop {
+            if let Next::End(ended) = self.next(session, events).await {
+                return ended;
+            }
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
     }
 
     /// What comes next. Nothing is lost if the future is dropped.
@@ -93,7 +105,7 @@ impl Pursuit {
                 self.notice(&event);
                 Ok(Some(Next::Event(event)))
             }
-            standing = session.settled() => match standing {
+            standing = settled(&mut self.asking, session) => match standing? {
                 Standing::Waiting(questions) => Ok(Some(Next::End(Err(FollowError::Waiting(questions))))),
                 Standing::Closed(why) => Err(why.into()),
                 Standing::Idle => match self.look(session).await? {
@@ -134,6 +146,18 @@ impl Pursuit {
                 self.stage = Stage::Seen(ended.clone());
             }
             _ => {}
+        }
+    }
+}
+
+/// Waits until the session settles, and has questions answered meanwhile.
+async fn settled(asking: &mut Asking, session: &Session) -> Result<Standing, FollowError> {
+    loop {
+        let standing = session.settled().await;
+        let Standing::Waiting(questions) = &standing else { return Ok(standing) };
+        match asking.answer(session, questions).await? {
+            Handled::Done => {}
+            Handled::Not => return Ok(standing),
         }
     }
 }

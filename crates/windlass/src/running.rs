@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use windlass_runtime::{Session, SessionClosed, Stopped, Subscription};
 use windlass_vocab::{Event, RunEnded, StopBy};
 
-use crate::agent::FollowError;
-use crate::output::{Output, OutputError, output_of};
+use crate::output::{Output, output_of};
 use crate::pursuit::{Next, Pursuit};
+use crate::run_error::{RunError, RunErrorReason, text_so_far};
 
 /// A run under way. Whoever drops it lets go of the session: the run stays open in the journal and
 /// goes on when the session is opened again.
@@ -16,7 +16,7 @@ use crate::pursuit::{Next, Pursuit};
 /// # async fn example(agent: windlass::Agent) -> Result<(), Box<dyn std::error::Error>> {
 /// use windlass::{Event, Record};
 ///
-/// let mut running = agent.start("notes", "Summarise README.md.").await?;
+/// let mut running = agent.start("Summarise README.md.").await?;
 /// while let Some(event) = running.next().await {
 ///     if let Event::Record(envelope) = &event
 ///         && let Record::CallStarted(started) = &envelope.record
@@ -24,12 +24,13 @@ use crate::pursuit::{Next, Pursuit};
 ///         println!("call {} begins", started.call);
 ///     }
 /// }
-/// println!("{}", running.ended().await?.answer);
+/// println!("{}", running.answer().await?);
 /// # Ok(())
 /// # }
 /// ```
 #[must_use = "a run whose handle is dropped stands still until its session is opened again"]
 pub struct Running<Output = String> {
+    key: String,
     session: Session,
     events: Subscription,
     pursuit: Pursuit,
@@ -43,8 +44,14 @@ impl<O> std::fmt::Debug for Running<O> {
 }
 
 impl<O> Running<O> {
-    pub(crate) fn new(session: Session, events: Subscription, pursuit: Pursuit) -> Self {
-        Self { session, events, pursuit, output: PhantomData }
+    pub(crate) fn new(key: String, session: Session, events: Subscription, pursuit: Pursuit) -> Self {
+        Self { key, session, events, pursuit, output: PhantomData }
+    }
+
+    /// The key of the session it runs in.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
     }
 
     /// The session it runs in. A clone of it can stop the run, steer it or answer its questions from
@@ -68,21 +75,35 @@ impl<O> Running<O> {
         self.session.stop(StopBy::Person).await
     }
 
-    /// Waits for the end, and closes the session.
-    pub async fn ended(mut self) -> Result<RunEnded, FollowError> {
-        let ended = loop {
-            if let Next::End(ended) = self.pursuit.next(&self.session, &mut self.events).await {
-                break ended;
-            }
+    /// Waits for the end, closes the session, and gives the whole end, however it ended.
+    pub async fn ended(mut self) -> Result<RunEnded, RunError> {
+        let ended = self.pursuit.end(&self.session, &mut self.events).await;
+        let ended = match ended {
+            Ok(ended) => Ok(ended),
+            Err(error) => Err(self.error(error.into()).await),
         };
         self.session.close().await;
         ended
     }
+
+    async fn error(&self, reason: RunErrorReason) -> RunError {
+        let text = text_so_far(self.pursuit.store().as_ref(), self.session.id()).await.unwrap_or_default();
+        RunError { reason, text, session: self.key.clone() }
+    }
 }
 
 impl<O: Output> Running<O> {
-    /// Waits for the end, closes the session, and gives the run's output.
-    pub async fn output(self) -> Result<O, OutputError> {
-        output_of(&self.ended().await?)
+    /// Waits for the end, closes the session, and gives the run's answer; whatever else came of it is an error.
+    pub async fn answer(mut self) -> Result<O, RunError> {
+        let reason = match self.pursuit.end(&self.session, &mut self.events).await {
+            Ok(ended) => output_of(&ended),
+            Err(error) => Err(error.into()),
+        };
+        let answer = match reason {
+            Ok(answer) => Ok(answer),
+            Err(reason) => Err(self.error(reason).await),
+        };
+        self.session.close().await;
+        answer
     }
 }

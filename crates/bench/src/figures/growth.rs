@@ -39,7 +39,7 @@ fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<Compared> {
         let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
         let mut sessions = Vec::new();
         for round in 0..=rounds {
-            sessions.push(agent.session(&format!("growth-{round}")).await?);
+            sessions.push(agent.open(&format!("growth-{round}")).await?);
         }
         let floor = async |_| bare(&wire, &trace).await;
         compare(rounds, floor, async |round: usize| ours::run_in(&agent, &sessions[round]).await).await

@@ -62,7 +62,7 @@ async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<Compared> 
 /// Closing it is no part of opening it.
 async fn open(agent: &Agent) -> Result<(Duration, windlass::Session)> {
     let begun = Instant::now();
-    let session = agent.session(KEY).await?;
+    let session = agent.open(KEY).await?;
     Ok((begun.elapsed(), session))
 }
 

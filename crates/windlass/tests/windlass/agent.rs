@@ -28,7 +28,8 @@ async fn an_agent_does_a_job_with_files_in_a_few_lines() {
         Step::say("It says hello."),
     ]))
     .expect("a server");
-    let ended = agent(&server, dir.path()).run("notes", "Write hello and read it back.").await.expect("ended");
+    let ended =
+        agent(&server, dir.path()).session("notes").run_full("Write hello and read it back.").await.expect("ended");
     assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Completed, "It says hello.", 3));
     assert_eq!(std::fs::read_to_string(dir.path().join("work/notes.md")).expect("written"), "hello\n");
     assert_eq!(server.refused(), Vec::<String>::new());
@@ -41,7 +42,7 @@ async fn the_same_message_id_gives_the_same_end_without_asking_the_model_again()
     let server = ModelServer::start(Script::of([Step::say("once")])).expect("a server");
     for _ in 0..2 {
         // A new agent each time, as a new process would have.
-        let ended = agent(&server, dir.path()).run_once("s", MessageId("m".into()), "go").await.expect("ended");
+        let ended = agent(&server, dir.path()).session("s").once("m").run_full("go").await.expect("ended");
         assert_eq!(ended.answer, "once");
     }
     assert_eq!(server.count(), 1);
@@ -55,7 +56,7 @@ async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
     let script = Script::of([Step::call("write_file", json!({"path": "a", "content": "x"})), slow]);
     let server = ModelServer::start(script).expect("a server");
     let first = agent(&server, dir.path());
-    let session = first.session("s").await.expect("opened");
+    let session = first.open("s").await.expect("opened");
     session.send(MessageId("m".into()), "go").await.expect("sent");
     let mut events = session.events();
     // The second turn's call hangs; that is where it is dropped.
@@ -67,7 +68,7 @@ async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
     }
     session.close().await;
     drop(first);
-    let ended = agent(&server, dir.path()).run_once("s", MessageId("m".into()), "go").await.expect("ended");
+    let ended = agent(&server, dir.path()).session("s").once("m").run_full("go").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 2));
     assert_eq!(server.refused(), Vec::<String>::new());
 }
@@ -86,10 +87,11 @@ async fn settings_are_laid_over_the_preset() {
         .base_url(server.base_url())
         .model("scripted")
         .workspace(dir.path())
+        .in_memory()
         .policy(PolicyPatch { turn_cap: Some(2), ..PolicyPatch::default() })
         .build()
         .expect("built");
-    let ended = agent.run("s", "go").await.expect("ended");
+    let ended = agent.session("s").run_full("go").await.expect("ended");
     assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Unfinished, "That is all I did.", 3));
 }
 
@@ -108,12 +110,13 @@ async fn a_command_does_not_inherit_the_key_the_agent_was_given() {
         .base_url(server.base_url())
         .model("scripted")
         .api_key(key)
+        .in_memory()
         .workspace(dir.path())
         .allow("run_command")
         .guard(GuardProgram { program: "/bin/sh".into(), args })
         .build()
         .expect("built");
-    agent.run("s", "go").await.expect("ended");
+    agent.session("s").run_full("go").await.expect("ended");
     let environment = std::fs::read_to_string(shown).expect("the guard was started");
     let names: Vec<_> = environment.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     assert!(names.contains(&"WINDLASS_EFFECT_ID"), "{names:?}");
@@ -125,7 +128,7 @@ fn what_is_missing_or_wrong_is_said() {
     let message = |builder: windlass::Builder| builder.build().expect_err("refused").to_string();
     assert!(message(Agent::builder()).contains("no model is named"));
     assert!(message(Agent::builder().model("m")).contains("no server is named"));
-    let builder = || Agent::builder().model("m").base_url("http://127.0.0.1:1/v1");
+    let builder = || Agent::builder().in_memory().model("m").base_url("http://127.0.0.1:1/v1");
     assert!(message(builder().preset("nope")).contains("durable-chat"));
     assert!(message(builder().workspace("/nowhere/at/all")).contains("/nowhere/at/all"));
     assert!(message(builder().allow("run_command(")).contains("run_command("));
@@ -152,6 +155,7 @@ fn queueing(server: &ModelServer) -> Agent {
     Agent::builder()
         .base_url(server.base_url())
         .model("scripted")
+        .in_memory()
         .policy(PolicyPatch { steering, ..PolicyPatch::default() })
         .build()
         .expect("built")
@@ -190,7 +194,7 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
     let (id, store) = (session.id(), &agent.hub().outside().store);
     session.close().await;
     let (first, fourth) = (MessageId("a".into()), MessageId("d".into()));
-    let ended = agent.run_once("s", first.clone(), "a").await.expect("ended");
+    let ended = agent.session("s").once("a").run_full("a").await.expect("ended");
     assert_eq!(ended.answer, "of a");
     assert_eq!(store.waiting(id).await.expect("read").len(), 2);
     assert_eq!(store.row(id).await.expect("read").expect("there").runs, 1, "nothing is begun that nobody follows");

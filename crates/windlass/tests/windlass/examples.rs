@@ -1,10 +1,12 @@
 //! Every example, run as a program against a scripted server.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{FaultKind, ModelServer, Scene, Script, Step};
 
 /// The program of an example. Cargo builds them before the tests of a package, unless only some of
 /// its tests are asked for.
@@ -20,16 +22,20 @@ fn program(name: &str) -> PathBuf {
     program
 }
 
-fn run(name: &str, server: &ModelServer) -> Output {
+/// The program of an example that answers with this server's model, in a folder of its own.
+fn command(name: &str, server: &ModelServer, home: &Path) -> Command {
     let mut command = Command::new(program(name));
-    command.env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_MODEL", "scripted").env_remove("OPENAI_API_KEY");
-    command.output().expect("it runs")
+    // Nothing of the environment but what it is given here.
+    command.env_clear().env("OPENAI_BASE_URL", server.base_url()).env("WINDLASS_MODEL", "scripted");
+    command.env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home).stdin(Stdio::null());
+    command
 }
 
 /// What the example prints when the model does these steps.
 fn printed(name: &str, steps: impl IntoIterator<Item = Step>) -> (String, ModelServer) {
     let server = ModelServer::start(Script::of(steps)).expect("a server");
-    let output = run(name, &server);
+    let home = tempfile::tempdir().expect("a folder");
+    let output = command(name, &server, home.path()).output().expect("it runs");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{name} failed: {errors}");
     assert_eq!(server.refused(), Vec::<String>::new());
@@ -52,8 +58,9 @@ fn minimal_says_hello() {
 // proves W1
 #[test]
 fn an_example_without_a_server_says_what_to_do() {
-    let output = Command::new(program("minimal")).env_remove("OPENAI_MODEL").output().expect("it runs");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("set OPENAI_MODEL"), "{output:?}");
+    let output = Command::new(program("minimal")).env_clear().output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("WINDLASS_MODEL") && said.contains("ollama:qwen3"), "{said}");
 }
 
 // proves W1, T5
@@ -113,7 +120,7 @@ fn following_shows_words_and_calls() {
 #[test]
 fn cancelling_stops_the_run_in_the_middle_of_a_call() {
     let (text, _) = printed("cancelling", [Step::call("app__count", json!({"to": 1000}))]);
-    assert_eq!(text, "it counts; stopping it\nCancelled\n");
+    assert_eq!(text, "it counts; stopping it\nthe run was cancelled\n");
 }
 
 // proves W1, J3
@@ -128,4 +135,70 @@ fn resuming_goes_on_after_a_crash() {
         ["load 1", "taking it up where it was", "All are up.", "load 1", "load 2", "load 3"],
         "each load was hauled once"
     );
+}
+
+// proves W1, T8: calls that ask run as the person says, and the model is told why not
+#[test]
+fn approvals_ask_the_person_about_each_call() {
+    let home = tempfile::tempdir().expect("a folder");
+    let letter = |to: &str| Step::call("app__send", json!({"to": to, "text": "The ship is in."}));
+    let server = ModelServer::start(Script::of([letter("Ada"), letter("Bob"), Step::say("Ada knows.")]));
+    let server = server.expect("a server");
+    let mut command = command("approvals", &server, home.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    child.stdin.take().expect("input").write_all(b"y\nBob is at sea\n").expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.ends_with("Ada knows.\n") && text.matches("allow it?").count() == 2, "{text}");
+    let results = results(&server);
+    assert_eq!(results[0], "sent to Ada: The ship is in.");
+    assert!(results[1].as_str().is_some_and(|text| text.contains("Bob is at sea")), "{results:?}");
+}
+
+// proves W1, P1
+#[test]
+fn mcp_calls_a_tool_of_a_server_that_is_a_program() {
+    let home = tempfile::tempdir().expect("a folder");
+    let steps = [Step::call("time__now", json!({"zone": "Europe/Lisbon"})), Step::say("Noon.")];
+    let server = ModelServer::start(Script::of(steps)).expect("a server");
+    let mut command = command("mcp", &server, home.path());
+    let output = command.arg(program("time_server")).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Noon.\n", "{output:?}");
+    assert_eq!(results(&server), ["12:00"]);
+}
+
+/// The status and the body of the answer to a text that is posted.
+fn posted(address: &str, path: &str, text: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("connected");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", text.len());
+    stream.write_all(format!("{head}{text}").as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("answered");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+}
+
+// proves W1: agents in a server keep their sessions apart, and an error is no answer
+#[test]
+fn several_agents_answer_in_sessions_of_their_own() {
+    let home = tempfile::tempdir().expect("a folder");
+    let refused = Step::say("").fault(FaultKind::status(401));
+    let script = Script::when("fail", [refused]).scene(Scene::without_tools([Step::say("Aye.")]));
+    let server = ModelServer::start(script).expect("a server");
+    let mut command = command("several_agents", &server, home.path());
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut address = String::new();
+    BufReader::new(child.stdout.take().expect("output")).read_line(&mut address).expect("an address");
+    let say = |path: &str, text: &str| posted(address.trim(), path, text);
+    assert_eq!(say("/pilot/harbour", "The Anna is in."), (200, "Aye.".to_owned()));
+    assert_eq!(say("/pilot/harbour", "Which ship?"), (200, "Aye.".to_owned()));
+    assert_eq!(say("/cook/harbour", "What is for dinner?"), (200, "Aye.".to_owned()));
+    let history = |n: usize| server.requests()[n].body["messages"].to_string();
+    assert!(history(1).contains("The Anna is in.") && history(1).contains("pilot"), "{}", history(1));
+    assert!(!history(2).contains("The Anna is in.") && history(2).contains("cook"), "{}", history(2));
+    let (status, text) = say("/cook/harbour", "Please fail.");
+    assert_eq!(status, 502, "{text}");
+    assert_eq!(say("/nobody/harbour", "Hello?").0, 404);
+    child.kill().and_then(|()| child.wait()).expect("ended");
 }

@@ -5,5 +5,9 @@
 mod agent;
 mod ended;
 mod examples;
+mod questions;
+mod readme;
+mod run_error;
+mod system;
 mod typed_output;
 mod typed_tools;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass::vocab::{MessageId, NudgeCause};
-use windlass::{Agent, BuildError, Builder, EndReason, Function, OutputError, PolicyPatch, Record};
+use windlass::{Agent, BuildError, Builder, EndReason, Function, PolicyPatch, Record, RunErrorReason};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
 
 /// A day, and how warm it gets.
@@ -41,7 +41,7 @@ fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
 }
 
 fn builder(server: &ModelServer) -> Builder {
-    Agent::builder().base_url(server.base_url()).model("scripted")
+    Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
 }
 
 /// The text of the last message of the `n`-th request, from 0.
@@ -61,7 +61,7 @@ async fn records(agent: &Agent<(), Day>, key: &str) -> Vec<Record> {
 async fn the_schema_goes_with_the_request_and_stands_in_the_prefix() {
     let server = serve([Step::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
-    assert_eq!(agent.run_typed("s", "Monday?").await.expect("an output"), monday());
+    assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     let body = &server.requests()[0].body;
     let format = &body["response_format"];
     assert_eq!((&format["type"], &format["json_schema"]["name"]), (&json!("json_schema"), &json!("Day")));
@@ -75,7 +75,7 @@ async fn the_schema_goes_with_the_request_and_stands_in_the_prefix() {
 async fn the_prefix_is_the_same_in_every_turn() {
     let server = serve([Step::say("Well."), Step::say("{}"), Step::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
-    agent.run_typed("s", "Monday?").await.expect("an output");
+    agent.session("s").run("Monday?").await.expect("an output");
     let requests = server.requests();
     assert_eq!(requests.len(), 3);
     for pair in requests.windows(2) {
@@ -89,7 +89,7 @@ async fn the_prefix_is_the_same_in_every_turn() {
 async fn what_the_type_itself_refuses_is_sent_back_too() {
     let server = serve([Step::say(r#"{"day": "Monday", "warmest": -300}"#), Step::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
-    assert_eq!(agent.run_typed("s", "Monday?").await.expect("an output"), monday());
+    assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     assert!(last_words(&server, 1).contains("-300 is below absolute zero"), "{}", last_words(&server, 1));
 }
 
@@ -98,10 +98,10 @@ async fn what_the_type_itself_refuses_is_sent_back_too() {
 async fn a_model_that_never_fits_fails_the_run_with_what_was_wrong() {
     let server = serve((0..3).map(|_| Step::say(r#"{"day": 1}"#)));
     let agent = builder(&server).output::<Day>().build().expect("built");
-    let ended = agent.run("s", "Monday?").await.expect("ended");
+    let ended = agent.session("s").run_full("Monday?").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 3));
-    let error = agent.output(&ended).expect_err("no output");
-    assert!(matches!(error, OutputError::Missing { reason: EndReason::Failed, .. }), "{error:?}");
+    let error = agent.answer(&ended).expect_err("no output");
+    assert!(matches!(error, RunErrorReason::Failed { .. }), "{error:?}");
     assert!(error.to_string().contains("\"warmest\" is a required property"), "{error}");
 }
 
@@ -111,7 +111,7 @@ async fn the_number_of_corrections_is_a_row_of_the_policy() {
     let server = serve([Step::say("no")]);
     let patch = PolicyPatch { output_corrections: Some(0), ..PolicyPatch::default() };
     let agent = builder(&server).policy(patch).output::<Day>().build().expect("built");
-    assert!(agent.run_typed("s", "Monday?").await.is_err());
+    assert!(agent.session("s").run("Monday?").await.is_err());
     let started = records(&agent, "s").await.into_iter().find_map(|record| match record {
         Record::RunStarted(started) => Some(started),
         _ => None,
@@ -132,7 +132,7 @@ async fn tools_can_be_called_on_the_way_to_an_output() {
     let server = serve(steps);
     let warmest = Function::plain("warmest", "Says how warm it gets on Monday.", |(): ()| async { "21.5" });
     let agent = builder(&server).tool(warmest.read_only()).output::<Day>().build().expect("built");
-    assert_eq!(agent.run_typed("s", "Monday?").await.expect("an output"), monday());
+    assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     let sent = |n: usize| server.requests()[n].body.get("response_format").is_some();
     // This server might hold every reply to the schema, so it is told only where no tool may be called.
     assert_eq!([0, 1, 2, 3].map(sent), [false, false, false, true]);
@@ -151,7 +151,7 @@ fn slow(step: Step) -> Step {
 /// An answer that does not fit was sent back, and the process goes away while the model is at it again.
 async fn interrupted(server: &ModelServer, dir: &Path) {
     let agent = durable(server, dir).output::<Day>().build().expect("built");
-    let session = agent.session("s").await.expect("opened");
+    let session = agent.open("s").await.expect("opened");
     session.send(MessageId("m".into()), "Monday?").await.expect("sent");
     while server.count() < 2 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -166,8 +166,8 @@ async fn a_correction_cut_short_goes_on_where_it_was() {
     let server = serve([Step::say("Well."), slow(Step::say(GOOD))]);
     interrupted(&server, dir.path()).await;
     let agent = durable(&server, dir.path()).output::<Day>().build().expect("built");
-    let ended = agent.run_once("s", MessageId("m".into()), "Monday?").await.expect("ended");
-    assert_eq!(agent.output(&ended).expect("an output"), monday());
+    let ended = agent.session("s").once("m").run_full("Monday?").await.expect("ended");
+    assert_eq!(agent.answer(&ended).expect("an output"), monday());
     let records = records(&agent, "s").await;
     let nudged = |record: &&Record| matches!(record, Record::Nudged(nudged) if nudged.why == NudgeCause::Misfit);
     assert_eq!(records.iter().filter(nudged).count(), 1, "it was sent back once");
@@ -181,7 +181,7 @@ async fn an_agent_without_the_type_holds_the_run_to_the_schema_it_began_with() {
     let server = serve([Step::say("Well."), slow(Step::say(r#"{"day": 1}"#)), Step::say(GOOD)]);
     interrupted(&server, dir.path()).await;
     let plain = durable(&server, dir.path()).build().expect("built");
-    let ended = plain.run_once("s", MessageId("m".into()), "Monday?").await.expect("ended");
+    let ended = plain.session("s").once("m").run_full("Monday?").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Completed, 3));
     assert_eq!(ended.output.expect("an output").as_str(), GOOD);
 }
@@ -192,7 +192,7 @@ async fn what_is_wrong_with_an_output_tells_no_secret() {
     let server = serve([Step::say(r#"{"day": "Monday", "warmest": "sk-0123456789abcdef"}"#), Step::say(GOOD)]);
     let secret = [("weather".to_owned(), "sk-0123456789abcdef".to_owned())];
     let agent = builder(&server).secrets(secret).output::<Day>().build().expect("built");
-    agent.run_typed("s", "Monday?").await.expect("an output");
+    agent.session("s").run("Monday?").await.expect("an output");
     assert!(!format!("{:?}", records(&agent, "s").await).contains("sk-0123456789abcdef"));
     assert!(!last_words(&server, 1).contains("sk-0123456789abcdef"), "{}", last_words(&server, 1));
 }
@@ -202,7 +202,7 @@ async fn what_is_wrong_with_an_output_tells_no_secret() {
 async fn an_output_need_not_be_an_object() {
     let server = serve([Step::say("[1, \"two\"]"), Step::say("[1, 2]")]);
     let agent = builder(&server).output::<Vec<u32>>().build().expect("built");
-    assert_eq!(agent.run_typed("s", "Count.").await.expect("an output"), [1, 2]);
+    assert_eq!(agent.session("s").run("Count.").await.expect("an output"), [1, 2]);
     assert!(server.requests()[0].body.get("response_format").is_none(), "the wire takes objects only");
 }
 
@@ -211,16 +211,16 @@ async fn an_output_need_not_be_an_object() {
 async fn words_are_an_output_only_of_a_run_that_is_done() {
     let server = serve([Step::say("Warm.")]);
     let agent = builder(&server).build().expect("built");
-    assert_eq!(agent.run_typed("s", "Monday?").await.expect("words"), "Warm.");
+    assert_eq!(agent.session("s").run("Monday?").await.expect("words"), "Warm.");
     let filtered = serve([Step::say("no").finish("content_filter")]);
-    let error = builder(&filtered).build().expect("built").run_typed("s", "Monday?").await.expect_err("withheld");
-    assert!(error.to_string().contains("Failed"), "{error}");
+    let error = builder(&filtered).build().expect("built").session("s").run("Monday?").await.expect_err("withheld");
+    assert!(matches!(error.reason, RunErrorReason::Failed { .. }), "{error}");
 }
 
 // proves L10
 #[test]
 fn an_output_and_runs_that_end_by_a_tool_exclude_each_other() {
-    let builder = Agent::builder().model("m").base_url("http://127.0.0.1:1/v1").preset("task");
+    let builder = Agent::builder().in_memory().model("m").base_url("http://127.0.0.1:1/v1").preset("task");
     let error = builder.output::<Day>().build().expect_err("refused");
     assert!(matches!(error, BuildError::OutputByTool), "{error:?}");
 }

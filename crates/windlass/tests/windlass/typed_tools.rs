@@ -20,7 +20,7 @@ fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
 }
 
 fn builder(server: &ModelServer) -> Builder {
-    Agent::builder().base_url(server.base_url()).model("scripted")
+    Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
 }
 
 /// The results the model was shown, in the last request.
@@ -56,7 +56,7 @@ async fn a_closure_works_with_what_the_agent_has_and_runs_without_asking() {
         Step::say("five"),
     ]);
     let agent = builder(&server).deps(Counter::default()).tool(add()).build().expect("built");
-    assert_eq!(agent.run_typed("s", "Add 2 and 3.").await.expect("an answer"), "five");
+    assert_eq!(agent.session("s").run("Add 2 and 3.").await.expect("an answer"), "five");
     assert_eq!(agent.deps().0.load(Ordering::SeqCst), 5);
     let results = results(&server);
     assert_eq!((results[0].as_str(), results[2].as_str()), (r#"{"sum":2}"#, r#"{"sum":5}"#));
@@ -80,7 +80,7 @@ async fn a_tool_is_held_to_rules_and_to_what_it_says_of_itself() {
     for (name, tool, with, want) in cases {
         let server = serve([Step::call("app__add", json!({"by": 2})), Step::say("so be it")]);
         let builder = with(builder(&server).deps(Counter::default()).tool(tool));
-        builder.build().expect("built").run("s", "go").await.expect("ended");
+        builder.build().expect("built").session("s").run_full("go").await.expect("ended");
         assert!(results(&server)[0].contains(want), "{name}: {:?}", results(&server));
     }
 }
@@ -91,7 +91,7 @@ async fn every_preset_offers_the_tools_of_the_program() {
     for preset in windlass::machine::PRESETS {
         let server = serve([Step::say("hello").finish("content_filter")]);
         let agent = builder(&server).preset(preset).deps(Counter::default()).tool(add()).build().expect("built");
-        agent.run("s", "go").await.expect("ended");
+        agent.session("s").run_full("go").await.expect("ended");
         let request = server.requests()[0].body.clone();
         let offered = request["tools"].as_array().cloned().unwrap_or_default();
         let is_it = |tool: &Value| tool["function"]["name"] == "app__add";
@@ -131,7 +131,7 @@ async fn a_run_that_names_tags_is_offered_the_tools_that_have_one_of_them() {
         let builder = builder(&server).policy(PolicyPatch { tags: Some(tags), ..PolicyPatch::default() });
         let builder = builder.deps(Counter::default());
         let agent = builder.tool(add().tags(["counting"])).tool(typed::<Reading>()).tool(reset()).build();
-        agent.expect("built").run("s", "go").await.expect("ended");
+        agent.expect("built").session("s").run_full("go").await.expect("ended");
         let request = server.requests()[0].body.clone();
         let offered = request["tools"].as_array().cloned().unwrap_or_default();
         let names = offered.iter().filter_map(|tool| tool["function"]["name"].as_str());
@@ -147,7 +147,7 @@ async fn a_tool_has_its_own_time_limit() {
     let server = serve([Step::call("app__wait", json!({})), Step::say("too slow")]);
     let wait = Function::plain("wait", "Waits for ever.", |(): ()| std::future::pending::<()>());
     let agent = builder(&server).tool(wait.timeout(Duration::from_millis(20))).build().expect("built");
-    agent.run("s", "go").await.expect("ended");
+    agent.session("s").run_full("go").await.expect("ended");
     assert!(results(&server)[0].contains("Not done within 0.02 s"), "{:?}", results(&server));
 }
 
@@ -160,7 +160,7 @@ async fn breaks() -> &'static str {
 async fn a_panic_of_a_tool_is_an_answer() {
     let server = serve([Step::call("app__break", json!({})), Step::say("it broke")]);
     let broken = Function::plain("break", "Breaks.", |(): ()| breaks());
-    let ended = builder(&server).tool(broken).build().expect("built").run("s", "go").await.expect("ended");
+    let ended = builder(&server).tool(broken).build().expect("built").session("s").run_full("go").await.expect("ended");
     assert_eq!(ended.reason, EndReason::Completed);
     assert!(results(&server)[0].contains("oh"), "{:?}", results(&server));
 }
@@ -206,7 +206,7 @@ async fn a_call_cut_short_is_asked_whether_it_took_place() {
         let builder = builder(&server).data_dir(dir.path()).deps(Arc::clone(&post));
         builder.tool(typed::<Send>()).build().expect("built")
     };
-    let mut running = agent().start("s", "Write to Ada.").await.expect("started");
+    let mut running = agent().session("s").start("Write to Ada.").await.expect("started");
     while let Some(event) = running.next().await {
         if matches!(&event, Event::Delta(_)) && post.sent.load(Ordering::SeqCst) == 1 {
             break;
@@ -214,12 +214,12 @@ async fn a_call_cut_short_is_asked_whether_it_took_place() {
     }
     running.session().clone().close().await;
     drop(running);
-    let running = agent().resume("s").await.expect("opened").expect("a run that is open");
-    assert_eq!(running.output().await.expect("an answer"), "sent");
+    let running = agent().session("s").resume().await.expect("opened").expect("a run that is open");
+    assert_eq!(running.answer().await.expect("an answer"), "sent");
     assert_eq!(post.sent.load(Ordering::SeqCst), 1, "nothing was done twice");
     assert_eq!(results(&server), ["the letter to Ada is on its way"]);
-    assert!(agent().resume("s").await.expect("opened").is_none(), "nothing is left to take up");
-    assert!(agent().resume("other").await.expect("looked up").is_none());
+    assert!(agent().session("s").resume().await.expect("opened").is_none(), "nothing is left to take up");
+    assert!(agent().session("other").resume().await.expect("looked up").is_none());
 }
 
 // proves W1, L8
@@ -227,7 +227,7 @@ async fn a_call_cut_short_is_asked_whether_it_took_place() {
 async fn a_deadline_ends_a_run() {
     let server = serve([Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
     let agent = builder(&server).deadline(Duration::from_millis(50)).build().expect("built");
-    let ended = agent.run("s", "go").await.expect("ended");
+    let ended = agent.session("s").run_full("go").await.expect("ended");
     assert_eq!(ended.reason, EndReason::Cancelled);
 }
 
@@ -235,7 +235,7 @@ async fn a_deadline_ends_a_run() {
 #[tokio::test]
 async fn a_run_is_stopped_from_anywhere() {
     let server = serve([Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
-    let mut running = builder(&server).build().expect("built").start("s", "go").await.expect("started");
+    let mut running = builder(&server).build().expect("built").session("s").start("go").await.expect("started");
     let session = running.session().clone();
     while let Some(event) = running.next().await {
         if matches!(&event, Event::Record(envelope) if matches!(envelope.record, Record::TurnStarted(_))) {
@@ -249,7 +249,7 @@ async fn a_run_is_stopped_from_anywhere() {
 // proves W1
 #[test]
 fn a_tool_that_can_not_be_offered_is_said_when_the_agent_is_built() {
-    let builder = || Agent::builder().model("m").base_url("http://127.0.0.1:1/v1").deps(Counter::default());
+    let builder = || Agent::builder().in_memory().model("m").base_url("http://127.0.0.1:1/v1").deps(Counter::default());
     let twice = builder().tool(add()).tool(add()).build().expect_err("refused").to_string();
     assert!(twice.contains("already a tool `app.add`"), "{twice}");
     let named = Function::plain("two words", "Has no good name.", |(): ()| async {});

@@ -1,0 +1,11 @@
+//! A stand-in for `mcp-server-time` that always says the same, so that the example `mcp` can be tried without it:
+//! `cargo run -p windlass --example mcp target/debug/examples/time_server`.
+
+use std::process::ExitCode;
+
+use windlass_testkit::mcp::{Does, McpScript, McpTool, run_mcp_fake};
+
+fn main() -> ExitCode {
+    let noon = serde_json::json!({"content": [{"type": "text", "text": "12:00"}]});
+    run_mcp_fake(&McpScript { tools: vec![McpTool::new("now", Does::Result(noon))], ..McpScript::default() })
+}

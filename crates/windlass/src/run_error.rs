@@ -1,0 +1,149 @@
+//! What `run` gives in place of an answer.
+
+use std::error::Error;
+use std::fmt;
+
+use windlass_store::{Backwards, Store, StoreError};
+use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, SessionId};
+
+use crate::follow_error::FollowError;
+
+/// A run without an answer: why, what the model had said by then, and the session it happened in.
+///
+/// ```no_run
+/// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
+/// use windlass::RunErrorReason;
+///
+/// match agent.run("Haul the load up.").await {
+///     Ok(answer) => println!("{answer}"),
+///     Err(error) => match &error.reason {
+///         RunErrorReason::Capped(_) => println!("not done yet; so far: {}", error.text),
+///         RunErrorReason::Cancelled => println!("stopped; go on in session {}", error.session),
+///         _ => return Err(error),
+///     },
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RunError {
+    /// Why there is no answer.
+    pub reason: RunErrorReason,
+    /// What the model said last in the run, as far as it came; empty if it said nothing. Never an error message.
+    pub text: String,
+    /// The key of the session, for [`Agent::session`](crate::Agent::session).
+    pub session: String,
+}
+
+/// Why a run has no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunErrorReason {
+    /// It could not go on.
+    #[non_exhaustive]
+    Failed {
+        /// What went wrong, for people.
+        message: String,
+        /// The same as data, where it is known.
+        failure: Option<Box<Failure>>,
+    },
+    /// A limit ended it before the job was done: too many turns ([`EndReason::TurnCap`]), nothing left to spend
+    /// ([`EndReason::BudgetSpent`]), or a last reply that says what is not done ([`EndReason::Unfinished`]).
+    Capped(EndReason),
+    /// A person or a deadline stopped it.
+    Cancelled,
+    /// Only a person can move it on, and nobody answers: see [`Builder::on_question`](crate::Builder::on_question).
+    /// The run stays open, and [`AgentSession::resume`](crate::AgentSession::resume) takes it up.
+    Waiting(Vec<QuestionAsked>),
+    /// It never began: somebody stopped the session, which drops the messages that wait.
+    Dropped,
+    /// The run ended with a value that is not of the agent's output type, as when an earlier version of the program
+    /// began it.
+    Unreadable(String),
+    /// Its session can't be opened or read. What was stored is there when it can.
+    Session(FollowError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl fmt::Display for RunErrorReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed { message, .. } => write!(f, "the run failed: {message}"),
+            Self::Capped(EndReason::TurnCap) => f.write_str("the run was not done after as many turns as it may take"),
+            Self::Capped(EndReason::BudgetSpent) => f.write_str("the run was not done when its budget was spent"),
+            Self::Capped(_) => f.write_str("the run ended before the job was done"),
+            Self::Cancelled => f.write_str("the run was cancelled"),
+            Self::Waiting(questions) => {
+                f.write_str("the run waits for an answer")?;
+                let asked = questions.first().and_then(|question| question.preview.as_ref());
+                asked.map_or(Ok(()), |preview| write!(f, " about: {}", preview.title))
+            }
+            Self::Dropped => f.write_str("the message was dropped before a run took it up; say it again"),
+            Self::Unreadable(problem) => write!(f, "the run's output is of another type: {problem}"),
+            Self::Session(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.reason {
+            RunErrorReason::Session(error) => error.source(),
+            RunErrorReason::Failed { .. }
+            | RunErrorReason::Capped(_)
+            | RunErrorReason::Cancelled
+            | RunErrorReason::Waiting(_)
+            | RunErrorReason::Dropped
+            | RunErrorReason::Unreadable(_) => None,
+        }
+    }
+}
+
+impl From<FollowError> for RunErrorReason {
+    fn from(error: FollowError) -> Self {
+        match error {
+            FollowError::Waiting(questions) => Self::Waiting(questions),
+            FollowError::Dropped => Self::Dropped,
+            FollowError::Open(_) | FollowError::Closed(_) | FollowError::Store(_) => Self::Session(error),
+        }
+    }
+}
+
+impl RunErrorReason {
+    /// Why a run that ended like this has no answer; `None` where it has one.
+    pub(crate) fn of(ended: &RunEnded) -> Option<Self> {
+        match ended.reason {
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
+            EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => Some(Self::Capped(ended.reason)),
+            EndReason::Cancelled => Some(Self::Cancelled),
+            EndReason::Failed => {
+                let failure = ended.failure.clone().map(Box::new);
+                Some(Self::Failed { message: ended.answer.clone(), failure })
+            }
+        }
+    }
+}
+
+/// What the model said last in the newest run of a session.
+pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId) -> Result<String, StoreError> {
+    let said = Backwards::new(store, session).find_map(|envelope| match envelope.record {
+        Record::ModelReplied(replied) => Some(words(&replied.parts)).filter(|words| !words.is_empty()),
+        Record::RunStarted(_) => Some(String::new()),
+        _ => None,
+    });
+    Ok(said.await?.unwrap_or_default())
+}
+
+fn words(parts: &[Part]) -> String {
+    let text = |part: &Part| match part {
+        Part::Text { text } => Some(text.clone()),
+        Part::Thinking { .. } | Part::Call { .. } => None,
+    };
+    parts.iter().filter_map(text).collect()
+}

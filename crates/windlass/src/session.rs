@@ -1,0 +1,148 @@
+//! One session of an agent, by its key.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+use windlass_runtime::{Interest, OpenApprovals};
+use windlass_store::Backwards;
+use windlass_vocab::{MessageId, Record, RunEnded};
+
+use crate::agent::Agent;
+use crate::ended::{Awaited, end_awaited};
+use crate::follow_error::FollowError;
+use crate::output::{Output, output_of};
+use crate::pursuit::Pursuit;
+use crate::run_error::{RunError, RunErrorReason, text_so_far};
+use crate::running::Running;
+
+/// One session of an agent: what is said in it is said after all that was said before. Nothing is opened until
+/// something is said.
+///
+/// ```no_run
+/// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
+/// let notes = agent.session("notes");
+/// notes.run("My boat is called Anna.").await?;
+/// println!("{}", notes.run("What is my boat called?").await?);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is said in a session by itself"]
+pub struct AgentSession<'a, Deps = (), Output = String> {
+    agent: &'a Agent<Deps, Output>,
+    key: String,
+    message_id: Option<MessageId>,
+}
+
+impl<D, O> std::fmt::Debug for AgentSession<'_, D, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentSession").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl<'a, D, O> AgentSession<'a, D, O> {
+    pub(crate) fn new(agent: &'a Agent<D, O>, key: String) -> Self {
+        Self { agent, key, message_id: None }
+    }
+
+    /// The session's key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Gives what is said next an id: however often it is said with the same id, it counts once. `run` then goes on
+    /// with the unfinished run, or gives the answer of the finished one again.
+    pub fn once(mut self, message_id: impl Into<String>) -> Self {
+        self.message_id = Some(MessageId(message_id.into()));
+        self
+    }
+
+    /// Says something, waits for the end of the run and gives the whole end, however it ended: reason, answer, usage,
+    /// output. An error means that there is no end yet.
+    pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
+        match self.say(prompt).await {
+            Ok(ended) => Ok(ended),
+            Err(error) => Err(self.error(error.into()).await),
+        }
+    }
+
+    async fn say(&self, prompt: &str) -> Result<RunEnded, FollowError> {
+        let agent = self.agent;
+        let store = agent.store();
+        if let Some(id) = &self.message_id
+            && let Some(session) = store.find(&agent.owner, &self.key).await?
+            && let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut Awaited::Message(id.clone())).await?
+        {
+            return Ok(ended);
+        }
+        let id = self.message_id();
+        let (session, mut events, awaited) = agent.session_saying(&self.key, id, prompt, Interest::Runs).await?;
+        let ended = self.pursuit(awaited).end(&session, &mut events).await;
+        session.close().await;
+        ended
+    }
+
+    /// Says something and gives the run as it goes: its events, a way to stop it, its end.
+    pub async fn start(&self, prompt: &str) -> Result<Running<O>, RunError> {
+        let opening = self.agent.session_saying(&self.key, self.message_id(), prompt, Interest::Everything);
+        match opening.await {
+            Ok((session, events, awaited)) => {
+                Ok(Running::new(self.key.clone(), session, events, self.pursuit(awaited)))
+            }
+            Err(error) => Err(self.error(FollowError::from(error).into()).await),
+        }
+    }
+
+    /// Takes up the run that was left unfinished, by a crash, by whoever dropped it or because it waits for an answer;
+    /// `None` when there is none.
+    pub async fn resume(&self) -> Result<Option<Running<O>>, RunError> {
+        match self.taken_up().await {
+            Ok(running) => Ok(running),
+            Err(error) => Err(self.error(error.into()).await),
+        }
+    }
+
+    async fn taken_up(&self) -> Result<Option<Running<O>>, FollowError> {
+        let (agent, store) = (self.agent, self.agent.store());
+        let Some(id) = store.find(&agent.owner, &self.key).await? else { return Ok(None) };
+        // Whichever of the two stands nearest the end says whether a run is open.
+        let newest = Backwards::new(store.as_ref(), id).find_map(|envelope| match envelope.record {
+            Record::RunStarted(started) => Some(Some(started.run)),
+            Record::RunEnded(_) => Some(None),
+            _ => None,
+        });
+        let Some(run) = newest.await?.flatten() else { return Ok(None) };
+        let (session, events) = agent.existing(id, OpenApprovals::JudgedAgain).await?;
+        let pursuit = self.pursuit(Awaited::Run(run));
+        Ok(Some(Running::new(self.key.clone(), session, events, pursuit)))
+    }
+
+    fn pursuit(&self, awaited: Awaited) -> Pursuit {
+        Pursuit::answering(Arc::clone(self.agent.store()), awaited, self.agent.on_question.clone())
+    }
+
+    fn message_id(&self) -> MessageId {
+        self.message_id.clone().unwrap_or_else(|| MessageId(Uuid::now_v7().to_string()))
+    }
+
+    /// The error for this reason, with what was said. Where that can't be read there is nothing to show.
+    async fn error(&self, reason: RunErrorReason) -> RunError {
+        let store = self.agent.store();
+        let text = match store.find(&self.agent.owner, &self.key).await {
+            Ok(Some(session)) => text_so_far(store.as_ref(), session).await.unwrap_or_default(),
+            Ok(None) | Err(_) => String::new(),
+        };
+        RunError { reason, text, session: self.key.clone() }
+    }
+}
+
+impl<D, O: Output> AgentSession<'_, D, O> {
+    /// Says something, waits for the end of the run and gives its answer. What waits behind it is left in the inbox.
+    pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
+        let ended = self.run_full(prompt).await?;
+        match output_of(&ended) {
+            Ok(output) => Ok(output),
+            Err(reason) => Err(self.error(reason).await),
+        }
+    }
+}

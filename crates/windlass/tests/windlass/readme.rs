@@ -1,0 +1,58 @@
+//! README's program, as a person sees it there, in a crate of its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use windlass_testkit::{ModelServer, Script, Step};
+
+const README: &str = include_str!("../../../../README.md");
+
+/// The first block of this kind after the heading.
+fn block(kind: &str) -> &'static str {
+    let (_, part) = README.split_once("## As a library").expect("the heading");
+    let (_, rest) = part.split_once(&format!("```{kind}\n")).expect("a block");
+    rest.split_once("```").expect("its end").0
+}
+
+/// A crate with what README shows and nothing else. Only the path to Windlass is another.
+fn fresh_crate(dir: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
+    let dependencies = block("toml");
+    assert!(dependencies.contains("path = \"../windlass/crates/windlass\""), "{dependencies}");
+    let ours = root.join("crates/windlass");
+    let mut manifest = "[package]\nname = \"fresh\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n".to_owned();
+    manifest += &dependencies.replace("../windlass/crates/windlass", &ours.display().to_string());
+    // A crate of its own, wherever the folder for temporary files is.
+    writeln!(manifest, "\n[workspace]").expect("written");
+    std::fs::create_dir(dir.join("src")).expect("a folder");
+    std::fs::write(dir.join("Cargo.toml"), manifest).expect("written");
+    std::fs::write(dir.join("src/main.rs"), block("rust,no_run")).expect("written");
+    std::fs::copy(root.join("Cargo.lock"), dir.join("Cargo.lock")).expect("copied");
+}
+
+// proves W1: what README shows is a whole program, with all that it depends on
+#[test]
+fn the_program_in_readme_works_when_it_is_pasted_into_a_fresh_crate() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fresh_crate(dir.path());
+    let tests = std::env::current_exe().expect("this program");
+    let target = tests.ancestors().nth(3).expect("the folder of the build");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--offline"])
+        // As the workspace builds its dependencies, so that they need not be built again.
+        .args(["--config", "profile.dev.package.'*'.debug=false", "--target-dir"])
+        .arg(target)
+        .current_dir(dir.path())
+        .output()
+        .expect("cargo");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let server = ModelServer::start(Script::of([Step::say("Ahoy!")])).expect("a server");
+    let mut program = Command::new(target.join("debug/fresh"));
+    program.env_clear().env("WINDLASS_MODEL", server.base_url()).current_dir(dir.path());
+    let output = program.output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Ahoy!\n", "{output:?}");
+    // There is no home here, so that the journals are kept in the current folder.
+    assert!(dir.path().join("windlass-data/windlass.db").is_file(), "journals are kept in a folder");
+}

@@ -1,0 +1,110 @@
+//! What `run` gives in place of an answer: never an error text, always the reason, the words so far and the session.
+
+use std::time::Duration;
+
+use serde_json::json;
+use windlass::{Agent, Builder, EndReason, Function, PolicyPatch, RunError, RunErrorReason};
+use windlass_testkit::{After, FaultKind, ModelServer, Scene, Script, Step};
+use windlass_vocab::{AtCap, Attendance};
+
+fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
+    ModelServer::start(Script::of(steps)).expect("a server")
+}
+
+fn builder(server: &ModelServer) -> Builder {
+    Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
+}
+
+/// A reply that says something and calls.
+fn saying(text: &str, step: Step) -> Step {
+    Step { text: text.to_owned(), ..step }
+}
+
+async fn error(builder: Builder) -> RunError {
+    builder.build().expect("built").session("s").run("go").await.expect_err("no answer")
+}
+
+fn look() -> Function {
+    Function::plain("look", "Looks around.", |(): ()| async { "fog" }).repeatable()
+}
+
+// proves L3, M3
+#[tokio::test]
+async fn a_failed_run_is_an_error_with_what_was_said_before() {
+    let refused = Step::say("").fault(FaultKind::status(401));
+    let server = serve([saying("I look around.", Step::call("app__look", json!({}))), refused]);
+    let error = error(builder(&server).tool(look())).await;
+    let RunErrorReason::Failed { message, failure, .. } = &error.reason else { panic!("{error:?}") };
+    assert_eq!(failure.as_ref().and_then(|failure| failure.status), Some(401));
+    assert_eq!((error.text.as_str(), error.session.as_str()), ("I look around.", "s"));
+    assert_eq!(error.to_string(), format!("the run failed: {message}"));
+}
+
+// proves L5
+#[tokio::test]
+async fn a_run_at_its_cap_is_an_error_with_what_was_said() {
+    let call = saying("Still fog.", Step::call("app__look", json!({})));
+    let scene = Scene { steps: vec![call], then: After::RepeatLast, ..Scene::default() };
+    for (at_cap, reason, text) in
+        [(AtCap::Fail, EndReason::TurnCap, "Still fog."), (AtCap::WrapUp, EndReason::Unfinished, "I found nothing.")]
+    {
+        let script =
+            Script::default().scene(Scene::without_tools([Step::say("I found nothing.")])).scene(scene.clone());
+        let server = ModelServer::start(script).expect("a server");
+        let patch = PolicyPatch { turn_cap: Some(2), at_cap: Some(at_cap), ..PolicyPatch::default() };
+        let error = error(builder(&server).tool(look()).policy(patch)).await;
+        assert!(matches!(error.reason, RunErrorReason::Capped(capped) if capped == reason), "{error:?}");
+        assert_eq!(error.text, text);
+    }
+}
+
+// proves L8
+#[tokio::test]
+async fn a_cancelled_run_is_an_error_that_names_its_session() {
+    let late = Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
+    let server = serve([saying("One moment.", Step::call("app__look", json!({}))), late]);
+    let agent = builder(&server).tool(look()).deadline(Duration::from_millis(300)).build().expect("built");
+    let error = agent.run("go").await.expect_err("no answer");
+    assert!(matches!(error.reason, RunErrorReason::Cancelled), "{error:?}");
+    assert_eq!(error.text, "One moment.");
+    let store = &agent.hub().outside().store;
+    assert!(store.find("local", &error.session).await.expect("read").is_some());
+}
+
+// proves T8, J3
+#[tokio::test]
+async fn a_run_that_waits_is_an_error_and_goes_on_when_it_is_resumed() {
+    let server = serve([saying("May I?", Step::call("app__look", json!({}))), Step::say("Fog.")]);
+    let agent = builder(&server).tool(look().ask_first()).attendance(Attendance::Attended).build().expect("built");
+    let error = agent.run("go").await.expect_err("no answer");
+    let RunErrorReason::Waiting(questions) = &error.reason else { panic!("{error:?}") };
+    assert_eq!((questions.len(), error.text.as_str()), (1, "May I?"));
+    let running = agent.session(&error.session).resume().await.expect("opened").expect("a run that is open");
+    let session = running.session().clone();
+    let question = session.stuck().await;
+    let windlass_runtime::Standing::Waiting(questions) = question else { panic!("{question:?}") };
+    let yes = windlass::QuestionOption::Once.into();
+    assert!(session.answer(questions[0].question, yes).await.expect("answered"));
+    assert_eq!(running.answer().await.expect("an answer"), "Fog.");
+}
+
+// proves L3
+#[tokio::test]
+async fn the_whole_end_is_there_for_whoever_wants_it() {
+    let server = serve([Step::say("").fault(FaultKind::status(401))]);
+    let agent = builder(&server).build().expect("built");
+    let ended = agent.run_full("go").await.expect("ended");
+    assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 1));
+    assert!(matches!(agent.answer(&ended), Err(RunErrorReason::Failed { .. })));
+}
+
+// proves J1
+#[tokio::test]
+async fn each_run_without_a_session_has_one_of_its_own() {
+    let server = serve([Step::say("Aye.")]);
+    let agent = builder(&server).build().expect("built");
+    for _ in 0..2 {
+        assert_eq!(agent.run("Hello?").await.expect("an answer"), "Aye.");
+    }
+    assert_eq!(agent.hub().outside().store.sessions("local").await.expect("listed").len(), 2);
+}
