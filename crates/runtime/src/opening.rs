@@ -149,7 +149,15 @@ impl Opener<'_> {
         Ok(entered)
     }
 
+    /// Without commands nothing is left running.
+    #[cfg(not(feature = "commands"))]
+    #[expect(clippy::unused_async, reason = "the same as with commands")]
+    async fn outlive_survivors(&self, _: SessionId) -> Result<(), OpenError> {
+        Ok(())
+    }
+
     /// Nothing is run again while a command of the last process still runs (J4, T7).
+    #[cfg(feature = "commands")]
     async fn outlive_survivors(&self, session: SessionId) -> Result<(), OpenError> {
         let Some(locks) = self.outside.guard_locks.clone() else { return Ok(()) };
         let wait = move || windlass_tools::guard::wait_for_survivors(&locks, session, PATIENCE);

@@ -23,7 +23,7 @@ mod confinement;
 mod git;
 mod git_config;
 mod lack;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "enforce"))]
 mod linux;
 mod listing;
 pub mod path_wire;
@@ -39,7 +39,7 @@ pub use confinement::{Clearing, Confinement, KeptLink, Network, SandboxMode, Wal
 pub use git::{OBEYED_BY_GIT, is_repository};
 pub use git_config::{GitSettings, git_folders};
 pub use lack::{Lack, kept_from_changing, lacked};
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "enforce"))]
 pub use linux::{confine, enter_namespaces, has_landlock};
 pub use places::{BUBBLEWRAPS, HIDDEN, WAYS_OUT};
 pub use plain_file::{open_plain, read_plain, read_plain_text};

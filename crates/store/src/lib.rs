@@ -52,6 +52,7 @@ pub mod projections;
 mod seal;
 mod settle;
 mod shard;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod traits;
 mod verify;
@@ -71,8 +72,9 @@ pub use projections::{SessionRow, SessionStatus, repairs};
 pub use seal::Writer;
 pub use settle::{TRIES, append_again, restore_for_certain};
 pub use shard::shard;
-#[cfg(debug_assertions)]
+#[cfg(all(debug_assertions, feature = "sqlite"))]
 pub use sqlite::{AppendPoint, OnAppend};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{BackedUp, BackupError, Durability, SqliteOptions, SqliteStore};
 pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, Put, SessionLog, Store};
 pub use verify::{Break, Inconsistency, Prefix, Verified, VerifyError, verify, whole_prefix};

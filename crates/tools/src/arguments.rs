@@ -4,17 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
 use crate::coerce::{Wanted, coerced};
 use crate::repair::{Escapes, Unmendable, drive_paths, given_twice, mend, repeated_key};
+use crate::schema_check::SchemaCheck;
 use crate::tool::shorten;
-
-/// At most this many faults are told at once.
-const FAULTS: usize = 5;
 
 /// Arguments as they were understood.
 pub(crate) struct Parsed {
@@ -114,7 +111,7 @@ pub(crate) struct Schema {
 /// A schema, ready to validate.
 pub(crate) struct Compiled {
     source: Value,
-    validator: Validator,
+    check: SchemaCheck,
 }
 
 impl Schema {
@@ -133,7 +130,7 @@ impl Schema {
     pub(crate) fn compiled(&self) -> Result<&Compiled, &String> {
         let compile = || {
             let source: Value = serde_json::from_str(self.written.as_str()).map_err(|error| error.to_string())?;
-            Ok(Compiled { validator: compile(&source)?, source })
+            Ok(Compiled { check: SchemaCheck::new(&source)?, source })
         };
         self.compiled.get_or_init(compile).as_ref()
     }
@@ -144,10 +141,10 @@ impl Schema {
             Ok(schema) => schema,
             Err(problem) => return Fit::Not(broken(tool, problem)),
         };
-        let fits = schema.validator.is_valid(arguments);
+        let fits = schema.check.fits(arguments);
         let wanted = if fits { Wanted::Integers } else { Wanted::All };
         match coerced(arguments, &schema.source, wanted) {
-            Some((value, repairs)) if schema.validator.is_valid(&value) => Fit::Coerced(value, repairs),
+            Some((value, repairs)) if schema.check.fits(&value) => Fit::Coerced(value, repairs),
             Some(_) | None if fits => Fit::AsGiven,
             Some(_) | None => Fit::Not(schema.told(tool, arguments)),
         }
@@ -156,7 +153,7 @@ impl Schema {
     /// What is wrong with `arguments`, told so that a model can mend it.
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
         match self.compiled() {
-            Ok(schema) if schema.validator.is_valid(arguments) => None,
+            Ok(schema) if schema.check.fits(arguments) => None,
             Ok(schema) => Some(schema.told(tool, arguments)),
             Err(problem) => Some(broken(tool, problem)),
         }
@@ -165,7 +162,7 @@ impl Schema {
 
 impl Compiled {
     fn told(&self, tool: &str, arguments: &Value) -> String {
-        let faults = faults(&self.validator, arguments, "arguments");
+        let faults = self.check.faults(arguments, "arguments");
         format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", outline(&self.source))
     }
 }
@@ -183,27 +180,6 @@ pub(crate) enum Fit {
 
 fn broken(tool: &str, problem: &str) -> String {
     format!("`{tool}` can't be called: its argument schema is broken: {problem}.")
-}
-
-/// Compiles a schema so that it can't make requests, read files or run patterns without a bound.
-pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
-    jsonschema::options()
-        .offline()
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
-        .build(schema)
-        .map_err(|error| shorten(&error.to_string(), 400))
-}
-
-/// What is wrong with `value`, a line for each fault; `whole` is what the value is called.
-pub(crate) fn faults(validator: &Validator, value: &Value, whole: &str) -> String {
-    let lines: Vec<String> = validator.iter_errors(value).take(FAULTS).map(|fault| fault_line(&fault, whole)).collect();
-    lines.join("\n")
-}
-
-fn fault_line(error: &ValidationError<'_>, whole: &str) -> String {
-    let place = error.instance_path().to_string();
-    let place = if place.is_empty() { whole.to_owned() } else { shorten(&place, 200) };
-    format!("- {place}: {}", shorten(&error.masked_with("the value").to_string(), 400))
 }
 
 /// One line: which arguments there are, and which of them are needed.

@@ -1,14 +1,18 @@
 //! The tools that are built in, each a file with its description beside it (T10).
 
+#[cfg(feature = "commands")]
 mod command_output;
+#[cfg(feature = "commands")]
 mod command_sandbox;
 mod edit_file;
 mod ending;
+#[cfg(feature = "fetch")]
 mod fetch_url;
 mod file_kind;
 mod list_directory;
 mod move_file;
 mod read_file;
+#[cfg(feature = "commands")]
 mod run_command;
 mod search_files;
 mod shown;
@@ -23,9 +27,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
+#[cfg(feature = "commands")]
 pub use command_sandbox::sandbox_notes;
 pub use ending::ending_tools;
+#[cfg(feature = "fetch")]
 pub use fetch_url::{Fetching, fetch_url};
+#[cfg(feature = "commands")]
 pub use run_command::{Commands, GuardProgram};
 
 use crate::refusal::Refusal;
@@ -53,19 +60,27 @@ pub const TOOL_NAMES: &[&str] = &[
 /// unseen.
 const WRITE_GRACE: Duration = Duration::from_secs(2);
 
-/// The tools that work in `workspace`, and the plan.
+/// The tools that work with the files of `workspace`, and the plan.
 #[must_use]
-pub fn builtins(workspace: Arc<Workspace>, commands: Commands) -> Vec<Arc<dyn Tool>> {
+pub fn file_tools(workspace: Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(list_directory::ListDirectory::new(Arc::clone(&workspace))),
         Arc::new(read_file::ReadFile::new(Arc::clone(&workspace))),
         Arc::new(write_file::WriteFile::new(Arc::clone(&workspace))),
         Arc::new(edit_file::EditFile::new(Arc::clone(&workspace))),
         Arc::new(move_file::MoveFile::new(Arc::clone(&workspace))),
-        Arc::new(search_files::SearchFiles::new(Arc::clone(&workspace))),
-        Arc::new(run_command::RunCommand::new(workspace, commands)),
+        Arc::new(search_files::SearchFiles::new(workspace)),
         Arc::new(todo::Todo::new()),
     ]
+}
+
+/// The same, and the tool that runs commands there.
+#[cfg(feature = "commands")]
+#[must_use]
+pub fn builtins(workspace: Arc<Workspace>, commands: Commands) -> Vec<Arc<dyn Tool>> {
+    let mut tools = file_tools(Arc::clone(&workspace));
+    tools.push(Arc::new(run_command::RunCommand::new(workspace, commands)));
+    tools
 }
 
 fn spec(name: &str, description: &str, effect: EffectClass, schema: &Value) -> ToolSpec {

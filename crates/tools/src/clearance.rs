@@ -8,8 +8,8 @@ use windlass_vocab::{Because, EffectClass, Grant, Preview, TextOrigin, ToolSpec,
 
 use crate::cut::thousands;
 use crate::permission::{allowing_rule, exact_rule};
+use crate::reach::Reach;
 use crate::registry::Entry;
-use crate::sandbox::Reach;
 use crate::tool::shorten;
 use crate::{Asks, JudgedPaths, Permissions, Ruling, Subject};
 

@@ -25,8 +25,11 @@
 //! ```
 
 #![deny(missing_docs)]
+// Rules about commands and pages are read in every build, so that they mean the same in each.
+#![cfg_attr(not(all(feature = "commands", feature = "fetch")), allow(dead_code, unused_imports, reason = "see above"))]
 
 mod access;
+#[cfg_attr(not(feature = "fetch"), path = "no_address.rs")]
 mod address;
 mod alias;
 mod arguments;
@@ -34,6 +37,7 @@ mod at_work;
 mod builtin;
 mod certain_failure;
 mod clearance;
+#[cfg(feature = "commands")]
 mod closing;
 mod coerce;
 mod command_line;
@@ -45,6 +49,7 @@ mod doubt;
 mod file_rules;
 mod file_subject;
 mod git_directory;
+#[cfg(feature = "commands")]
 pub mod guard;
 mod names;
 mod nearest;
@@ -61,12 +66,15 @@ mod place;
 mod programs;
 mod protected;
 mod quoted;
+mod reach;
 mod refusal;
 mod registry;
 mod repair;
 mod rule;
 mod ruling;
+#[cfg(feature = "commands")]
 mod sandbox;
+mod schema_check;
 mod secret_env;
 mod secrets;
 mod selection;
@@ -82,8 +90,14 @@ mod word;
 mod workspace;
 
 pub use access::Access;
-pub use address::{AddressPattern, HostPattern, ParseHostError};
-pub use builtin::{Commands, Fetching, GuardProgram, TOOL_NAMES, builtins, ending_tools, fetch_url, sandbox_notes};
+pub use address::AddressPattern;
+#[cfg(feature = "fetch")]
+pub use address::{HostPattern, ParseHostError};
+#[cfg(feature = "commands")]
+pub use builtin::{Commands, GuardProgram, builtins, sandbox_notes};
+#[cfg(feature = "fetch")]
+pub use builtin::{Fetching, fetch_url};
+pub use builtin::{TOOL_NAMES, ending_tools, file_tools};
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};
 pub use file_rules::{FileRules, JudgedPaths};
@@ -97,6 +111,7 @@ pub use quoted::{LEAST_QUOTED, quoted};
 pub use registry::{Registry, RegistryError};
 pub use rule::{Network, ParseRuleError, Rule};
 pub use ruling::Ruling;
+#[cfg(feature = "commands")]
 pub use sandbox::Sandbox;
 pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
 pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};

@@ -1,28 +1,27 @@
 //! Whether a JSON value fits the schema of the output that was asked for (L10), told so that a model
 //! can mend it.
 
-use jsonschema::Validator;
 use windlass_vocab::Json;
 
-use crate::arguments::{compile, faults};
+use crate::schema_check::SchemaCheck;
 
 /// The schema of an output, ready to validate.
 #[derive(Debug)]
-pub struct OutputSchema(Validator);
+pub struct OutputSchema(SchemaCheck);
 
 impl OutputSchema {
-    /// Takes a schema. It can't make requests, read files or run patterns without a bound.
+    /// Takes a schema; without the feature `json-schema` one of the kind that Rust types have. It can't make requests, read files or run patterns without a bound.
     pub fn new(schema: &Json) -> Result<Self, String> {
-        compile(&schema.to_value()).map(Self)
+        SchemaCheck::new(&schema.to_value()).map(Self)
     }
 
     /// What is wrong with `output`, if anything is.
     pub fn check(&self, output: &Json) -> Result<(), String> {
         let value = output.to_value();
-        if self.0.is_valid(&value) {
+        if self.0.fits(&value) {
             return Ok(());
         }
-        Err(format!("It does not fit its schema:\n{}", faults(&self.0, &value, "output")))
+        Err(format!("It does not fit its schema:\n{}", self.0.faults(&value, "output")))
     }
 }
 

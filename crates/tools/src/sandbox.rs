@@ -8,21 +8,8 @@ use windlass_sandbox::{Confinement, Looked, Network, Rules, SandboxMode, Support
 
 use crate::at_work::{AtWork, Running};
 use crate::closing::Closing;
+use crate::reach::Reach;
 use crate::{GuardProgram, Permissions, guard};
-
-/// How far a command reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// It is held by the sandbox.
-    #[default]
-    Inside,
-    /// It is held by the sandbox, but may talk to other machines.
-    Network,
-    /// It is to run outside the sandbox.
-    Outside,
-    /// There is no sandbox to hold it.
-    Unheld,
-}
 
 /// The sandbox of a run's commands. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use crate::command_line::{self, Reading};
 use crate::command_rules::{general, spelled_out};
 use crate::doubt::Doubt;
 use crate::path_pattern;
+use crate::reach::Reach;
 use crate::rule::{BLANKS, Rule};
-use crate::sandbox::Reach;
 use crate::suspects::Suspects;
 use crate::text_pattern::escape;
 use crate::word::{Word, written};
@@ -89,6 +89,7 @@ impl Subject {
     }
 
     /// A web address. Calls like it are those of the same host.
+    #[cfg(feature = "fetch")]
     pub(crate) fn address(address: &Address) -> Self {
         let general = Some(format!("{}/*", address.origin()));
         Self { general, address: Some(address.clone()), ..Self::text(address.as_str()) }

@@ -11,17 +11,21 @@ use windlass_mcp::{ConfigError, ServerConfig};
 use windlass_provider::openai::{OpenAiError, ResponseFormat};
 use windlass_provider::{HttpError, Model, Secret};
 use windlass_runtime::{Clock, Hub, Instructions, Outside};
+#[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
-use windlass_store::{SqliteOptions, Store, StoreError};
-use windlass_tools::{
-    GuardProgram, HostPattern, OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers,
-    WorkspaceError,
-};
+#[cfg(feature = "sqlite")]
+use windlass_store::SqliteOptions;
+use windlass_store::{Store, StoreError};
+#[cfg(feature = "commands")]
+use windlass_tools::GuardProgram;
+#[cfg(feature = "fetch")]
+use windlass_tools::HostPattern;
+use windlass_tools::{OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers, WorkspaceError};
 use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
 use crate::environment::Environment;
-use crate::gathered::{Gathered, Keeping, Side};
+use crate::gathered::{ChosenModels, Gathered, Keeping, Side};
 #[cfg(feature = "mcp")]
 use crate::mcp_servers;
 use crate::output::{Output, expected};
@@ -63,6 +67,10 @@ pub enum BuildError {
     /// The workspace can't be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+    /// Nothing was said of where journals are kept, and nothing that keeps them is built in.
+    #[cfg(not(feature = "sqlite"))]
+    #[error("journals have nowhere to be kept: turn on the feature `sqlite`, give a `store`, or ask for `in_memory`")]
+    NoStore,
     /// The data folder can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -147,6 +155,7 @@ impl Builder {
     }
 
     fn in_environment(mut self, environment: Environment) -> Self {
+        #[cfg(feature = "sqlite")]
         if let Some(dir) = &environment.data_dir {
             self.gathered.keeping = Keeping::Folder(dir.clone());
         }
@@ -249,6 +258,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// The folder journals are kept in; `windlass-data` in the current folder unless said otherwise.
+    #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.gathered.keeping = Keeping::Folder(dir.into());
@@ -256,6 +266,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// How the data folder is opened.
+    #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn sqlite(mut self, options: SqliteOptions) -> Self {
         self.gathered.sqlite = options;
@@ -370,6 +381,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// The sandbox commands run in; its workspace is the agent's. Without one they can do whatever this user can.
+    #[cfg(feature = "commands")]
     #[must_use]
     pub fn sandbox(mut self, surroundings: Surroundings) -> Self {
         self.gathered.sandbox = Some(surroundings);
@@ -377,6 +389,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// Hosts `fetch_url` may fetch from though they are on this machine or in a private network.
+    #[cfg(feature = "fetch")]
     #[must_use]
     pub fn fetch_private(mut self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
         self.gathered.fetch_private.extend(hosts);
@@ -391,6 +404,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// Variables that commands don't inherit besides those that hold a secret by their name or value.
+    #[cfg(feature = "commands")]
     #[must_use]
     pub fn hide_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.gathered.hide_env.extend(names);
@@ -398,6 +412,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// Variables that commands inherit though they hold a secret. What they print of it is hidden all the same.
+    #[cfg(feature = "commands")]
     #[must_use]
     pub fn keep_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.gathered.keep_env.extend(names);
@@ -405,6 +420,7 @@ impl<D, O> Builder<D, O> {
     }
 
     /// Another program as the guard of commands; this one, if [`crate::init`] was called.
+    #[cfg(feature = "commands")]
     #[must_use]
     pub fn guard(mut self, guard: GuardProgram) -> Self {
         self.gathered.guard = Some(guard);
@@ -494,7 +510,7 @@ impl<D, O: Output> Builder<D, O> {
                 return Err(BuildError::OutputByTool);
             }
         }
-        let (model_name, models, server) = gathered.take_models()?;
+        let ChosenModels { name: model_name, models, server } = gathered.take_models()?;
         // An address with credentials in it is nothing to write down.
         let server = server.filter(|url| !url.contains('@'));
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));

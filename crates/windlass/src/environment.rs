@@ -22,6 +22,7 @@ pub(crate) struct Environment {
     /// `OLLAMA_HOST`.
     pub(crate) ollama_host: Option<String>,
     /// `WINDLASS_DATA_DIR`, or where this user's programs keep their data.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "there is no store in a folder"))]
     pub(crate) data_dir: Option<PathBuf>,
 }
 

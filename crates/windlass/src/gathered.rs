@@ -1,6 +1,8 @@
 //! What a builder has gathered, apart from its types, and what it comes to.
 
-use std::collections::{BTreeSet, HashMap};
+#[cfg(feature = "commands")]
+use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,12 +12,18 @@ use windlass_mcp::ServerConfig;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel, ResponseFormat};
 use windlass_provider::{HttpClient, HttpConfig, Model};
 use windlass_runtime::{Clock, Models, SystemClock};
+#[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
-use windlass_store::{MemoryStore, SqliteOptions, SqliteStore, Store};
-use windlass_tools::{
-    Commands, Fetching, GuardProgram, HostPattern, Mode, Permissions, Registry, Rule, Sandbox, Secrets, ToolServers,
-    Workspace, builtins, ending_tools, fetch_url,
-};
+use windlass_store::{MemoryStore, Store};
+#[cfg(feature = "sqlite")]
+use windlass_store::{SqliteOptions, SqliteStore};
+#[cfg(not(feature = "commands"))]
+use windlass_tools::file_tools;
+#[cfg(feature = "commands")]
+use windlass_tools::{Commands, GuardProgram, Sandbox, builtins};
+#[cfg(feature = "fetch")]
+use windlass_tools::{Fetching, HostPattern, fetch_url};
+use windlass_tools::{Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServers, Workspace, ending_tools};
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
 use crate::asking::QuestionHandler;
@@ -33,11 +41,13 @@ pub(crate) enum Keeping {
     /// Nothing was said.
     Default,
     Memory,
+    #[cfg(feature = "sqlite")]
     Folder(PathBuf),
     Store(Arc<dyn Store>, PathBuf),
 }
 
 /// The folder journals are kept in where none is named, in the current folder.
+#[cfg(feature = "sqlite")]
 const DEFAULT_FOLDER: &str = "windlass-data";
 
 /// Everything but the types.
@@ -53,6 +63,7 @@ pub(crate) struct Gathered {
     pub(crate) patches: Vec<PolicyPatch>,
     pub(crate) workspace: Option<PathBuf>,
     pub(crate) keeping: Keeping,
+    #[cfg(feature = "sqlite")]
     pub(crate) sqlite: SqliteOptions,
     pub(crate) tools: Vec<BoundTool>,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
@@ -63,17 +74,41 @@ pub(crate) struct Gathered {
     pub(crate) system: Option<String>,
     pub(crate) permissions: Permissions,
     pub(crate) rules: Vec<(Side, String)>,
+    #[cfg(feature = "commands")]
     pub(crate) sandbox: Option<Surroundings>,
+    #[cfg(feature = "fetch")]
     pub(crate) fetch_private: Vec<HostPattern>,
     pub(crate) closed: Vec<PathBuf>,
     pub(crate) secrets: Vec<(String, String)>,
+    #[cfg(feature = "commands")]
     pub(crate) hide_env: BTreeSet<String>,
+    #[cfg(feature = "commands")]
     pub(crate) keep_env: BTreeSet<String>,
+    #[cfg(feature = "commands")]
     pub(crate) guard: Option<GuardProgram>,
     pub(crate) attendance: Attendance,
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) owner: String,
     pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The model of an agent, and where models come from.
+pub(crate) struct ChosenModels {
+    pub(crate) name: ModelName,
+    pub(crate) models: Arc<dyn Models>,
+    /// The address of their server, where they have one.
+    pub(crate) server: Option<String>,
+}
+
+/// What the built-in tools work with.
+#[cfg_attr(not(feature = "commands"), expect(dead_code, reason = "most of it is for commands"))]
+struct InWorkspace<'a> {
+    workspace: Arc<Workspace>,
+    /// Paths that are not for tools.
+    closed: Vec<PathBuf>,
+    secrets: &'a Secrets,
+    permissions: &'a Permissions,
+    guard_locks: Option<&'a Path>,
 }
 
 /// Which side of the permissions a rule stands on.
@@ -96,6 +131,7 @@ impl Default for Gathered {
             patches: Vec::new(),
             workspace: None,
             keeping: Keeping::Default,
+            #[cfg(feature = "sqlite")]
             sqlite: SqliteOptions::default(),
             tools: Vec::new(),
             servers: None,
@@ -106,12 +142,17 @@ impl Default for Gathered {
             system: None,
             permissions: Permissions::default(),
             rules: Vec::new(),
+            #[cfg(feature = "commands")]
             sandbox: None,
+            #[cfg(feature = "fetch")]
             fetch_private: Vec::new(),
             closed: Vec::new(),
             secrets: Vec::new(),
+            #[cfg(feature = "commands")]
             hide_env: BTreeSet::new(),
+            #[cfg(feature = "commands")]
             keep_env: BTreeSet::new(),
+            #[cfg(feature = "commands")]
             guard: crate::own_guard(),
             attendance: Attendance::Unattended,
             deadline_ms: None,
@@ -162,13 +203,12 @@ impl Gathered {
         if self.on_question.is_some() { Attendance::Attended } else { self.attendance }
     }
 
-    /// The model's name, all models by name, and the address of their server.
-    pub(crate) fn take_models(&mut self) -> Result<(ModelName, Arc<dyn Models>, Option<String>), BuildError> {
+    pub(crate) fn take_models(&mut self) -> Result<ChosenModels, BuildError> {
         let mut known = std::mem::take(&mut self.named_models);
         let request = std::mem::take(&mut self.model);
         if let Some((name, model)) = self.custom_model.take() {
             known.insert(name.clone(), model);
-            return Ok((name, Arc::new(known), request.base_url));
+            return Ok(ChosenModels { name, models: Arc::new(known), server: request.base_url });
         }
         let ServedModel { base_url, id, key } = served(request, &self.environment)?;
         let usual = OpenAiConfig::new(&base_url, &id);
@@ -178,17 +218,26 @@ impl Gathered {
         let name = ModelName(id);
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
         known.entry(name.clone()).or_insert(model);
-        Ok((name, Arc::new(Server { config, client, known: Mutex::new(known) }), Some(base_url)))
+        let models = Arc::new(Server { config, client, known: Mutex::new(known) });
+        Ok(ChosenModels { name, models, server: Some(base_url) })
     }
 
     pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
-        let default = Path::new(DEFAULT_FOLDER);
         Ok(match &self.keeping {
-            Keeping::Default => (Arc::new(SqliteStore::open(default, self.sqlite.clone())?), Some(default.to_owned())),
+            #[cfg(feature = "sqlite")]
+            Keeping::Default => self.folder(Path::new(DEFAULT_FOLDER))?,
+            #[cfg(not(feature = "sqlite"))]
+            Keeping::Default => return Err(BuildError::NoStore),
             Keeping::Memory => (Arc::new(MemoryStore::new()), None),
             Keeping::Store(store, dir) => (Arc::clone(store), Some(dir.clone())),
-            Keeping::Folder(dir) => (Arc::new(SqliteStore::open(dir, self.sqlite.clone())?), Some(dir.clone())),
+            #[cfg(feature = "sqlite")]
+            Keeping::Folder(dir) => self.folder(dir)?,
         })
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn folder(&self, dir: &Path) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
+        Ok((Arc::new(SqliteStore::open(dir, self.sqlite.clone())?), Some(dir.to_owned())))
     }
 
     pub(crate) fn registry(
@@ -202,26 +251,14 @@ impl Gathered {
         let mut opened = None;
         if let Some(dir) = &self.workspace {
             // The journal is written by the driver alone.
-            let closed = || data_dir.into_iter().chain(self.closed.iter().map(PathBuf::as_path));
-            let workspace = closed().try_fold(Workspace::open(dir)?, Workspace::without)?;
-            let unreadable: Vec<PathBuf> = closed().map(Path::to_owned).collect();
+            let closed: Vec<PathBuf> = data_dir.map(Path::to_owned).into_iter().chain(self.closed.clone()).collect();
+            let workspace = closed.iter().try_fold(Workspace::open(dir)?, |workspace, path| workspace.without(path))?;
             let workspace = Arc::new(workspace.hiding(secrets.clone()));
-            opened = Some(Arc::clone(&workspace));
-            let lock_dir = guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
-            let mut commands = Commands::new(self.guard.clone(), lock_dir);
-            commands.secrets = secrets.clone();
-            commands.hide_env = std::mem::take(&mut self.hide_env);
-            commands.keep_env = std::mem::take(&mut self.keep_env);
-            commands.sandbox = self.sandbox.take().map(|mut surroundings| {
-                surroundings.workspace = workspace.root().to_owned();
-                surroundings.unreadable.extend(unreadable);
-                Sandbox::new(surroundings, Arc::new(permissions.clone()))
-            });
-            let private = std::mem::take(&mut self.fetch_private);
-            let fetch = fetch_url(Fetching { private, permissions: permissions.clone(), secrets: secrets.clone() });
-            for tool in builtins(workspace, commands).into_iter().chain([fetch]) {
+            let in_workspace = InWorkspace { workspace, closed, secrets, permissions, guard_locks };
+            for tool in self.tools_in(&in_workspace) {
                 registry.add(tool)?;
             }
+            opened = Some(in_workspace.workspace);
         }
         for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
             registry.add(tool)?;
@@ -230,6 +267,43 @@ impl Gathered {
             registry.serve(servers);
         }
         Ok((registry, opened))
+    }
+
+    /// The built-in tools that are compiled in.
+    fn tools_in(&mut self, at: &InWorkspace<'_>) -> Vec<Arc<dyn Tool>> {
+        #[cfg(feature = "commands")]
+        let mut tools = builtins(Arc::clone(&at.workspace), self.take_commands(at));
+        #[cfg(not(feature = "commands"))]
+        let mut tools = file_tools(Arc::clone(&at.workspace));
+        tools.extend(self.take_fetching(at));
+        tools
+    }
+
+    #[cfg(feature = "commands")]
+    fn take_commands(&mut self, at: &InWorkspace<'_>) -> Commands {
+        let lock_dir = at.guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
+        let mut commands = Commands::new(self.guard.clone(), lock_dir);
+        commands.secrets = at.secrets.clone();
+        commands.hide_env = std::mem::take(&mut self.hide_env);
+        commands.keep_env = std::mem::take(&mut self.keep_env);
+        commands.sandbox = self.sandbox.take().map(|mut surroundings| {
+            surroundings.workspace = at.workspace.root().to_owned();
+            surroundings.unreadable.extend(at.closed.iter().cloned());
+            Sandbox::new(surroundings, Arc::new(at.permissions.clone()))
+        });
+        commands
+    }
+
+    #[cfg(feature = "fetch")]
+    fn take_fetching(&mut self, at: &InWorkspace<'_>) -> Option<Arc<dyn Tool>> {
+        let private = std::mem::take(&mut self.fetch_private);
+        let (permissions, secrets) = (at.permissions.clone(), at.secrets.clone());
+        Some(fetch_url(Fetching { private, permissions, secrets }))
+    }
+
+    #[cfg(not(feature = "fetch"))]
+    fn take_fetching(&mut self, _: &InWorkspace<'_>) -> Option<Arc<dyn Tool>> {
+        None
     }
 
     #[cfg(feature = "mcp")]

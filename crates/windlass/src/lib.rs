@@ -107,8 +107,15 @@
 //!
 //! # Guards
 //!
-//! A program whose agent may run commands calls [`init`] first thing in `main`, so that it can serve
+//! A program whose agent may run commands calls `init` first thing in `main`, so that it can serve
 //! as its own guard process (commands and all their children die with the program that started them).
+//!
+//! # Features
+//!
+//! All are on unless `default-features = false`: `commands` (the tool that runs commands, and their sandbox), `fetch` (pages
+//! of the web), `mcp` (tools of MCP servers), `sqlite` (journals in a folder; without it give a store or ask for
+//! [`Builder::in_memory`]), `json-schema` (schemas of every kind for tools and outputs; without it those that Rust types
+//! have). Without any of them Windlass is half as many packages.
 //!
 //! # What is stable
 //!
@@ -123,11 +130,14 @@ mod answer;
 mod asking;
 mod builder;
 mod declaration;
+pub mod door;
 mod ended;
 mod environment;
 mod follow_error;
 mod function;
 mod gathered;
+#[cfg(feature = "commands")]
+mod guard;
 #[cfg(feature = "mcp")]
 mod mcp_servers;
 mod model_name;
@@ -143,9 +153,9 @@ pub use agent::Agent;
 pub use answer::{Answer, Data, ToolError};
 pub use builder::{BuildError, Builder};
 pub use declaration::Declaration;
-pub use ended::{Awaited, end_awaited};
-pub use follow_error::FollowError;
 pub use function::Function;
+#[cfg(feature = "commands")]
+pub use guard::{GUARD_ARGUMENT, init, own_guard};
 pub use output::Output;
 pub use run_error::{RunError, RunErrorReason};
 pub use running::Running;
@@ -156,6 +166,7 @@ pub use windlass_derive::ToolArgs;
 
 /// The crate that makes schemas of types, in the version this one uses.
 pub use schemars;
+
 /// The loop: three pure functions, and the presets.
 pub use windlass_machine as machine;
 #[cfg(feature = "mcp")]
@@ -165,7 +176,8 @@ pub use windlass_mcp as mcp;
 pub use windlass_provider as provider;
 /// The driver, and handles to live sessions.
 pub use windlass_runtime as runtime;
-/// The sandbox commands run in.
+#[cfg(feature = "commands")]
+#[doc = "The sandbox commands run in."]
 pub use windlass_sandbox as sandbox;
 /// Where journals live: what a store of your own implements.
 pub use windlass_store as store;
@@ -174,6 +186,7 @@ pub use windlass_tools as tools;
 /// The words Windlass speaks: records, messages, policy, events.
 pub use windlass_vocab as vocab;
 
+pub use door::{Awaited, FollowError, end_awaited};
 pub use windlass_provider::openai::ResponseFormat;
 pub use windlass_runtime::{
     Interest, OpenApprovals, Sent, Session, Standing, Subscription, UndoError, UndoReport, UndoRequest,
@@ -182,46 +195,11 @@ pub use windlass_tools::{CallContext, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{
-    DeltaBody, EffectClass, EndReason, Event, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
+    DeltaBody, EffectClass, EndReason, Event, Policy, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
+    StopBy,
 };
 
-use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The first argument that makes this program a guard process.
-pub const GUARD_ARGUMENT: &str = "__guard";
-
-static INITIALISED: AtomicBool = AtomicBool::new(false);
-
-/// Call this first thing in `main`, and return the code if there is one: the program was started as a
-/// guard process and its work is done.
-///
-/// ```no_run
-/// fn main() -> std::process::ExitCode {
-///     if let Some(code) = windlass::init() {
-///         return code;
-///     }
-///     // the program
-///     std::process::ExitCode::SUCCESS
-/// }
-/// ```
-#[must_use]
-pub fn init() -> Option<ExitCode> {
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == GUARD_ARGUMENT) {
-        return Some(windlass_tools::guard::run());
-    }
-    INITIALISED.store(true, Ordering::Relaxed);
-    None
-}
-
-/// This program as its own guard, if [`init`] was called.
-#[must_use]
-pub fn own_guard() -> Option<windlass_tools::GuardProgram> {
-    let program = INITIALISED.load(Ordering::Relaxed).then(std::env::current_exe)?.ok()?;
-    Some(windlass_tools::GuardProgram { program, args: vec![GUARD_ARGUMENT.to_owned()] })
-}
-
 /// The program in the README compiles.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -17,9 +17,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("derive", &[]),
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "sandbox", "tools", "store", "mcp", "runtime", "derive"]),
-    ("setup", &["vocab", "machine", "windlass"]),
-    ("cli", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass", "setup"]),
-    ("bench", &["vocab", "machine", "provider", "tools", "store", "mcp", "runtime", "windlass", "cli", "testkit"]),
+    ("setup", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass"]),
+    ("cli", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "setup"]),
+    (
+        "bench",
+        &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "cli", "testkit"],
+    ),
     ("conformance", &["vocab", "tools", "mcp"]),
     ("testkit", &["vocab", "machine", "provider", "tools", "store", "runtime", "windlass"]),
 ];

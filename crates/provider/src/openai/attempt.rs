@@ -10,9 +10,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use http::{Method, Uri};
 use tokio::time::{Instant, timeout};
-use url::{Position, Url};
 use windlass_vocab::{Failure, FailureClass, Reply};
 
+use super::base_url::BaseUrl;
 use super::lost::lost;
 use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
 use crate::connection::Answering;
@@ -62,7 +62,7 @@ impl OpenAiModel {
     /// A model reached as `config` says, through `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let Door { sender, base, headers, endpoint } = Door::open(&config, http)?;
-        let path = path(&chat_url(base), &config)?;
+        let path = base.path_to("chat/completions").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
         let route = Route { sender, path, headers, endpoint: Arc::new(endpoint), limits: config.limits };
         Ok(Self { config, route: Arc::new(route) })
     }
@@ -71,7 +71,7 @@ impl OpenAiModel {
 /// What every request to a server needs.
 pub(super) struct Door {
     pub(super) sender: Sender,
-    pub(super) base: Url,
+    pub(super) base: BaseUrl,
     pub(super) headers: HeaderMap,
     pub(super) endpoint: Endpoint,
 }
@@ -79,11 +79,9 @@ pub(super) struct Door {
 impl Door {
     pub(super) fn open(config: &OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let wrong = || OpenAiError::BaseUrl(config.base_url.clone());
-        let base = parse_base(&config.base_url).ok_or_else(wrong)?;
-        let server: Uri = base.as_str().parse().map_err(|_| wrong())?;
-        let host = host(&base);
+        let base = BaseUrl::parse(&config.base_url).ok_or_else(wrong)?;
         let mut headers = HeaderMap::new();
-        headers.insert(HOST, HeaderValue::try_from(&host).map_err(|_| wrong())?);
+        headers.insert(HOST, HeaderValue::try_from(base.host()).map_err(|_| wrong())?);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("windlass/", env!("CARGO_PKG_VERSION"))));
@@ -92,39 +90,9 @@ impl Door {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let endpoint = Endpoint { base_url: shown(&base), model: config.model.clone(), key: config.api_key.clone() };
-        Ok(Self { sender: http.to(server, &host)?, base, headers, endpoint })
+        let endpoint = Endpoint { base_url: base.shown(), model: config.model.clone(), key: config.api_key.clone() };
+        Ok(Self { sender: http.to(base.uri().clone(), base.host())?, base, headers, endpoint })
     }
-}
-
-/// What follows the server's name in an address.
-pub(super) fn path(url: &Url, config: &OpenAiConfig) -> Result<Uri, OpenAiError> {
-    url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| OpenAiError::BaseUrl(config.base_url.clone()))
-}
-
-/// The server's name, with its port where that is not the usual one.
-fn host(base: &Url) -> String {
-    let host = base.host_str().unwrap_or_default();
-    base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-fn parse_base(text: &str) -> Option<Url> {
-    let url = Url::parse(text.trim()).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
-}
-
-/// The base URL as people may see it: without credentials, query or fragment.
-fn shown(base: &Url) -> String {
-    format!("{}://{}{}", base.scheme(), host(base), base.path().trim_end_matches('/'))
-}
-
-fn chat_url(mut base: Url) -> Url {
-    if !base.path().trim_end_matches('/').ends_with("/chat/completions")
-        && let Ok(mut path) = base.path_segments_mut()
-    {
-        path.pop_if_empty().extend(["chat", "completions"]);
-    }
-    base
 }
 
 impl Model for OpenAiModel {

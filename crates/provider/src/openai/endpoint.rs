@@ -1,8 +1,8 @@
 //! The server a model is reached at, as it is named in sentences for people.
 
-use url::{Host, Url};
 use windlass_vocab::{Failure, FailureClass};
 
+use super::base_url::BaseUrl;
 use crate::Secret;
 
 /// The longest part of a foreign text that is quoted.
@@ -38,12 +38,7 @@ impl Endpoint {
 
     /// Whether the address is one of this machine.
     pub(super) fn is_on_this_machine(&self) -> bool {
-        match Url::parse(&self.base_url).ok().as_ref().and_then(Url::host) {
-            Some(Host::Ipv4(ip)) => ip.is_loopback(),
-            Some(Host::Ipv6(ip)) => ip.is_loopback(),
-            Some(Host::Domain(name)) => name == "localhost",
-            None => false,
-        }
+        BaseUrl::parse(&self.base_url).is_some_and(|base| base.is_on_this_machine())
     }
 
     /// A failure of this server. `said` follows "The server at URL".

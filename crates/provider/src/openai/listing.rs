@@ -6,10 +6,9 @@ use std::time::Duration;
 use http::{Method, Uri};
 use serde_json::Value;
 use tokio::time::timeout;
-use url::Url;
 use windlass_vocab::{Failure, FailureClass};
 
-use super::attempt::{Door, path};
+use super::attempt::Door;
 use super::classify::{WEB_PAGE, looks_like_a_web_page};
 use super::lost::lost;
 use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
@@ -47,7 +46,7 @@ pub async fn list_models(
     limit: Duration,
 ) -> Result<Vec<ListedModel>, ListingError> {
     let door = Door::open(config, http)?;
-    let path = path(&models_url(door.base.clone()), config)?;
+    let path = door.base.path_to("models").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
     match timeout(limit, ask(&door, path)).await {
         Ok(answer) => Ok(answer?),
         Err(_) => {
@@ -101,13 +100,6 @@ async fn read(door: &Door, response: &mut Answering) -> Result<Vec<u8>, Failure>
         }
     }
     Ok(body)
-}
-
-fn models_url(mut base: Url) -> Url {
-    if let Ok(mut path) = base.path_segments_mut() {
-        path.pop_if_empty().push("models");
-    }
-    base
 }
 
 /// The models in the body of an answer; `None` where it is no list. Ollama without a model says `null`.

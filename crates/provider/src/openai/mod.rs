@@ -8,6 +8,7 @@
 mod answer;
 mod around;
 mod attempt;
+mod base_url;
 mod calls;
 mod chunk;
 mod classify;

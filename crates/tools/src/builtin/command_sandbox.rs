@@ -13,7 +13,7 @@ use windlass_vocab::shown_path;
 use super::Commands;
 use crate::at_work::Running;
 use crate::guard::Cleared;
-use crate::sandbox::Reach;
+use crate::reach::Reach;
 
 /// How many paths the model is told of at once.
 const MOST_NAMED: usize = 10;

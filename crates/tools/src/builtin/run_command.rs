@@ -26,7 +26,7 @@ use super::{at_once, invalid, read, refuse_placeholder, spec};
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
-use crate::sandbox::Reach;
+use crate::reach::Reach;
 use crate::tool::shorten;
 use crate::{BoxFuture, CallContext, Sandbox, Secrets, Subject, Tool, Workspace};
 

@@ -1,10 +1,12 @@
 //! The facade against a scripted server, as a program that embeds an agent would use it.
 
 use serde_json::json;
-use windlass::tools::GuardProgram;
-use windlass::vocab::{MessageId, PolicyPatch};
-use windlass::{Agent, Awaited, EndReason, FollowError, Interest, Sent, Session, Subscription};
+use windlass::door::{Awaited, FollowError};
+use windlass::{Agent, EndReason, Session};
+use windlass_runtime::{Interest, Sent, Subscription};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_tools::GuardProgram;
+use windlass_vocab::{MessageId, PolicyPatch};
 
 fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
     let work = dir.join("work");
@@ -151,7 +153,7 @@ async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
 }
 
 fn queueing(server: &ModelServer) -> Agent {
-    let steering = Some(windlass::vocab::Steering::Queue);
+    let steering = Some(windlass_vocab::Steering::Queue);
     Agent::builder()
         .base_url(server.base_url())
         .model("scripted")
@@ -214,7 +216,7 @@ async fn whoever_awaits_a_message_hears_that_it_was_dropped() {
     let (session, mut events) = queue(&agent, &server).await;
     let third = Awaited::Message(MessageId("c".into()));
     let (ended, stopped) =
-        tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass::vocab::StopBy::Person));
+        tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass_vocab::StopBy::Person));
     assert_eq!(stopped.expect("stopped").dropped, 2);
     assert!(matches!(ended, Err(FollowError::Dropped)), "{ended:?}");
 }

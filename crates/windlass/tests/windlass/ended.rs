@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use windlass::machine::preset;
-use windlass::store::{Batch, Entry, Head, MemoryStore, SessionLog as _, Writer};
-use windlass::vocab::{
+use windlass::door::{Awaited, end_awaited};
+use windlass_machine::preset;
+use windlass_store::{Batch, Entry, Head, MemoryStore, SessionLog as _, Writer};
+use windlass_vocab::{
     At, Attendance, EndReason, MessageAccepted, Record, RunEnded, RunId, RunStarted, SessionId, SessionOpened, Usage,
 };
-use windlass::{Awaited, end_awaited};
 
 struct Journal {
     store: MemoryStore,

@@ -2,12 +2,18 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(all(feature = "commands", feature = "sqlite"))]
 mod agent;
 mod ended;
+#[cfg(all(feature = "mcp", feature = "sqlite"))]
 mod examples;
+mod features;
 mod questions;
+#[cfg(all(feature = "mcp", feature = "sqlite"))]
 mod readme;
 mod run_error;
 mod system;
+#[cfg(feature = "sqlite")]
 mod typed_output;
+#[cfg(feature = "sqlite")]
 mod typed_tools;

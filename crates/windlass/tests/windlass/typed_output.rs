@@ -5,9 +5,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use windlass::vocab::{MessageId, NudgeCause};
 use windlass::{Agent, BuildError, Builder, EndReason, Function, PolicyPatch, Record, RunErrorReason};
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_vocab::{MessageId, NudgeCause};
 
 /// A day, and how warm it gets.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]

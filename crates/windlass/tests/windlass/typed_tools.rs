@@ -7,13 +7,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass::tools::{Mode, Permissions};
-use windlass::vocab::Outcome;
 use windlass::{
     Agent, Builder, CallContext, Data, EndReason, Event, Function, PolicyPatch, Record, ToolArgs, ToolError, TypedTool,
     Verification, typed,
 };
 use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_tools::{Mode, Permissions};
+use windlass_vocab::Outcome;
 
 fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
     ModelServer::start(Script::of(steps)).expect("a server")
@@ -88,7 +88,7 @@ async fn a_tool_is_held_to_rules_and_to_what_it_says_of_itself() {
 // proves W1
 #[tokio::test]
 async fn every_preset_offers_the_tools_of_the_program() {
-    for preset in windlass::machine::PRESETS {
+    for preset in windlass_machine::PRESETS {
         let server = serve([Step::say("hello").finish("content_filter")]);
         let agent = builder(&server).preset(preset).deps(Counter::default()).tool(add()).build().expect("built");
         agent.session("s").run_full("go").await.expect("ended");
@@ -240,7 +240,7 @@ async fn a_run_is_stopped_from_anywhere() {
     while let Some(event) = running.next().await {
         if matches!(&event, Event::Record(envelope) if matches!(envelope.record, Record::TurnStarted(_))) {
             let session = session.clone();
-            tokio::spawn(async move { session.stop(windlass::vocab::StopBy::Person).await });
+            tokio::spawn(async move { session.stop(windlass_vocab::StopBy::Person).await });
         }
     }
     assert_eq!(running.ended().await.expect("ended").reason, EndReason::Cancelled);

@@ -1,0 +1,95 @@
+//! The address of a server, and the addresses below it.
+
+use std::net::IpAddr;
+
+use http::Uri;
+use http::uri::Scheme;
+
+/// The address of a server up to its version, e.g. `http://127.0.0.1:11434/v1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BaseUrl {
+    uri: Uri,
+}
+
+impl BaseUrl {
+    /// Reads an address with `http` or `https` and a host. A name or password in it is left out.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let given: Uri = text.trim().parse().ok()?;
+        let scheme = given.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme))?;
+        let host = given.host().filter(|host| !host.is_empty())?.to_ascii_lowercase();
+        let usual = if *scheme == Scheme::HTTP { 80 } else { 443 };
+        let port = given.port_u16().filter(|port| *port != usual).map(|port| format!(":{port}")).unwrap_or_default();
+        let path = given.path_and_query().map_or("/", |path| path.as_str());
+        let uri = format!("{}://{host}{port}{path}", scheme.as_str().to_ascii_lowercase()).parse().ok()?;
+        Some(Self { uri })
+    }
+
+    /// The whole address.
+    pub(super) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The server's name, with its port where that is not the usual one.
+    pub(super) fn host(&self) -> &str {
+        self.uri.authority().map_or("", |authority| authority.as_str())
+    }
+
+    /// Whether the server is one of this machine.
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        let host = self.uri.host().unwrap_or_default();
+        let address: Result<IpAddr, _> = host.trim_start_matches('[').trim_end_matches(']').parse();
+        address.map_or(host == "localhost", |address| address.is_loopback())
+    }
+
+    /// What follows the server's name in the address of `end` below this one, which may stand there already.
+    pub(super) fn path_to(&self, end: &str) -> Option<Uri> {
+        let path = self.uri.path();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let end = if path.ends_with(&format!("/{end}")) { String::new() } else { format!("/{end}") };
+        let query = self.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{path}{end}{query}").parse().ok()
+    }
+
+    /// The address as people may see it: without credentials, query or fragment.
+    pub(super) fn shown(&self) -> String {
+        let scheme = self.uri.scheme_str().unwrap_or_default();
+        format!("{scheme}://{}{}", self.host(), self.uri.path().trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BaseUrl;
+
+    // proves M1
+    #[test]
+    fn an_address_is_taken_apart_however_it_is_written() {
+        for (text, shown, chat) in [
+            ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1", "/v1/chat/completions"),
+            (" http://127.0.0.1:11434/v1/ ", "http://127.0.0.1:11434/v1", "/v1/chat/completions"),
+            ("HTTPS://API.Example.com:443", "https://api.example.com", "/chat/completions"),
+            ("http://[::1]:8080", "http://[::1]:8080", "/chat/completions"),
+            ("http://h/v1/chat/completions", "http://h/v1/chat/completions", "/v1/chat/completions"),
+            ("https://me:secret@h/v1?version=2#x", "https://h/v1", "/v1/chat/completions?version=2"),
+        ] {
+            let base = BaseUrl::parse(text).unwrap();
+            let path = base.path_to("chat/completions").unwrap().to_string();
+            assert_eq!((base.shown().as_str(), path.as_str()), (shown, chat), "{text}");
+            assert!(!base.uri().to_string().contains("secret"));
+        }
+        for text in ["", "localhost", "localhost:8080", "/v1", "ftp://h/v1", "http://", "http:///v1", "http://a b/"] {
+            assert_eq!(BaseUrl::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_known_by_name_and_number() {
+        let is_here = |text: &str| BaseUrl::parse(text).unwrap().is_on_this_machine();
+        for text in ["http://localhost:1/v1", "http://127.0.0.1/v1", "http://127.9.9.9/v1", "http://[::1]/v1"] {
+            assert!(is_here(text), "{text}");
+        }
+        for text in ["http://localhost.example/v1", "http://10.0.0.1/v1", "http://[::2]/v1"] {
+            assert!(!is_here(text), "{text}");
+        }
+    }
+}

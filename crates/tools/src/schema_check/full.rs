@@ -1,0 +1,34 @@
+//! Every schema, by the crate `jsonschema`.
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use super::{FAULTS, fault_line};
+use crate::tool::shorten;
+
+/// A schema, ready to check values.
+#[derive(Debug)]
+pub(crate) struct SchemaCheck(Validator);
+
+impl SchemaCheck {
+    /// Takes a schema so that it can't make requests, read files or run patterns without a bound.
+    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
+        let validator = jsonschema::options()
+            .offline()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
+            .build(schema);
+        validator.map(Self).map_err(|error| shorten(&error.to_string(), 400))
+    }
+
+    pub(crate) fn fits(&self, value: &Value) -> bool {
+        self.0.is_valid(value)
+    }
+
+    /// What is wrong with `value`, a line for each fault; `whole` is what the value is called.
+    pub(crate) fn faults(&self, value: &Value, whole: &str) -> String {
+        let faults = self.0.iter_errors(value).take(FAULTS).map(|fault| {
+            fault_line(&fault.instance_path().to_string(), whole, &fault.masked_with("the value").to_string())
+        });
+        faults.collect::<Vec<_>>().join("\n")
+    }
+}

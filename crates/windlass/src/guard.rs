@@ -1,0 +1,37 @@
+//! This program as the guard process of its own commands.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The first argument that makes this program a guard process.
+pub const GUARD_ARGUMENT: &str = "__guard";
+
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+
+/// Call this first thing in `main`, and return the code if there is one: the program was started as a
+/// guard process and its work is done.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     if let Some(code) = windlass::init() {
+///         return code;
+///     }
+///     // the program
+///     std::process::ExitCode::SUCCESS
+/// }
+/// ```
+#[must_use]
+pub fn init() -> Option<ExitCode> {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == GUARD_ARGUMENT) {
+        return Some(windlass_tools::guard::run());
+    }
+    INITIALISED.store(true, Ordering::Relaxed);
+    None
+}
+
+/// This program as its own guard, if [`init`] was called.
+#[must_use]
+pub fn own_guard() -> Option<windlass_tools::GuardProgram> {
+    let program = INITIALISED.load(Ordering::Relaxed).then(std::env::current_exe)?.ok()?;
+    Some(windlass_tools::GuardProgram { program, args: vec![GUARD_ARGUMENT.to_owned()] })
+}
