@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use tokio::task::JoinSet;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use crate::figures::crowd;
 use crate::{floor, memory, ours, trace};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use windlass::GUARD_ARGUMENT;
-use windlass::mcp::{Options, Reach, ServerConfig, ServerName};
-use windlass::tools::GuardProgram;
+use windlass_mcp::{Options, Reach, ServerConfig, ServerName};
 use windlass_testkit::mcp::McpScript;
+use windlass_tools::GuardProgram;
 
 use crate::figures::setup::Setup;
 

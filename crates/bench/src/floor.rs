@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::oneshot;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use crate::trace::{Step, Trace};
 

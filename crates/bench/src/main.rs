@@ -6,11 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail};
 use mimalloc::MiMalloc;
-use windlass::vocab::At;
 use windlass_bench::child;
 use windlass_bench::figures::{Effort, FIGURES, Setup};
 use windlass_bench::programs::Programs;
 use windlass_bench::table::HEAD;
+use windlass_vocab::At;
 
 /// As the program has it; for the floors too.
 #[global_allocator]

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use windlass::store::{Durability, SqliteOptions};
-use windlass::tools::{BoxFuture, CallContext};
-use windlass::vocab::{EffectClass, Json, MessageId, Outcome, ToolName, ToolSpec};
-use windlass::{Agent, Awaited, EndReason, Interest, PolicyPatch, RunEnded, Session, Tool};
+use windlass::door::Awaited;
+use windlass::{Agent, EndReason, PolicyPatch, RunEnded, Session, Tool};
+use windlass_runtime::Interest;
+use windlass_store::{Durability, SqliteOptions};
+use windlass_tools::{BoxFuture, CallContext};
+use windlass_vocab::{EffectClass, Json, MessageId, Outcome, ToolName, ToolSpec};
 
 /// The tool's name on the wire.
 pub const TOOL: &str = "bench__haul";

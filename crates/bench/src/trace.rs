@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
-use windlass::store::Durability;
+use windlass_store::Durability;
 use windlass_testkit::{ModelServer, RecordedRequest, Script, ScriptedCall, ServerOptions};
 
 use crate::{ours, server};

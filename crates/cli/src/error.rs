@@ -3,10 +3,10 @@
 use std::io;
 
 use windlass::BuildError;
-use windlass::store::StoreError;
 use windlass_setup::agent::AgentError;
 use windlass_setup::run_setup::SetupError;
 use windlass_setup::settings::SettingsError;
+use windlass_store::StoreError;
 
 use crate::exit::Exit;
 use crate::prompt::PromptError;

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use windlass::vocab::{Json, QuestionAsked};
+use windlass_vocab::{Json, QuestionAsked};
 
 use crate::output::{harmless_line, short_line};
 

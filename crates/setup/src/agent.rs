@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use windlass::provider::Secret;
-use windlass::store::Store;
-use windlass::vocab::ModelName;
 use windlass::{Agent, BuildError};
+use windlass_provider::Secret;
+use windlass_store::Store;
+use windlass_vocab::ModelName;
 
 use crate::demo;
 use crate::models::DEMO;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use windlass::mcp::{ServerConfig, ServerName};
+use windlass_mcp::{ServerConfig, ServerName};
 
 use crate::servers::consent::{Agreements, ConsentAnswer};
 use crate::settings::{Changed, Consent, Sources};

@@ -1,6 +1,6 @@
 //! The rules of the settings as calls are judged by them.
 
-use windlass::tools::{Mode, Permissions, Rule};
+use windlass_tools::{Mode, Permissions, Rule};
 
 use crate::settings::{self, Sourced};
 

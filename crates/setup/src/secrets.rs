@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use windlass::mcp::{Reach, ServerConfig};
-use windlass::tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, looks_like_key, passwords_in};
+use windlass_mcp::{Reach, ServerConfig};
+use windlass_tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, looks_like_key, passwords_in};
 
 use crate::settings::{CommandEnv, Env, Settings};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::store::{SqliteOptions, SqliteStore, Store, StoreError};
+use windlass_store::{SqliteOptions, SqliteStore, Store, StoreError};
 
 use crate::settings::{Durability, Place};
 use crate::test_hooks;
@@ -30,8 +30,8 @@ pub fn open_to_read(place: &Place) -> Result<Arc<SqliteStore>, StoreError> {
 
 fn sqlite_options(place: &Place) -> SqliteOptions {
     let durability = match place.durability.value {
-        Durability::Full => windlass::store::Durability::Full,
-        Durability::Normal => windlass::store::Durability::Normal,
+        Durability::Full => windlass_store::Durability::Full,
+        Durability::Normal => windlass_store::Durability::Normal,
     };
     SqliteOptions { durability, ..SqliteOptions::default() }
 }

@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use windlass::runtime::{Clock, SystemClock};
-use windlass::store::SqliteOptions;
-use windlass::tools::Workspace;
+use windlass_runtime::{Clock, SystemClock};
+use windlass_store::SqliteOptions;
+use windlass_tools::Workspace;
 
 use crate::models::LocalServer;
 
 /// `WINDLASS_TEST_DIE=before:3` or `after:3`: die around the third append of this process.
 #[cfg(debug_assertions)]
 pub fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
-    use windlass::store::AppendPoint;
+    use windlass_store::AppendPoint;
     let Some((point, count)) = std::env::var("WINDLASS_TEST_DIE").ok().and_then(|text| parse(&text)) else {
         return options;
     };
@@ -26,11 +26,11 @@ pub fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
 }
 
 #[cfg(debug_assertions)]
-fn parse(text: &str) -> Option<(windlass::store::AppendPoint, u64)> {
+fn parse(text: &str) -> Option<(windlass_store::AppendPoint, u64)> {
     let (point, count) = text.split_once(':')?;
     let point = match point {
-        "before" => windlass::store::AppendPoint::Before,
-        "after" => windlass::store::AppendPoint::After,
+        "before" => windlass_store::AppendPoint::Before,
+        "after" => windlass_store::AppendPoint::After,
         _ => return None,
     };
     Some((point, count.parse().ok()?))
@@ -73,7 +73,7 @@ pub fn with_restore_failpoint(workspace: Workspace) -> Workspace {
 #[cfg(debug_assertions)]
 pub fn clock() -> Arc<dyn Clock> {
     match std::env::var("WINDLASS_TEST_CLOCK").ok().and_then(|scale| scale.parse().ok()) {
-        Some(scale) => Arc::new(windlass::runtime::ScaledClock::new(scale)),
+        Some(scale) => Arc::new(windlass_runtime::ScaledClock::new(scale)),
         None => Arc::new(SystemClock),
     }
 }

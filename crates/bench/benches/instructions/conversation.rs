@@ -1,11 +1,11 @@
 //! A run under way: the facts of its turns, and the state after any number of them.
 
-use windlass::machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
-use windlass::vocab::{
+use windlass_bench::ours::{TOOL, tool_spec};
+use windlass_machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
+use windlass_vocab::{
     At, Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
     SessionOpened, SnapshotKind, StopReason, Usage, Verdict,
 };
-use windlass_bench::ours::{TOOL, tool_spec};
 
 /// The state after so many whole turns: the model is asked.
 pub(crate) fn asked(turns: usize) -> State {

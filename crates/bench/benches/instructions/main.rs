@@ -10,10 +10,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use windlass::machine::{Fact, State, apply};
-use windlass::provider::openai::{ChatStream, Endpoint, Limits, OpenAiConfig, RequestBody, encode};
-use windlass::provider::{Delivery, ModelRequest, Segments};
-use windlass::vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
+use windlass_machine::{Fact, State, apply};
+use windlass_provider::openai::{ChatStream, Endpoint, Limits, OpenAiConfig, RequestBody, encode};
+use windlass_provider::{Delivery, ModelRequest, Segments};
+use windlass_vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
 
 use conversation::{asked, called, context, records, reply, result};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use tokio::task::JoinSet;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use super::setup::{Effort, Setup};
 use crate::child::Child;

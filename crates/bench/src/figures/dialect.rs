@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use windlass::tools::dialect::{Ended, Reading, Spoken, read};
-use windlass::vocab::{Dialect, Parallel};
+use windlass_tools::dialect::{Ended, Reading, Spoken, read};
+use windlass_vocab::{Dialect, Parallel};
 
 use super::setup::Setup;
 use crate::pace::median;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::{Child, alone, answer};

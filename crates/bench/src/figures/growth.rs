@@ -2,7 +2,7 @@
 //! of 10, from the message to the end, in a session that is open already.
 
 use anyhow::Result;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::alone;

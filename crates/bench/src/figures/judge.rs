@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use windlass::tools::{Commands, Fetching, Permissions, Rule, Ruling, Secrets, Tool, Workspace, builtins, fetch_url};
-use windlass::vocab::Grant;
+use windlass_tools::{Commands, Fetching, Permissions, Rule, Ruling, Secrets, Tool, Workspace, builtins, fetch_url};
+use windlass_vocab::Grant;
 
 use super::setup::Setup;
 use crate::pace::median;

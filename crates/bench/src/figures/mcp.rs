@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use windlass::mcp::Servers;
-use windlass::tools::ToolServers as _;
-use windlass::vocab::{OutcomeKind, SessionId};
 use windlass::{CallContext, Tool};
+use windlass_mcp::Servers;
 use windlass_testkit::mcp::McpScript;
+use windlass_tools::ToolServers as _;
+use windlass_vocab::{OutcomeKind, SessionId};
 
 use super::setup::Setup;
 use crate::child::alone;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use rusqlite::{Connection, OpenFlags};
 use windlass::Agent;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::alone;

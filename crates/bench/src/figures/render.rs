@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
-use windlass::vocab::{Delta, DeltaBody, Event, RunId, TurnId};
 use windlass_cli::screen::{Colour, Glyphs, Look, Screen};
+use windlass_vocab::{Delta, DeltaBody, Event, RunId, TurnId};
 
 use super::setup::Setup;
 use crate::pace::median;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 use windlass::GUARD_ARGUMENT;
-use windlass::sandbox::Surroundings;
-use windlass::tools::{CallContext, Commands, GuardProgram, Sandbox, Tool, Workspace, builtins};
-use windlass::vocab::{CommandExit, SessionId};
+use windlass_sandbox::Surroundings;
+use windlass_tools::{CallContext, Commands, GuardProgram, Sandbox, Tool, Workspace, builtins};
+use windlass_vocab::{CommandExit, SessionId};
 
 use super::setup::Setup;
 use crate::pace::compare;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::{Map, Value, json};
-use windlass::mcp::{Servers, State};
-use windlass::tools::ToolServers as _;
+use windlass_mcp::{Servers, State};
 use windlass_testkit::mcp::{Does, McpScript, McpTool};
+use windlass_tools::ToolServers as _;
 
 use super::cold::{FirstRequest as _, windlass_run};
 use super::setup::Setup;

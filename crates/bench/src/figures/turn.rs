@@ -2,7 +2,7 @@
 //! every step journaled with NORMAL, against the bare requests.
 
 use anyhow::Result;
-use windlass::store::Durability;
+use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::alone;

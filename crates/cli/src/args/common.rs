@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use windlass::sandbox::SandboxMode;
+use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{Durability, Mode};
 use windlass_vocab::Dialect;
 

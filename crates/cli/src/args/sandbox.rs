@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use windlass::sandbox::SandboxMode;
+use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{Flags, sandbox};
 
 pub(super) const EXAMPLES: &str = "\

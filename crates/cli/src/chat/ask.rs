@@ -3,9 +3,9 @@
 //! An answer is a line, never a single key: whoever is typing when the question comes does not
 //! answer it by accident. What they had typed is put aside until it is answered.
 
-use windlass::FollowError;
-use windlass::vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
+use windlass::door::FollowError;
 use windlass_setup::models::DEMO;
+use windlass_vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
 
 use super::conversation::Conversation;
 use super::desk::{Desk, Sign, Touch};

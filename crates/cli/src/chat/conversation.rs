@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Envelope, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, FollowError, Sent, Session, Standing, Subscription};
+use windlass::door::FollowError;
+use windlass::{Agent, Session};
+use windlass_runtime::{Sent, Standing, Subscription};
 use windlass_setup::agent;
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::{Envelope, MessageId, ModelName, Record, RunId};
 
 use super::title::title;
 use crate::commands::job::Job;

@@ -1,6 +1,6 @@
 //! What a run and its session cost, from the journal.
 
-use windlass::vocab::{Envelope, NanoMoney, Record, Usage};
+use windlass_vocab::{Envelope, NanoMoney, Record, Usage};
 
 /// Tokens, and money where it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass::vocab::{NanoMoney, Usage};
+    use windlass_vocab::{NanoMoney, Usage};
 
     use super::{Cost, grouped, line};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use windlass::vocab::MessageId;
+use windlass_vocab::MessageId;
 
 use super::console::{self, Console, TerminalError, Typing};
 use super::gate::Piece;

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use serde_json::{Map, Value};
-use windlass::tools::{Mode, Offer, Permissions, Selection};
-use windlass::vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
 use windlass_setup::permissions::permissions;
+use windlass_tools::{Mode, Offer, Permissions, Selection};
+use windlass_vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
 
 use super::conversation::Conversation;
 use super::desk::Desk;
@@ -205,7 +205,7 @@ fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use windlass::vocab::Json;
+    use windlass_vocab::Json;
 
     use super::{Form, Tried};
 

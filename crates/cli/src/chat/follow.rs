@@ -5,8 +5,10 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use tokio::time::{Interval, MissedTickBehavior, interval};
-use windlass::vocab::{CallRequested, MessageId, QuestionAsked};
-use windlass::{Event, FollowError, Record, Sent, Standing};
+use windlass::door::FollowError;
+use windlass::{Event, Record};
+use windlass_runtime::{Sent, Standing};
+use windlass_vocab::{CallRequested, MessageId, QuestionAsked};
 
 use super::ask::{self, Asked};
 use super::conversation::Conversation;

@@ -30,9 +30,9 @@ mod typed;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use windlass::tools::ToolServers as _;
 use windlass_setup::models::shown_name;
 use windlass_setup::settings::{Endpoint, Env};
+use windlass_tools::ToolServers as _;
 
 pub(crate) use self::conversation::Conversation;
 use self::desk::Desk;

@@ -1,11 +1,12 @@
 //! What each slash command does to the conversation.
 
-use windlass::machine::Force;
-use windlass::runtime::{Earnest, Stopped, UndoError, UndoRequest};
-use windlass::sandbox::SandboxMode;
-use windlass::store::SessionRow;
-use windlass::vocab::{StopBy, Undoable};
-use windlass::{FollowError, Standing};
+use windlass::door::FollowError;
+use windlass_machine::Force;
+use windlass_runtime::Standing;
+use windlass_runtime::{Earnest, Stopped, UndoError, UndoRequest};
+use windlass_sandbox::SandboxMode;
+use windlass_store::SessionRow;
+use windlass_vocab::{StopBy, Undoable};
 
 use super::conversation::Conversation;
 use super::slash::{self, Slash};

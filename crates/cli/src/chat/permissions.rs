@@ -1,7 +1,7 @@
 //! `/permissions`: what calls are judged by now, by where it was said, and what this session allows besides.
 
-use windlass::tools::Rule;
-use windlass::vocab::{Envelope, Record};
+use windlass_tools::Rule;
+use windlass_vocab::{Envelope, Record};
 
 use super::performing::sandbox;
 use crate::output::harmless_line;

@@ -3,9 +3,9 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use windlass::Awaited;
-use windlass::tools::ToolServers as _;
-use windlass::vocab::RunId;
+use windlass::door::Awaited;
+use windlass_tools::ToolServers as _;
+use windlass_vocab::RunId;
 
 use super::conversation::Conversation;
 use super::performing::{self, Sequel};

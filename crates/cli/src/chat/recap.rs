@@ -1,6 +1,6 @@
 //! The end of what was said before, shown again when a session is taken up.
 
-use windlass::vocab::{Envelope, Record};
+use windlass_vocab::{Envelope, Record};
 
 use crate::output::harmless_lines;
 

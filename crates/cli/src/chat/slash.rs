@@ -4,7 +4,7 @@
 //! A line is a command if it is one line that begins with `/` and a word without another `/` in it (W6). One
 //! that is not in the table is refused, since a slip of the finger is not meant for the model; `//` sends it.
 
-use windlass::machine::Force;
+use windlass_machine::Force;
 use windlass_setup::settings::near;
 use windlass_vocab::Undoable;
 
@@ -176,7 +176,7 @@ pub(crate) fn help() -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass::machine::Force;
+    use windlass_machine::Force;
 
     use super::{Meaning, Slash, TABLE, When, help, read, unknown};
 

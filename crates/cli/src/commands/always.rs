@@ -1,9 +1,9 @@
 //! "Always": a rule that a person agreed to for good is written into their own settings (T8). For the
 //! session the recorded answer is the grant, whatever becomes of the file.
 
-use windlass::tools::Rule;
 use windlass_setup::settings::keep::{self, Kept};
 use windlass_setup::settings::{self, Env, Origin, Settings, Sourced};
+use windlass_tools::Rule;
 
 use crate::output::harmless_lines;
 

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass::runtime::Follow;
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Answer, Control, ControlOutcome, QuestionAsked, QuestionId, QuestionOption};
+use windlass_runtime::Follow;
 use windlass_setup::secrets::{self, Secret};
 use windlass_setup::settings::{Env, Flags, Place, Sources};
 use windlass_setup::{store, test_hooks};
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::{Answer, Control, ControlOutcome, QuestionAsked, QuestionId, QuestionOption};
 
 use super::block_on::block_on;
 use super::follow::{ask, colour};

@@ -5,10 +5,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use windlass::store::projections::audit;
-use windlass::store::{Store, StoreError, kept_audit};
-use windlass::tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_setup::settings::{Env, Flags, near};
+use windlass_store::projections::audit;
+use windlass_store::{Store, StoreError, kept_audit};
+use windlass_tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
     AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind,
     QuestionOption, Record, SessionId, ToolName,
@@ -352,7 +352,7 @@ mod tests {
             call: CallId { run: RunId(1), turn: TurnId(1), index: 0 },
             tool: "local.run_command".into(),
             effect: EffectClass::Once,
-            arguments: windlass::store::hash_of(b""),
+            arguments: windlass_store::hash_of(b""),
             verdict: AuditVerdict::Ask,
             because: Some(Because::Protected { path: ".git/hooks/pre-commit".repeat(9), pattern: "**/.git/".into() }),
             answer: Some(AuditAnswer { option: QuestionOption::No, by: AnsweredBy::Person }),

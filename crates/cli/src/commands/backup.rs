@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use windlass::store::BackupError;
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::store;
+use windlass_store::BackupError;
 
 use super::block_on::block_on;
 use super::job;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::Attendance;
 use windlass_setup::demo::PROMPT;
 use windlass_setup::models::{DEMO, Otherwise, Wish};
 use windlass_setup::settings::{Env, Place, SettingsError};
 use windlass_setup::store;
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::Attendance;
 
 use super::block_on::block_on;
 use super::job::Job;

@@ -12,11 +12,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use rustix::process::{Signal, getpid, kill_process};
-use windlass::store::Store;
-use windlass::tools::Protected;
-use windlass::vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
-use windlass::{Agent, Awaited, Event, FollowError, OpenApprovals, Session};
+use windlass::door::{Awaited, FollowError};
+use windlass::{Agent, Event, Session};
 use windlass_machine::preset;
+use windlass_runtime::OpenApprovals;
 use windlass_setup::demo::PROMPT;
 use windlass_setup::models::DEMO;
 use windlass_setup::run_setup::RunSetup;
@@ -24,6 +23,9 @@ use windlass_setup::servers::Attached;
 use windlass_setup::settings::{CommandEnv, Env, Flags, Mode, Origin, Permissions, Place, Sandbox, Settings, Sourced};
 use windlass_setup::store;
 use windlass_setup::{agent, secrets};
+use windlass_store::Store;
+use windlass_tools::Protected;
+use windlass_vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
 
 use super::block_on::block_on;
 use super::job::Job;
@@ -215,7 +217,7 @@ async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>)
     Ok(if count.is_right() { done } else { Exit::Failed })
 }
 
-async fn resume(job: &mut Job, agent: &Agent, id: windlass::vocab::SessionId, run: RunId) -> Done {
+async fn resume(job: &mut Job, agent: &Agent, id: windlass_vocab::SessionId, run: RunId) -> Done {
     let (session, mut events) = agent.existing(id, OpenApprovals::JudgedAgain).await?;
     let done = follow::follow(job, agent, &session, &mut events, Awaited::Run(run)).await;
     session.close().await;

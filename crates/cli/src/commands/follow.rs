@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use windlass::runtime::OpenError;
-use windlass::store::StoreError;
-use windlass::vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
-use windlass::{Agent, Awaited, Event, FollowError, RunEnded, Session, Subscription};
+use windlass::door::{Awaited, FollowError};
+use windlass::{Agent, Event, RunEnded, Session};
+use windlass_runtime::OpenError;
+use windlass_runtime::Subscription;
 use windlass_setup::settings::{Env, Place};
+use windlass_store::StoreError;
+use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 
 use super::job::Job;
 use super::open_question::{OpenQuestion, Sheet, Typed};
@@ -353,10 +355,10 @@ impl From<FollowError> for CommandError {
     fn from(error: FollowError) -> Self {
         match error {
             FollowError::Open(error) => error.into(),
-            FollowError::Store(error) | FollowError::Closed(windlass::runtime::SessionClosed::Store(error)) => {
+            FollowError::Store(error) | FollowError::Closed(windlass_runtime::SessionClosed::Store(error)) => {
                 error.into()
             }
-            FollowError::Closed(windlass::runtime::SessionClosed::Closed) => {
+            FollowError::Closed(windlass_runtime::SessionClosed::Closed) => {
                 Self::new(Exit::Failed, "the session was closed before the run ended")
             }
             FollowError::Waiting(questions) => waiting(&questions, None),

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass::runtime::{Follow, Followed};
-use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
-use windlass::vocab::{Envelope, Event, Record, RunEnded};
+use windlass_runtime::{Follow, Followed};
 use windlass_setup::settings::{Env, Flags, Place};
 use windlass_setup::test_hooks;
+use windlass_store::{Backwards, SessionRow, SessionStatus, Store};
+use windlass_vocab::{Envelope, Event, Record, RunEnded};
 
 use super::block_on::block_on;
 use super::replay::show_record;

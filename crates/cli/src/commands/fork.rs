@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use windlass::runtime::{self, Clock, SystemClock};
-use windlass::store::{ForkError, SessionRow, Store, StoreError};
-use windlass::vocab::{CancelAsked, Record, SessionId, StopBy};
+use windlass_runtime::{Clock, SystemClock};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::store;
+use windlass_store::{ForkError, SessionRow, Store, StoreError};
+use windlass_vocab::{CancelAsked, Record, SessionId, StopBy};
 
 use super::block_on::block_on;
 use super::{job, session};
@@ -43,7 +43,7 @@ pub(crate) async fn fork(
     new_key: Option<&str>,
 ) -> Result<SessionRow, CommandError> {
     let forked = match new_key {
-        Some(key) => runtime::fork(store, origin.session, at, key, SystemClock.now()).await?,
+        Some(key) => windlass_runtime::fork(store, origin.session, at, key, SystemClock.now()).await?,
         None => under_a_free_key(store, origin, at).await?,
     };
     Ok(store.row(forked).await?.ok_or(StoreError::Missing)?)
@@ -58,7 +58,7 @@ async fn under_a_free_key(store: &dyn Store, origin: &SessionRow, at: Option<u64
         // A look first: sealing a long journal only to be refused is dear.
         let taken = store.find(&origin.owner, &key).await?.is_some();
         if !taken {
-            match runtime::fork(store, origin.session, at, &key, SystemClock.now()).await {
+            match windlass_runtime::fork(store, origin.session, at, &key, SystemClock.now()).await {
                 // Somebody was faster.
                 Err(ForkError::Store(StoreError::KeyTaken { .. })) => {}
                 forked => return forked,

@@ -3,7 +3,7 @@
 //! Whoever says yes has seen all of it (T8): while part of a preview is below the screen, only the answers that let
 //! nothing run are taken.
 
-use windlass::vocab::{Answer, QuestionAsked, QuestionOption};
+use windlass_vocab::{Answer, QuestionAsked, QuestionOption};
 
 use super::preview::{Reading, Shown, wants_view};
 use super::question::{Choice, EDITED, about, answer, by_letter, choices, offered, shown, terms};
@@ -139,7 +139,7 @@ fn lets_run(option: QuestionOption) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+    use windlass_vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
     use super::{OpenQuestion, Sheet, Typed};
     use crate::commands::preview::Turn;

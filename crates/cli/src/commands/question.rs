@@ -1,6 +1,6 @@
 //! What a question looks like on a terminal, and what a person may answer.
 
-use windlass::vocab::{Answer, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass_vocab::{Answer, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use crate::form::Form;
 use crate::output::harmless_line;
@@ -168,7 +168,7 @@ pub(crate) fn about(kind: &QuestionKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use windlass::vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+    use windlass_vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
     use super::{EDITED, answer, by_letter, choices, chosen, offered, terms};
 

@@ -1,7 +1,7 @@
 //! What was asked for before we began to watch: a run that goes on speaks of calls by number only.
 
-use windlass::store::{Backwards, Store, StoreError};
-use windlass::vocab::{CallRequested, Record, SessionId};
+use windlass_store::{Backwards, Store, StoreError};
+use windlass_vocab::{CallRequested, Record, SessionId};
 
 /// The calls of the session's last run, those with a result too: they may end while we read.
 pub(crate) async fn calls_of_last_run(store: &dyn Store, session: SessionId) -> Result<Vec<CallRequested>, StoreError> {

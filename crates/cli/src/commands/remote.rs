@@ -1,10 +1,10 @@
 //! Asking something of a session that another process has open, and what is said where that fails.
 
-use windlass::runtime::{Delivered, send_control};
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Control, ControlOutcome};
+use windlass_runtime::{Delivered, send_control};
 use windlass_setup::secrets::{self, Secret};
 use windlass_setup::settings::Place;
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::{Control, ControlOutcome};
 
 use super::session;
 use crate::error::CommandError;

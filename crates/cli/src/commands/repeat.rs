@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use windlass::store::{Backwards, SessionRow, Store};
-use windlass::vocab::{MessageId, Record, RunEnded};
-use windlass::{Awaited, Event, end_awaited};
+use windlass::Event;
+use windlass::door::{Awaited, end_awaited};
+use windlass_store::{Backwards, SessionRow, Store};
+use windlass_vocab::{MessageId, Record, RunEnded};
 
 use super::session;
 use crate::error::CommandError;

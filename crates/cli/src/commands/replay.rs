@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::Event;
-use windlass::machine::{self, Difference, Replayed};
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, Record};
+use windlass_machine::{Difference, Replayed};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::test_hooks;
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, Record};
 
 use super::block_on::block_on;
 use super::shown_store::open_to_show;
@@ -112,7 +112,7 @@ fn answer(answered: &QuestionAnswered) -> String {
 async fn check(store: &dyn Store, row: &SessionRow) -> Done {
     let records = store.read(row.session, 0).await?;
     let key = harmless_line(&row.key);
-    let (exit, text) = match machine::replay(row.session, &records) {
+    let (exit, text) = match windlass_machine::replay(row.session, &records) {
         Replayed::Same { batches } => {
             let text = format!("{key}: the same, {} records in {batches} batches decided again\n", records.len());
             (Exit::Done, text)

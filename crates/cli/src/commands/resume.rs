@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use windlass::vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
-use windlass::{FollowError, OpenApprovals, Session, Standing};
+use windlass::Session;
+use windlass::door::FollowError;
+use windlass_runtime::{OpenApprovals, Standing};
 use windlass_setup::agent;
 use windlass_setup::models::{DEMO, Otherwise, Wish};
 use windlass_setup::settings::{Env, Origin, Place, Sourced};
 use windlass_setup::store;
+use windlass_vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
 
 use super::block_on::block_on;
 use super::job::Job;

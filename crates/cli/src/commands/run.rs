@@ -4,14 +4,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use windlass::Interest;
-use windlass::runtime::OpenError;
-use windlass::store::{SessionRow, Store, StoreError};
-use windlass::vocab::MessageId;
+use windlass_runtime::Interest;
+use windlass_runtime::OpenError;
 use windlass_setup::models::{Otherwise, Wish};
 use windlass_setup::settings::{Env, Place};
 use windlass_setup::store;
 use windlass_setup::{agent, test_hooks};
+use windlass_store::{SessionRow, Store, StoreError};
+use windlass_vocab::MessageId;
 
 use super::block_on::block_on;
 use super::job::Job;

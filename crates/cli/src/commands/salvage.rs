@@ -1,8 +1,8 @@
 //! `windlass sessions salvage` and `accept-loss`: what can be done about a session that does not verify, and about a
 //! store that lost what was stored last.
 
-use windlass::runtime::{self, Clock, SalvageError, Salvaged, SystemClock};
-use windlass::store::{ForkError, SessionRow, Store, StoreError};
+use windlass_runtime::{Clock, SalvageError, Salvaged, SystemClock};
+use windlass_store::{ForkError, SessionRow, Store, StoreError};
 
 use super::session;
 use crate::error::{CommandError, Done};
@@ -13,7 +13,7 @@ use crate::streams::{print, tell};
 pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> Done {
     let origin = session::by_key(store, key).await?;
     let Salvaged { session, records, broken } = match new_key {
-        Some(new_key) => runtime::salvage(store, origin.session, new_key, SystemClock.now()).await?,
+        Some(new_key) => windlass_runtime::salvage(store, origin.session, new_key, SystemClock.now()).await?,
         None => under_a_free_key(store, &origin).await?,
     };
     let saved = store.row(session).await?.ok_or(StoreError::Missing)?;
@@ -29,7 +29,7 @@ async fn under_a_free_key(store: &dyn Store, origin: &SessionRow) -> Result<Salv
     loop {
         let end = if number == 1 { String::new() } else { format!("-{number}") };
         let key = format!("{}-salvaged{end}", origin.key);
-        match runtime::salvage(store, origin.session, &key, SystemClock.now()).await {
+        match windlass_runtime::salvage(store, origin.session, &key, SystemClock.now()).await {
             Err(SalvageError::Fork(ForkError::Store(StoreError::KeyTaken { .. }))) => number += 1,
             salvaged => return salvaged,
         }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::own_guard;
-use windlass::sandbox::{Network, SandboxMode};
-use windlass::tools::Sandbox;
-use windlass::tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
-use windlass::vocab::shown_path;
+use windlass_sandbox::{Network, SandboxMode};
 use windlass_setup::permissions::permissions;
 use windlass_setup::secrets;
 use windlass_setup::settings::Env;
+use windlass_tools::Sandbox;
+use windlass_tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
+use windlass_vocab::shown_path;
 
 use super::job;
 use crate::args::SandboxArgs;

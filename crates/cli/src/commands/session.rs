@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use windlass::store::{Backwards, SessionRow, SessionStatus, Store};
-use windlass::vocab::{Record, SessionId};
 use windlass_setup::models::Begun;
 use windlass_setup::settings::Place;
+use windlass_store::{Backwards, SessionRow, SessionStatus, Store};
+use windlass_vocab::{Record, SessionId};
 
 use crate::error::CommandError;
 use crate::exit::Exit;

@@ -5,14 +5,14 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass::runtime::{Arrival, Arrived, Clock, SystemClock, import};
-use windlass::store::projections::audit;
-use windlass::store::{
-    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, keep_audit, verify,
-};
-use windlass::vocab::SessionId;
+use windlass_runtime::{Arrival, Arrived, Clock, SystemClock, import};
 use windlass_setup::settings::{Env, Flags, Place};
 use windlass_setup::store;
+use windlass_store::projections::audit;
+use windlass_store::{
+    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, keep_audit, verify,
+};
+use windlass_vocab::SessionId;
 
 use super::block_on::block_on;
 use super::follow::still_waiting;

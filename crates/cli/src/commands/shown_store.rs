@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass::store::{SessionLog as _, SqliteStore};
 use windlass_setup::settings::Place;
 use windlass_setup::store;
+use windlass_store::{SessionLog as _, SqliteStore};
 
 use crate::error::CommandError;
 use crate::streams::tell;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use windlass::vocab::{Control, ControlOutcome};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::store;
+use windlass_vocab::{Control, ControlOutcome};
 
 use super::block_on::block_on;
 use super::{job, remote, session};

@@ -1,8 +1,8 @@
 //! One line per record, for people.
 
-use windlass::store::{Waiting, repairs};
-use windlass::tools::shown_path;
-use windlass::vocab::{Coverage, Envelope, Part, Record};
+use windlass_store::{Waiting, repairs};
+use windlass_tools::shown_path;
+use windlass_vocab::{Coverage, Envelope, Part, Record};
 
 use crate::output::wording::{problem, took};
 use crate::output::{short_line, show_call};

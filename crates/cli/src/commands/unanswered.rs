@@ -1,7 +1,7 @@
 //! The questions a session waits with, and what became of one, from its journal alone.
 
-use windlass::store::{Backwards, Store, StoreError};
-use windlass::vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
+use windlass_store::{Backwards, Store, StoreError};
+use windlass_vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
 
 use super::question::answer_in_words;
 

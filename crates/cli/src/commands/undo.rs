@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass::machine::Force;
-use windlass::runtime::{self, Earnest, UndoError, UndoFiles, UndoRequest};
-use windlass::tools::{FileRules, Workspace};
+use windlass_machine::Force;
+use windlass_runtime::{Earnest, UndoError, UndoFiles, UndoRequest};
 use windlass_setup::permissions::permissions;
 use windlass_setup::settings::{Env, Flags, Place};
 use windlass_setup::store;
 use windlass_setup::{secrets, test_hooks};
+use windlass_tools::{FileRules, Workspace};
 
 use super::block_on::block_on;
 use super::{job, session};
@@ -49,7 +49,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done
             earnest: if args.dry_run { Earnest::Rehearse } else { Earnest::Do },
         };
         let clock = test_hooks::clock();
-        let report = match runtime::undo(&files, row.session, request, clock.as_ref()).await {
+        let report = match windlass_runtime::undo(&files, row.session, request, clock.as_ref()).await {
             Ok(report) => report,
             Err(UndoError::Store(error)) => return Err(error.into()),
             Err(UndoError::RunOpen) => return Err(run_open(&key, &data)),

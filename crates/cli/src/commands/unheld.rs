@@ -2,8 +2,8 @@
 //! somebody is asked, each question says so.
 
 use windlass::own_guard;
-use windlass::sandbox::{SandboxMode, Support};
-use windlass::tools::guard::support;
+use windlass_sandbox::{SandboxMode, Support};
+use windlass_tools::guard::support;
 
 /// What is told, if anything.
 pub(super) fn notice(mode: SandboxMode) -> Option<String> {
@@ -16,7 +16,7 @@ pub(super) fn notice(mode: SandboxMode) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 fn has_landlock() -> bool {
-    windlass::sandbox::has_landlock()
+    windlass_sandbox::has_landlock()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -41,7 +41,7 @@ fn worded(support: &Support) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use windlass::sandbox::Walls;
+    use windlass_sandbox::Walls;
 
     use super::*;
 

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use windlass::mcp::{Reach, ServerConfig, ServerName};
-use windlass::tools::diff::{Limits, compare};
+use windlass_mcp::{Reach, ServerConfig, ServerName};
 use windlass_setup::asking::ServersQuestion;
 use windlass_setup::servers::{Agreements, ConsentAnswer, News};
 use windlass_setup::settings::Consent;
+use windlass_tools::diff::{Limits, compare};
 
 use crate::output::{harmless_line, quoted};
 
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
 
     fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
-        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass::store::hash_of(bytes))).collect();
-        let digest = windlass::store::hash_of(format!("{files:?}").as_bytes());
+        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass_store::hash_of(bytes))).collect();
+        let digest = windlass_store::hash_of(format!("{files:?}").as_bytes());
         Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use windlass::tools::diff::{Limits, compare};
 use windlass_setup::asking::Answer;
 use windlass_setup::settings::{Changed, Content, SettingsFile, Sources};
+use windlass_tools::diff::{Limits, compare};
 
 use super::ask;
 use super::servers::{covered, described};
@@ -113,7 +113,7 @@ mod tests {
         let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched, text: None };
         assert!(shown(&folder).contains("/p/big, behind a server of this project, holds too much"));
         assert!(!changed(Some("a"), "\u{1b}[2Jb").contains('\u{1b}'));
-        let now = Content::Digest(windlass::store::hash_of(b"new"));
+        let now = Content::Digest(windlass_store::hash_of(b"new"));
         let script = Changed { path: "/p/s.js".into(), before: Some("old\n".into()), now, text: Some("new\n".into()) };
         assert!(shown(&script).contains("-old\n+new\n"), "{}", shown(&script));
         let unkept = Changed { before: None, ..script };

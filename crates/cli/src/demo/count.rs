@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use windlass::vocab::{CallId, Envelope, OutcomeKind, Record};
+use windlass_vocab::{CallId, Envelope, OutcomeKind, Record};
 
 use super::pictures::picture;
 use super::scratch::PICTURES;

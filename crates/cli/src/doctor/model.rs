@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use windlass::provider::openai::{ListedModel, ListingError};
-use windlass::vocab::{FailureClass, ModelName};
+use windlass_provider::openai::{ListedModel, ListingError};
 use windlass_setup::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
 use windlass_setup::settings::{Endpoint, SettingsError};
+use windlass_vocab::{FailureClass, ModelName};
 
 use super::check::Check;
 
@@ -105,8 +105,8 @@ fn window(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Che
 mod tests {
     use std::time::Duration;
 
-    use windlass::provider::openai::{ListedModel, ListingError};
-    use windlass::vocab::{Failure, FailureClass};
+    use windlass_provider::openai::{ListedModel, ListingError};
+    use windlass_vocab::{Failure, FailureClass};
 
     use super::judge;
     use windlass_setup::settings::Endpoint;

@@ -1,9 +1,9 @@
 //! Whether commands are held by the sandbox: one really is, and what can't be enforced here is named (X3).
 
 use windlass::own_guard;
-use windlass::sandbox::{SandboxMode, Walls};
-use windlass::tools::guard::support;
+use windlass_sandbox::{SandboxMode, Walls};
 use windlass_setup::settings::Sourced;
+use windlass_tools::guard::support;
 
 use super::check::Check;
 

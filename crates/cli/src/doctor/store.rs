@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use uuid::Uuid;
-use windlass::runtime::{Clock, SystemClock};
-use windlass::store::{
+use windlass_runtime::{Clock, SystemClock};
+use windlass_setup::settings::{Place, create_data_dir};
+use windlass_store::{
     Batch, Entry, Head, Inconsistency, Loss, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError,
     VerifyError, Writer, verify,
 };
-use windlass::vocab::{SessionId, SessionOpened};
-use windlass_setup::settings::{Place, create_data_dir};
+use windlass_vocab::{SessionId, SessionOpened};
 
 use super::check::Check;
 use crate::commands::session;

@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::json;
 use uuid::Uuid;
 use windlass::GUARD_ARGUMENT;
-use windlass::tools::{CallContext, Commands, GuardProgram, Tool, Workspace, builtins};
-use windlass::vocab::{OutcomeKind, SessionId};
+use windlass_tools::{CallContext, Commands, GuardProgram, Tool, Workspace, builtins};
+use windlass_vocab::{OutcomeKind, SessionId};
 
 use super::check::Check;
 

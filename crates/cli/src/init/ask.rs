@@ -4,9 +4,9 @@
 use std::io::{self, BufRead, Write};
 
 use url::Url;
-use windlass::tools::Rule;
 use windlass_machine::PRESETS;
 use windlass_setup::settings::Whose;
+use windlass_tools::Rule;
 
 use super::{Draft, rule};
 

@@ -2,8 +2,8 @@
 //! where nobody was asked about it.
 
 use serde_json::{Map, Value};
-use windlass::tools::diff::{self, Limits};
-use windlass::tools::sandbox_notes;
+use windlass_tools::diff::{self, Limits};
+use windlass_tools::sandbox_notes;
 use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, Verdict};
 
 use super::harmless::short_line;

@@ -1,8 +1,8 @@
 //! What an undo did, or why it did nothing, in words.
 
-use windlass::machine::{Conflict, Obstacle};
-use windlass::runtime::{UndoConflict, UndoError, UndoReport};
-use windlass::tools::shown_path;
+use windlass_machine::{Conflict, Obstacle};
+use windlass_runtime::{UndoConflict, UndoError, UndoReport};
+use windlass_tools::shown_path;
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
 use super::harmless::{harmless_line, harmless_lines};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use windlass::sandbox::SandboxMode;
+use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{Mode, Origin, Place, Settings};
 use windlass_vocab::{
     At, AttemptFailed, CallFinished, CallRequested, CancelAsked, CommandExit, Compacted, CompactionMethod, EndReason,

@@ -6,8 +6,8 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, model::ClientCapabilities};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use windlass::mcp::EFFECT_ID;
-use windlass::vocab::Attendance;
+use windlass_mcp::EFFECT_ID;
+use windlass_vocab::Attendance;
 
 /// How the client's person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
 use windlass::EndReason;
-use windlass::vocab::{Json, RunId, Usage};
+use windlass_vocab::{Json, RunId, Usage};
 
 use super::errand::Ending;
 use crate::output::wording;

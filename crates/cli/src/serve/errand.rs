@@ -1,11 +1,13 @@
 //! A run that a request awaits: begun by `ask`, taken up by `resume`, or gone on with once the client
 //! brought its answers.
 
-use windlass::runtime::{OpenError, Stopped};
-use windlass::store::{SessionRow, StoreError};
-use windlass::tools::looks_like_key;
-use windlass::vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
-use windlass::{Awaited, FollowError, OpenApprovals, Session, Standing, Subscription};
+use windlass::Session;
+use windlass::door::{Awaited, FollowError};
+use windlass_runtime::{OpenApprovals, Standing, Subscription};
+use windlass_runtime::{OpenError, Stopped};
+use windlass_store::{SessionRow, StoreError};
+use windlass_tools::looks_like_key;
+use windlass_vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
 
 use super::arguments::{Ask, Name};
 use super::client::Client;

@@ -4,7 +4,7 @@
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use serde_json::{Value, json};
-use windlass::mcp::{Line, Meant};
+use windlass_mcp::{Line, Meant};
 
 /// The longest line taken, in bytes; a longer one is never held whole.
 pub(super) const LONGEST: usize = 16 << 20;
@@ -76,7 +76,7 @@ fn refused(code: ErrorCode, problem: String, id: &Value) -> Said {
 mod tests {
     use rmcp::model::NumberOrString;
     use serde_json::{Value, json};
-    use windlass::mcp::{Line, Lines, Meant};
+    use windlass_mcp::{Line, Lines, Meant};
 
     use super::{LONGEST, Said, read};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use windlass::Session;
-use windlass::vocab::SessionId;
+use windlass_vocab::SessionId;
 
 use super::errand::{Errand, busy};
 use crate::error::CommandError;

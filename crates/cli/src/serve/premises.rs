@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use windlass::store::{SessionRow, Store};
-use windlass::vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
-use windlass::{Agent, Awaited, end_awaited};
+use windlass::Agent;
+use windlass::door::{Awaited, end_awaited};
 use windlass_setup::agent;
 use windlass_setup::models::{DEMO, Otherwise, Wish};
 use windlass_setup::servers::Kept;
 use windlass_setup::settings::{Env, Flags, Origin, Place, Settings, Sourced};
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 
 use crate::args::CommonFlags;
 use crate::commands::job::Job;

@@ -9,7 +9,7 @@ use rmcp::service::Peer;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use windlass::Event;
-use windlass::vocab::{CallFinished, CallId, CallRequested, DeltaBody, Envelope, ModelReplied, Part, Record};
+use windlass_vocab::{CallFinished, CallId, CallRequested, DeltaBody, Envelope, ModelReplied, Part, Record};
 
 use super::client::Client;
 use crate::output::show_call;

@@ -1,8 +1,9 @@
 //! From a run under way to what its request is answered with.
 
 use tokio_util::sync::CancellationToken;
-use windlass::vocab::{QuestionAsked, StopBy};
-use windlass::{Event, FollowError, Session, end_awaited};
+use windlass::door::{FollowError, end_awaited};
+use windlass::{Event, Session};
+use windlass_vocab::{QuestionAsked, StopBy};
 
 use super::client::{Client, Reach, Visits};
 use super::errand::{Ending, Errand};

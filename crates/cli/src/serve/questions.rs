@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions};
 use serde_json::{Value, json};
 use windlass::Session;
-use windlass::vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass_vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use super::client::Visits;
 use crate::commands::question::{Choice, about, choices, shown, terms};
@@ -134,7 +134,7 @@ fn choice(asked: &QuestionAsked) -> Value {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use windlass::vocab::{
+    use windlass_vocab::{
         Answer, CallId, Elicitation, Json, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId,
         TurnId, Wanted,
     };

@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use windlass::{OpenApprovals, Standing};
+use windlass_runtime::{OpenApprovals, Standing};
 
 use super::arguments::{self, Ask, OfSession};
 use super::client::Client;

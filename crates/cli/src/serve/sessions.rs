@@ -3,7 +3,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
-use windlass::store::SessionRow;
+use windlass_store::SessionRow;
 
 use super::arguments::{List, Name, Read};
 use super::premises::Premises;

@@ -3,8 +3,8 @@
 //! it. Nothing in it must be kept from the client, which may reach every session by its key.
 
 use serde::{Deserialize, Serialize};
-use windlass::Awaited;
-use windlass::vocab::{MessageId, RunId, SessionId};
+use windlass::door::Awaited;
+use windlass_vocab::{MessageId, RunId, SessionId};
 
 use super::errand::Errand;
 use crate::error::CommandError;
@@ -53,8 +53,8 @@ pub(super) fn read(text: &str) -> Result<(SessionId, Awaited), CommandError> {
 
 #[cfg(test)]
 mod tests {
-    use windlass::Awaited;
-    use windlass::vocab::{MessageId, RunId, SessionId};
+    use windlass::door::Awaited;
+    use windlass_vocab::{MessageId, RunId, SessionId};
 
     use super::{read, written};
 

@@ -2,9 +2,10 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
-use windlass::runtime::Stopped;
-use windlass::vocab::{Attendance, RunId, StopBy};
-use windlass::{Awaited, FollowError, OpenApprovals};
+use windlass::door::{Awaited, FollowError};
+use windlass_runtime::OpenApprovals;
+use windlass_runtime::Stopped;
+use windlass_vocab::{Attendance, RunId, StopBy};
 
 use super::arguments::Name;
 use super::errand;

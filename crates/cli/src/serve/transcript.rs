@@ -1,7 +1,7 @@
 //! What was said and done in a session, for a reader who was not there.
 
 use serde::Serialize;
-use windlass::vocab::{AnsweredBy, Envelope, Part, QuestionAnswered, Record, StopBy};
+use windlass_vocab::{AnsweredBy, Envelope, Part, QuestionAnswered, Record, StopBy};
 
 use crate::output::show_call;
 use crate::output::wording::{self, took, tool_name};

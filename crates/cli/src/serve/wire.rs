@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Stdout};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
-use windlass::mcp::{Line, Lines};
+use windlass_mcp::{Line, Lines};
 
 use super::lines::{self, LONGEST, Said};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass::store::{Batch, Entry, Sealed, SessionLog as _, SqliteOptions, SqliteStore, StoreError, Writer, hash_of};
+use windlass_store::{Batch, Entry, Sealed, SessionLog as _, SqliteOptions, SqliteStore, StoreError, Writer, hash_of};
 use windlass_vocab::{At, Envelope, Json, Record, SessionId, Unknown};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
@@ -52,7 +52,7 @@ pub(crate) fn rewrite(data: &Path, from: &str, to: &str, mut change: impl FnMut(
             opened.key = to.to_owned();
         }
         records.iter_mut().for_each(&mut change);
-        let mut writer = Writer::new(session, windlass::store::Head::default(), 9);
+        let mut writer = Writer::new(session, windlass_store::Head::default(), 9);
         for batch in records.chunk_by(|_, next| next.batch.0 > 0) {
             let entry = |e: &Envelope| Entry { run: e.run, turn: e.turn, record: e.record.clone() };
             let entries = batch.iter().map(entry).collect();

@@ -9,8 +9,8 @@ mod script;
 
 use std::sync::Arc;
 
-use windlass::provider::Model;
-use windlass::runtime::Clock;
+use windlass_provider::Model;
+use windlass_runtime::Clock;
 
 pub use self::script::PROMPT;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass::provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segments, Sink};
-use windlass::runtime::Clock;
-use windlass::vocab::{Failure, Reply, ReplyCall, StopReason, TurnMode, Usage};
+use windlass_provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segments, Sink};
+use windlass_runtime::Clock;
+use windlass_vocab::{Failure, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
 use super::script::{Act, Call, act, cut_short};
 

@@ -16,8 +16,8 @@ mod tests;
 
 use std::time::Duration;
 
-use windlass::provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
-use windlass::provider::{HttpClient, HttpConfig, Secret};
+use windlass_provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
+use windlass_provider::{HttpClient, HttpConfig, Secret};
 use windlass_vocab::ModelName;
 
 pub use self::local::{LocalServer, Seen};

@@ -1,7 +1,7 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use windlass::provider::openai::ListedModel;
+use windlass_provider::openai::ListedModel;
 use windlass_testkit::{ModelServer, Script, Step};
 use windlass_vocab::ModelName;
 

@@ -8,8 +8,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use windlass::tools::{Readers, write_whole};
-use windlass::vocab::Hash;
+use windlass_tools::{Readers, write_whole};
+use windlass_vocab::Hash;
 
 use crate::folder_lock::lock_folder;
 use crate::settings::{Consent, kept_texts};
@@ -120,8 +120,8 @@ mod tests {
     use super::*;
 
     fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
-        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass::store::hash_of(bytes))).collect();
-        let digest = windlass::store::hash_of(format!("{files:?}").as_bytes());
+        let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass_store::hash_of(bytes))).collect();
+        let digest = windlass_store::hash_of(format!("{files:?}").as_bytes());
         Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 

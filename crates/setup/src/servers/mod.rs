@@ -11,10 +11,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass::mcp::{Held, Notice, Options, ServerConfig, ServerName, Servers};
-use windlass::sandbox::{SandboxMode, Surroundings};
-use windlass::tools::Sandbox;
-use windlass::vocab::shown_path;
+use windlass_mcp::{Held, Notice, Options, ServerConfig, ServerName, Servers};
+use windlass_sandbox::{SandboxMode, Surroundings};
+use windlass_tools::Sandbox;
+use windlass_vocab::shown_path;
 
 pub use self::consent::{Agreements, ConsentAnswer};
 pub use self::kept::Kept;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use windlass::mcp::ServerConfig;
+use windlass_mcp::ServerConfig;
 
 use super::programs::{Behind, Ground, behind};
 

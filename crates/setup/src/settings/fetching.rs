@@ -1,6 +1,6 @@
 //! Hosts of this machine and of private networks that `fetch_url` may fetch from (T10).
 
-use windlass::tools::HostPattern;
+use windlass_tools::HostPattern;
 
 use super::error::SettingsError;
 use super::origin::{Origin, Sourced};

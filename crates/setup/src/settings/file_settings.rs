@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use toml::Spanned;
-use windlass::sandbox::SandboxMode;
+use windlass_sandbox::SandboxMode;
 use windlass_vocab::PolicyPatch;
 
 use super::durability::Durability;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use windlass::sandbox::SandboxMode;
+use windlass_sandbox::SandboxMode;
 use windlass_vocab::Dialect;
 
 use super::durability::Durability;

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass::tools::Rule;
+use windlass_tools::Rule;
 
 use super::error::SettingsError;
 use super::mode::Mode;

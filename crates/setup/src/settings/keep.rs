@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
-use windlass::tools::{Readers, contains_placeholder, write_whole};
+use windlass_tools::{Readers, contains_placeholder, write_whole};
 
 use super::file::{SettingsFile, Whose};
 use super::sources::read_text;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value as Toml};
-use windlass::mcp::ServerName;
+use windlass_mcp::ServerName;
 
 use super::file::Whose;
 use super::keep::{NotKept, below, rewrite};

@@ -5,9 +5,9 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use windlass::store::hash_of;
-use windlass::tools::{Readers, write_whole};
-use windlass::vocab::Hash;
+use windlass_store::hash_of;
+use windlass_tools::{Readers, write_whole};
+use windlass_vocab::Hash;
 
 /// Below the folder the agreement is kept in.
 const FOLDER: &str = "agreed-files";

@@ -141,7 +141,7 @@ impl Leaving<'_> {
 
     /// How long tool servers may take.
     fn limits(&mut self, sources: &Sources) {
-        let usual = windlass::mcp::Limits::default();
+        let usual = windlass_mcp::Limits::default();
         let own = sources.user.as_ref().map(|file| &file.settings.mcp);
         let own = |look: fn(&super::file_settings::FileMcp) -> &Option<Spanned<f64>>, usual: std::time::Duration| {
             own.and_then(|own| look(own).as_ref()).map_or(usual.as_secs_f64(), |own| *own.get_ref())

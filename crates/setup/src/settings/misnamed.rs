@@ -9,7 +9,7 @@
 //! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
 //! there it must be a slip of a letter or two.
 
-use windlass::tools::{Network, Rule, TOOL_NAMES};
+use windlass_tools::{Network, Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
 
 use super::error::SettingsError;
@@ -91,7 +91,7 @@ fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use windlass::tools::Protected;
+    use windlass_tools::Protected;
 
     use super::*;
     use crate::settings::mode::Mode;

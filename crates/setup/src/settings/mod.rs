@@ -44,8 +44,8 @@ mod wide_workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use windlass::mcp::ServerName;
-use windlass::tools::HostPattern;
+use windlass_mcp::ServerName;
+use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, Policy};
 
 pub use self::agreed::Agreed;

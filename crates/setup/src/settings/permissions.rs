@@ -3,7 +3,7 @@
 //! Rules add up; the mode of the strongest source counts.
 
 use toml::Spanned;
-use windlass::tools::{PathFault, Protected, Rule};
+use windlass_tools::{PathFault, Protected, Rule};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;

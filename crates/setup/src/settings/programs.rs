@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use windlass::mcp::{Reach, ServerConfig};
-use windlass::sandbox::{read_plain, read_plain_text};
-use windlass::store::hash_of;
-use windlass::vocab::Hash;
+use windlass_mcp::{Reach, ServerConfig};
+use windlass_sandbox::{read_plain, read_plain_text};
+use windlass_store::hash_of;
+use windlass_vocab::Hash;
 
 use super::command_words::{CommandLine, module_parts, words_within};
 
@@ -249,7 +249,7 @@ mod tests {
         entry["command"] = serde_json::json!(command);
         entry["args"] = serde_json::json!(args);
         let entries = serde_json::json!({ "s": entry });
-        let servers = windlass::mcp::servers_within(&entries, windlass::mcp::Limits::default()).expect("it is sound");
+        let servers = windlass_mcp::servers_within(&entries, windlass_mcp::Limits::default()).expect("it is sound");
         servers.into_values().next().expect("a server")
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use toml::Spanned;
-use windlass::sandbox::{SandboxMode, Surroundings};
+use windlass_sandbox::{SandboxMode, Surroundings};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
@@ -98,7 +98,7 @@ mod tests {
     // proves X3, X2
     #[test]
     fn the_mode_comes_from_flag_variable_and_files_and_a_project_only_tightens() {
-        use windlass::sandbox::SandboxMode::{Off, ReadOnly, Workspace};
+        use windlass_sandbox::SandboxMode::{Off, ReadOnly, Workspace};
         let mode = |given: Given| given.settings().sandbox.mode.value;
         assert_eq!(mode(Given::nothing()), Workspace);
         assert_eq!(mode(Given::nothing().user("[sandbox]\nmode = 'off'")), Off);

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
-use windlass::mcp::{ConfigError, Limits, ServerConfig, ServerName, Trust, servers_within};
-use windlass::store::hash_of;
-use windlass::vocab::Hash;
+use windlass_mcp::{ConfigError, Limits, ServerConfig, ServerName, Trust, servers_within};
+use windlass_store::hash_of;
+use windlass_vocab::Hash;
 
 use super::agreed::Agreed;
 use super::error::SettingsError;
@@ -273,7 +273,7 @@ mod tests {
 
     fn commands(given: &Given) -> Vec<String> {
         let show = |(name, server): (&ServerName, &Server)| {
-            let windlass::mcp::Reach::Stdio { command, .. } = &server.config.reach else { panic!("a command") };
+            let windlass_mcp::Reach::Stdio { command, .. } = &server.config.reach else { panic!("a command") };
             let consent = if server.consent.is_some() { " if agreed" } else { "" };
             format!("{name}: {command}{consent}")
         };

@@ -10,10 +10,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use windlass::mcp::{ServerConfig, ServerName};
-use windlass::store::hash_of;
-use windlass::tools::{Readers, write_whole};
-use windlass::vocab::Hash;
+use windlass_mcp::{ServerConfig, ServerName};
+use windlass_store::hash_of;
+use windlass_tools::{Readers, write_whole};
+use windlass_vocab::Hash;
 
 use super::sources::{Sources, from_home};
 use super::standing::Standing;

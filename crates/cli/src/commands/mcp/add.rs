@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use windlass::mcp::{ServerName, servers_from_json};
+use windlass_mcp::{ServerName, servers_from_json};
 use windlass_setup::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
 
 use super::inquiry::named;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass::mcp::ServerName;
-use windlass::tools::{CallContext, Tool, ToolServers as _};
-use windlass::vocab::{Outcome, OutcomeKind, SessionId, Wait};
+use windlass_mcp::ServerName;
 use windlass_setup::settings::nearest;
+use windlass_tools::{CallContext, Tool, ToolServers as _};
+use windlass_vocab::{Outcome, OutcomeKind, SessionId, Wait};
 
 use super::inquiry::{Inquiry, Shape, progress_lines};
 use crate::error::{CommandError, Done};
@@ -67,7 +67,7 @@ fn show(shape: Shape, outcome: &Outcome) -> Done {
     let exit = if outcome.kind == OutcomeKind::Ok { Exit::Done } else { Exit::Failed };
     match shape {
         Shape::Json => {
-            let structured = outcome.structured.as_ref().map(windlass::vocab::Json::to_value);
+            let structured = outcome.structured.as_ref().map(windlass_vocab::Json::to_value);
             let value = json!({"outcome": outcome.kind, "text": outcome.text, "structured": structured});
             print(&(harmless_json(value.to_string()) + "\n"))?;
         }

@@ -1,6 +1,6 @@
 //! Agreeing: to the servers a project names, and to tools that have changed.
 
-use windlass::mcp::ServerName;
+use windlass_mcp::ServerName;
 use windlass_setup::servers::{self, Agreements, ConsentAnswer};
 use windlass_setup::settings::{Consent, Sources};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal as _};
 
-use windlass::mcp::{ServerError, ServerName, ServerState, Servers};
+use windlass_mcp::{ServerError, ServerName, ServerState, Servers};
 use windlass_setup::servers::Attached;
 use windlass_setup::settings::{Server, nearest};
 

@@ -4,10 +4,10 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use windlass::mcp::{LeftOut, ServerName, ServerState, State};
-use windlass::tools::ToolServers as _;
-use windlass::vocab::{EffectClass, ToolSpec};
+use windlass_mcp::{LeftOut, ServerName, ServerState, State};
 use windlass_setup::settings::Server;
+use windlass_tools::ToolServers as _;
+use windlass_vocab::{EffectClass, ToolSpec};
 
 use super::inquiry::{Inquiry, NO_SERVER, Shape, progress_lines};
 use super::strange;

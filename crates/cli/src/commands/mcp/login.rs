@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::mcp::{LoginError, Logout, ServerName};
+use windlass_mcp::{LoginError, Logout, ServerName};
 
 use super::inquiry::Inquiry;
 use crate::error::{CommandError, Done};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use windlass::mcp::{KEYS, ServerConfig, ServerName};
+use windlass_mcp::{KEYS, ServerConfig, ServerName};
 use windlass_setup::settings::{Server, near};
 
 use crate::output::{harmless_line, short_line};
@@ -39,7 +39,7 @@ fn strange(config: &ServerConfig) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use windlass::mcp::servers_from_json;
+    use windlass_mcp::servers_from_json;
 
     use super::strange;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use windlass::store::{SqliteOptions, SqliteStore};
+use windlass_store::{SqliteOptions, SqliteStore};
 use windlass_testkit::{Script, Step, small_disk};
 
 use crate::support::{Bench, Ran, ran};
