@@ -167,36 +167,13 @@ pub use windlass_derive::ToolArgs;
 /// The crate that makes schemas of types, in the version this one uses.
 pub use schemars;
 
-/// The loop: three pure functions, and the presets.
-pub use windlass_machine as machine;
-#[cfg(feature = "mcp")]
-#[doc = "MCP servers."]
-pub use windlass_mcp as mcp;
-/// Model calls: what a model of your own implements.
-pub use windlass_provider as provider;
-/// The driver, and handles to live sessions.
-pub use windlass_runtime as runtime;
-#[cfg(feature = "commands")]
-#[doc = "The sandbox commands run in."]
-pub use windlass_sandbox as sandbox;
-/// Where journals live: what a store of your own implements.
-pub use windlass_store as store;
-/// Tools, permissions and the workspace.
-pub use windlass_tools as tools;
-/// The words Windlass speaks: records, messages, policy, events.
-pub use windlass_vocab as vocab;
-
-pub use door::{Awaited, FollowError, end_awaited};
 pub use windlass_provider::openai::ResponseFormat;
-pub use windlass_runtime::{
-    Interest, OpenApprovals, Sent, Session, Standing, Subscription, UndoError, UndoReport, UndoRequest,
-};
+pub use windlass_runtime::Session;
 pub use windlass_tools::{CallContext, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{
-    DeltaBody, EffectClass, EndReason, Event, Policy, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
-    StopBy,
+    DeltaBody, EffectClass, EndReason, Event, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded, StopBy,
 };
 
 /// The program in the README compiles.
