@@ -9,7 +9,8 @@ use windlass_store::Store;
 use windlass_vocab::{Event, MessageId, RunEnded, RunId, SessionId};
 
 use crate::asking::QuestionHandler;
-use crate::builder::{BuildError, Builder};
+use crate::build_error::BuildError;
+use crate::builder::Builder;
 use crate::ended::Awaited;
 use crate::follow_error::FollowError;
 use crate::output::{Output, output_of};

@@ -5,114 +5,31 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_machine::PRESETS;
 #[cfg(feature = "mcp")]
-use windlass_mcp::{ConfigError, ServerConfig};
-use windlass_provider::openai::{OpenAiError, ResponseFormat};
-use windlass_provider::{HttpError, Model, Secret};
+use windlass_mcp::ServerConfig;
+use windlass_provider::openai::ResponseFormat;
+use windlass_provider::{Model, Secret};
 use windlass_runtime::{Clock, Hub, Instructions, Outside};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
 use windlass_store::SqliteOptions;
-use windlass_store::{Store, StoreError};
+use windlass_store::Store;
 #[cfg(feature = "commands")]
 use windlass_tools::GuardProgram;
 #[cfg(feature = "fetch")]
 use windlass_tools::HostPattern;
-use windlass_tools::{OutputSchema, ParseRuleError, Permissions, RegistryError, Secrets, ToolServers, WorkspaceError};
+use windlass_tools::{OutputSchema, Permissions, Secrets, ToolServers};
 use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
+use crate::build_error::BuildError;
 use crate::environment::Environment;
 use crate::gathered::{ChosenModels, Gathered, Keeping, Side};
 #[cfg(feature = "mcp")]
 use crate::mcp_servers;
 use crate::output::{Output, expected};
 use crate::typed::IntoTool;
-
-/// Something is missing or wrong.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// No model was named.
-    #[error(
-        "no model is named; give one with `model`, e.g. `ollama:qwen3` or `openai:gpt-5-mini`, or in the environment as \
-         WINDLASS_MODEL where it is read"
-    )]
-    NoModel,
-    /// No server was named.
-    #[error(
-        "no server is named; write the model with its server, e.g. `ollama:qwen3`, `openai:gpt-5-mini` or \
-         `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
-    )]
-    NoBaseUrl,
-    /// A variable of the environment makes no sense.
-    #[error("{name}: {problem}")]
-    Variable {
-        /// Which.
-        name: &'static str,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// There is no such preset.
-    #[error("there is no preset `{name}`; there are: {known}", known = PRESETS.join(", "))]
-    Preset {
-        /// What was asked for.
-        name: String,
-    },
-    /// A permission rule makes no sense.
-    #[error(transparent)]
-    Rule(#[from] ParseRuleError),
-    /// The workspace can't be used.
-    #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
-    /// Nothing was said of where journals are kept, and nothing that keeps them is built in.
-    #[cfg(not(feature = "sqlite"))]
-    #[error("journals have nowhere to be kept: turn on the feature `sqlite`, give a `store`, or ask for `in_memory`")]
-    NoStore,
-    /// The data folder can't be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A tool can't be offered.
-    #[error(transparent)]
-    Tool(#[from] RegistryError),
-    /// The output's schema can't be used.
-    #[error("the schema of the output can't be used: {problem}")]
-    Output {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// Runs end by a tool, whose words are the answer.
-    #[error(
-        "an output is asked for, but runs of this policy end by a tool; take a preset whose runs end by text, or set \
-         `ends_by` to text and leave `ending` out of `tools`"
-    )]
-    OutputByTool,
-    /// The server can't be used as it is named.
-    #[error(transparent)]
-    Server(#[from] OpenAiError),
-    /// No HTTP client.
-    #[error(transparent)]
-    Http(#[from] HttpError),
-    /// An MCP server can't be used as it is named.
-    #[cfg(feature = "mcp")]
-    #[error(transparent)]
-    McpServer(#[from] ConfigError),
-    /// The program of an MCP server needs a guard process, which ends it whatever becomes of this program.
-    #[cfg(feature = "mcp")]
-    #[error(
-        "the MCP server `{server}` is a program and needs a guard process: call `windlass::init` first thing in main"
-    )]
-    NoGuard {
-        /// The server.
-        server: String,
-    },
-    /// Both ways to name tool servers were used.
-    #[cfg(feature = "mcp")]
-    #[error("give tool servers with `mcp_server` or with `tool_servers`, not with both")]
-    TwoKindsOfServers,
-}
 
 /// Gathers what an agent needs.
 pub struct Builder<Deps = (), Output = String> {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::builder::BuildError;
+use crate::build_error::BuildError;
 
 /// What the environment says of models, and of where journals are kept. A variable that is set to nothing counts as not
 /// set.

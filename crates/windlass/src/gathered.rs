@@ -27,7 +27,7 @@ use windlass_tools::{Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServe
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
 use crate::asking::QuestionHandler;
-use crate::builder::BuildError;
+use crate::build_error::BuildError;
 use crate::declaration::Approval;
 use crate::environment::Environment;
 #[cfg(feature = "mcp")]

@@ -128,6 +128,7 @@
 mod agent;
 mod answer;
 mod asking;
+mod build_error;
 mod builder;
 mod declaration;
 pub mod door;
@@ -151,7 +152,8 @@ mod typed;
 
 pub use agent::Agent;
 pub use answer::{Answer, Data, ToolError};
-pub use builder::{BuildError, Builder};
+pub use build_error::BuildError;
+pub use builder::Builder;
 pub use declaration::Declaration;
 pub use function::Function;
 #[cfg(feature = "commands")]

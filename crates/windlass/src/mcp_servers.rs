@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_mcp::{ConfigError, Options, Reach, ServerConfig, ServerName, Servers};
 use windlass_tools::{GuardProgram, Secrets, ToolServers};
 
-use crate::builder::BuildError;
+use crate::build_error::BuildError;
 
 /// What the servers share with the agent.
 pub(crate) struct Shared<'a> {

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use windlass_provider::Secret;
 
-use crate::builder::BuildError;
+use crate::build_error::BuildError;
 use crate::environment::Environment;
 
 const OPENAI: &str = "https://api.openai.com/v1";

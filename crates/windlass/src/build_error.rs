@@ -1,0 +1,92 @@
+//! Why an agent can't be built.
+
+use windlass_machine::PRESETS;
+#[cfg(feature = "mcp")]
+use windlass_mcp::ConfigError;
+use windlass_provider::HttpError;
+use windlass_provider::openai::OpenAiError;
+use windlass_store::StoreError;
+use windlass_tools::{ParseRuleError, RegistryError, WorkspaceError};
+
+/// Something is missing or wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No model was named.
+    #[error(
+        "no model is named; give one with `model`, e.g. `ollama:qwen3` or `openai:gpt-5-mini`, or in the environment as \
+         WINDLASS_MODEL where it is read"
+    )]
+    NoModel,
+    /// No server was named.
+    #[error(
+        "no server is named; write the model with its server, e.g. `ollama:qwen3`, `openai:gpt-5-mini` or \
+         `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
+    )]
+    NoBaseUrl,
+    /// A variable of the environment makes no sense.
+    #[error("{name}: {problem}")]
+    Variable {
+        /// Which.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There is no such preset.
+    #[error("there is no preset `{name}`; there are: {known}", known = PRESETS.join(", "))]
+    Preset {
+        /// What was asked for.
+        name: String,
+    },
+    /// A permission rule makes no sense.
+    #[error(transparent)]
+    Rule(#[from] ParseRuleError),
+    /// The workspace can't be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// Nothing was said of where journals are kept, and nothing that keeps them is built in.
+    #[cfg(not(feature = "sqlite"))]
+    #[error("journals have nowhere to be kept: turn on the feature `sqlite`, give a `store`, or ask for `in_memory`")]
+    NoStore,
+    /// The data folder can't be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A tool can't be offered.
+    #[error(transparent)]
+    Tool(#[from] RegistryError),
+    /// The output's schema can't be used.
+    #[error("the schema of the output can't be used: {problem}")]
+    Output {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Runs end by a tool, whose words are the answer.
+    #[error(
+        "an output is asked for, but runs of this policy end by a tool; take a preset whose runs end by text, or set \
+         `ends_by` to text and leave `ending` out of `tools`"
+    )]
+    OutputByTool,
+    /// The server can't be used as it is named.
+    #[error(transparent)]
+    Server(#[from] OpenAiError),
+    /// No HTTP client.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// An MCP server can't be used as it is named.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    McpServer(#[from] ConfigError),
+    /// The program of an MCP server needs a guard process, which ends it whatever becomes of this program.
+    #[cfg(feature = "mcp")]
+    #[error(
+        "the MCP server `{server}` is a program and needs a guard process: call `windlass::init` first thing in main"
+    )]
+    NoGuard {
+        /// The server.
+        server: String,
+    },
+    /// Both ways to name tool servers were used.
+    #[cfg(feature = "mcp")]
+    #[error("give tool servers with `mcp_server` or with `tool_servers`, not with both")]
+    TwoKindsOfServers,
+}
