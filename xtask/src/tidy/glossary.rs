@@ -1,9 +1,11 @@
-//! GLOSSARY.md has a word for every kind of record and every preset. The names are read from the code.
+//! GLOSSARY.md has a word for every kind of record and every preset, whose names are read from the code, and at most
+//! [`MOST_WORDS`] words of the domain: a stranger should need no dictionary.
 
 use super::problem::Problem;
 use crate::tree::Tree;
 
 const GLOSSARY: &str = "GLOSSARY.md";
+const MOST_WORDS: usize = 45;
 const RECORDS: &str = "crates/vocab/src/record.rs";
 const PRESETS: &str = "crates/machine/src/presets.rs";
 
@@ -12,6 +14,10 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
         return Vec::new();
     };
     let mut problems = Vec::new();
+    let words = domain_words(glossary);
+    if words > MOST_WORDS {
+        problems.push(Problem::in_file(GLOSSARY, format!("{words} words of the domain, {MOST_WORDS} at most")));
+    }
     for (path, names) in [(RECORDS, kinds(tree)), (PRESETS, presets(tree))] {
         if names.is_empty() {
             problems.push(Problem::in_file(path, "no names found here for the glossary's check"));
@@ -20,6 +26,12 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
         problems.extend(missing.map(|name| Problem::in_file(GLOSSARY, format!("`{name}` of {path} is missing"))));
     }
     problems
+}
+
+/// How many rows the first table has, without its two lines of heading.
+fn domain_words(glossary: &str) -> usize {
+    let table = glossary.lines().skip_while(|line| !line.starts_with('|'));
+    table.take_while(|line| line.starts_with('|')).skip(2).count()
 }
 
 /// The kinds in `records! { … }`.
@@ -74,6 +86,18 @@ mod tests {
                 "GLOSSARY.md: `durable-chat` of crates/machine/src/presets.rs is missing",
             ]
         );
+    }
+
+    #[test]
+    fn a_glossary_that_outgrows_its_limit_is_a_problem() {
+        let table = |words: usize| {
+            format!(
+                "| word |\n|---|\n{}\n\n| RunStarted RunEnded |\n| task durable-chat |\n",
+                vec!["| a |"; words].join("\n")
+            )
+        };
+        assert_eq!(said(&table(45)), Vec::<String>::new());
+        assert_eq!(said(&table(46)), ["GLOSSARY.md: 46 words of the domain, 45 at most"]);
     }
 
     #[test]
