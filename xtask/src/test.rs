@@ -55,6 +55,14 @@ const STAGES: &[Stage] = &[
             Need::Component { subcommand: "clippy", component: "clippy" },
         ),
     },
+    // What an embedder gets without any feature: it compiles, without a warning.
+    Stage {
+        name: "features",
+        what: What::Cargo(
+            &["clippy", "-p", "windlass", "--lib", "--no-default-features", "--locked", "--", "-D", "warnings"],
+            Need::Component { subcommand: "clippy", component: "clippy" },
+        ),
+    },
     Stage { name: "packages", what: What::Get(packages::install) },
     Stage {
         name: "tests",

@@ -198,6 +198,7 @@ impl Opener<'_> {
 }
 
 /// How long a guard may take to end what it started.
+#[cfg(feature = "commands")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 pub(crate) fn taken(epoch: u64) -> LeaseTaken {

@@ -16,6 +16,7 @@ pub const BUBBLEWRAPS: &[&str] =
     &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /// The devices a command has.
+#[cfg(all(target_os = "linux", feature = "enforce"))]
 pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
 /// What may not be read of the system; for root, whom nothing else stops.

@@ -158,6 +158,7 @@ impl StoreError {
     }
 
     /// Whether this says no before anything was written, so that the rest of a transaction may go on.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Conflict | Self::Busy { .. } | Self::KeyTaken { .. } | Self::Missing | Self::Exists { .. } => true,
