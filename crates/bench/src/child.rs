@@ -104,7 +104,7 @@ pub async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
 
 async fn lone(runs: usize, base_url: &str, dir: &Path) -> Result<u64> {
     let agent = ours::agent(base_url, dir, Durability::Full)?;
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     let mut batches = 0;
     for number in 0..runs {
         let key = format!("lone-{number}");

@@ -31,7 +31,7 @@ pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Tr
     let dir = tempfile::tempdir_in(folder)?;
     let agent = ours::agent(&server.base_url(), dir.path(), Durability::Normal)?;
     ours::run(&agent, "trace").await?;
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     let session = store.find("local", "trace").await?.context("the session that was just run is gone")?;
     let batches = store.batches(session).await?;
     let requests = server.requests();

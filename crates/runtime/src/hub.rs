@@ -4,12 +4,14 @@
 //! the one that is there in this process, or a new one once the session is claimed. A session is followed from any
 //! record on, whoever drives it. A driver lives as long as somebody has a handle to its session.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals};
-use windlass_store::{ForkError, StoreError};
-use windlass_vocab::{Control, RunId, SessionId};
+use windlass_store::{ForkError, Store, StoreError};
+use windlass_tools::{Offer, Selection};
+use windlass_vocab::{At, Control, RunId, SessionId};
 
 use crate::control::{perform, poll_commands};
 use crate::feed::Interest;
@@ -36,9 +38,38 @@ impl Hub {
         Self { outside: Arc::new(outside), live: LiveSessions::default() }
     }
 
-    /// What its sessions share.
+    /// Where its sessions are stored.
     #[must_use]
-    pub fn outside(&self) -> &Arc<Outside> {
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.outside.store
+    }
+
+    /// The text as it would be recorded: known secrets are replaced.
+    #[must_use]
+    pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.outside.secrets.scrub(text)
+    }
+
+    /// Whether the text has a known secret in it.
+    #[must_use]
+    pub fn has_secret(&self, text: &str) -> bool {
+        self.outside.secrets.is_in(text.as_bytes())
+    }
+
+    /// The time its sessions go by.
+    #[must_use]
+    pub fn now(&self) -> At {
+        self.outside.clock.now()
+    }
+
+    /// What a run with this selection of tools may call, as things are now.
+    #[must_use]
+    pub fn offer(&self, selection: &Selection) -> Offer {
+        self.outside.registry.offer(selection)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn outside(&self) -> &Arc<Outside> {
         &self.outside
     }
 

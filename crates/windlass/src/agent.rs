@@ -120,7 +120,7 @@ impl<D, O> Agent<D, O> {
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
-        &self.hub.outside().store
+        self.hub.store()
     }
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.

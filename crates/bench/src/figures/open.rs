@@ -39,7 +39,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
 }
 
 async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<Compared> {
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     let session = store.find("local", KEY).await?.context("the session that was just run is gone")?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let bare = Connection::open_with_flags(dir.join("windlass.db"), flags)?;

@@ -70,7 +70,7 @@ impl Conversation {
 
     /// Text without the secrets in it, as the journal has it (X1).
     pub(crate) fn scrubbed<'text>(&self, text: &'text str) -> Cow<'text, str> {
-        self.agent.hub().outside().secrets.scrub(text)
+        self.agent.hub().scrub(text)
     }
 
     /// What the store knows of the session.

@@ -88,8 +88,8 @@ async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallReques
         _ => None,
     };
     let (request, tools) = (records.iter().rev().find_map(find), records.iter().rev().find_map(tools));
-    let registry = &talk.agent().hub().outside().registry;
-    Ok(request.zip(tools.map(|tools| registry.offer(&tools))))
+    let hub = talk.agent().hub();
+    Ok(request.zip(tools.map(|tools| hub.offer(&tools))))
 }
 
 /// What a command is run as.

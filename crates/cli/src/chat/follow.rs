@@ -105,7 +105,7 @@ pub(crate) fn tell_news(desk: &mut Desk, talk: &Conversation) -> Result<(), Comm
 }
 
 fn now(talk: &Conversation) -> u64 {
-    u64::try_from(talk.agent().hub().outside().clock.now().0).unwrap_or(0)
+    u64::try_from(talk.agent().hub().now().0).unwrap_or(0)
 }
 
 /// Shows an event and all that came with it: many words are one write.

@@ -58,7 +58,7 @@ pub(crate) async fn until_nothing_waits(
 
 /// Whether a run of this number has begun, or is about to: a message leaves the inbox in the batch that begins its run.
 async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, CommandError> {
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     if !store.waiting(session.id()).await?.is_empty() {
         return Ok(true);
     }
@@ -75,7 +75,7 @@ pub(crate) async fn to_its_end(
     awaited: Awaited,
 ) -> Done {
     let done = follow(job, agent, &session, events, awaited).await;
-    let (id, store) = (session.id(), &agent.hub().outside().store);
+    let (id, store) = (session.id(), agent.hub().store());
     session.close().await;
     job.setup.servers.close().await;
     // What can't be read now is nothing the run should fail for.
@@ -120,7 +120,7 @@ async fn follow_and_ask(
     awaited: Awaited,
     asking: &AtomicBool,
 ) -> Done {
-    for call in recall::calls_of_last_run(agent.hub().outside().store.as_ref(), session.id()).await? {
+    for call in recall::calls_of_last_run(agent.hub().store().as_ref(), session.id()).await? {
         job.view.recall(&call);
     }
     loop {
@@ -170,14 +170,14 @@ async fn left_waiting(
     session: &Session,
     questions: &[QuestionAsked],
 ) -> Result<CommandError, CommandError> {
-    let row = agent.hub().outside().store.row(session.id()).await?;
+    let row = agent.hub().store().row(session.id()).await?;
     let named = row.as_ref().map(|row| (row.key.as_str(), &job.setup.settings.place));
     Ok(waiting(questions, named))
 }
 
 /// Says why nobody needs to answer any more, on a line of its own.
 async fn tell_how_it_ended(agent: &Agent, session: &Session, asked: &QuestionAsked) -> Result<(), CommandError> {
-    let store = agent.hub().outside().store.as_ref();
+    let store = agent.hub().store().as_ref();
     tell(&format!("\n{}", how_it_ended(store, session.id(), asked.question).await?));
     Ok(())
 }

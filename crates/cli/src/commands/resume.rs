@@ -44,7 +44,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         job.tell_loosened();
         let agent = agent::build(&job.setup, store, &model)?;
         job.setup.attendance = here;
-        let open = unanswered_questions(agent.hub().outside().store.as_ref(), row.session).await?;
+        let open = unanswered_questions(agent.hub().store().as_ref(), row.session).await?;
         let asked_before = open.into_iter().map(|asked| asked.question).collect();
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::JudgedAgain };
         let (session, mut events) = agent.existing(row.session, approvals).await?;

@@ -72,7 +72,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
         let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
         job.tell_loosened();
         let agent = agent::build(&job.setup, store.clone(), &model)?;
-        let recorded = agent.hub().outside().secrets.scrub(&prompt).into_owned();
+        let recorded = agent.hub().scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
         let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
             // The same line elsewhere was faster to go on with what was cut short; this one begins.

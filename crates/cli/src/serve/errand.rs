@@ -132,7 +132,7 @@ fn not_opened(key: &str, error: OpenError) -> CommandError {
 
 /// Names are recorded as they are; none may tell a secret (X1).
 fn refuse_secret(hired: &Hired, what: &str, name: &str) -> Result<(), CommandError> {
-    let secret = hired.agent.hub().outside().secrets.is_in(name.as_bytes()) || looks_like_key(name);
+    let secret = hired.agent.hub().has_secret(name) || looks_like_key(name);
     if secret { Err(CommandError::secret_in(what)) } else { Ok(()) }
 }
 
@@ -162,7 +162,7 @@ impl Errand {
         message: Option<MessageId>,
         prompt: String,
     ) -> Result<(), CommandError> {
-        let recorded = self.hired.agent.hub().outside().secrets.scrub(&prompt).into_owned();
+        let recorded = self.hired.agent.hub().scrub(&prompt).into_owned();
         let unfinished = match (&message, known) {
             (None, Some(row)) => premises.unfinished_message(row, &recorded).await?,
             (Some(_), _) | (None, None) => None,

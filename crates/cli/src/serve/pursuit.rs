@@ -62,7 +62,7 @@ pub(super) async fn pursue(mut errand: Errand, live: &Live, client: &Client) -> 
 
 async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Result<Halt, CommandError> {
     let mut telling = Telling::default();
-    let store = errand.hired.agent.hub().outside().store.clone();
+    let store = errand.hired.agent.hub().store().clone();
     for call in recall::calls_of_last_run(store.as_ref(), errand.session.id()).await? {
         telling.recall(&call);
     }
@@ -114,7 +114,7 @@ async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Re
 
 /// How it ended, as it is recorded.
 async fn ending(errand: &mut Errand) -> Result<Ending, CommandError> {
-    let store = errand.hired.agent.hub().outside().store.clone();
+    let store = errand.hired.agent.hub().store().clone();
     let end = end_awaited(store.as_ref(), errand.session.id(), &mut errand.awaited).await?;
     let found = end.and_then(|(envelope, ended)| Some((envelope.run?, ended)));
     let Some((run, ended)) = found else { return Err(FollowError::Dropped.into()) };

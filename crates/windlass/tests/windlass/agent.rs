@@ -193,7 +193,7 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
     let server = ModelServer::start(script).expect("a server");
     let agent = queueing(&server);
     let (session, _) = queue(&agent, &server).await;
-    let (id, store) = (session.id(), &agent.hub().outside().store);
+    let (id, store) = (session.id(), agent.hub().store());
     session.close().await;
     let (first, fourth) = (MessageId("a".into()), MessageId("d".into()));
     let ended = agent.session("s").once("a").run_full("a").await.expect("ended");

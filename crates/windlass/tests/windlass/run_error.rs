@@ -67,7 +67,7 @@ async fn a_cancelled_run_is_an_error_that_names_its_session() {
     let error = agent.run("go").await.expect_err("no answer");
     assert!(matches!(error.reason, RunErrorReason::Cancelled), "{error:?}");
     assert_eq!(error.text, "One moment.");
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     assert!(store.find("local", &error.session).await.expect("read").is_some());
 }
 
@@ -106,5 +106,5 @@ async fn each_run_without_a_session_has_one_of_its_own() {
     for _ in 0..2 {
         assert_eq!(agent.run("Hello?").await.expect("an answer"), "Aye.");
     }
-    assert_eq!(agent.hub().outside().store.sessions("local").await.expect("listed").len(), 2);
+    assert_eq!(agent.hub().store().sessions("local").await.expect("listed").len(), 2);
 }

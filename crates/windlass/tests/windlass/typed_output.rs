@@ -51,7 +51,7 @@ fn last_words(server: &ModelServer, n: usize) -> String {
 }
 
 async fn records(agent: &Agent<(), Day>, key: &str) -> Vec<Record> {
-    let store = &agent.hub().outside().store;
+    let store = agent.hub().store();
     let session = store.find("local", key).await.expect("a store").expect("a session");
     store.read(session, 0).await.expect("records").into_iter().map(|envelope| envelope.record).collect()
 }
