@@ -4,41 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnsweredBy, At, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, TextOrigin, UndoId,
+    AnsweredBy, At, Because, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, UndoId,
 };
-
-/// What decided whether a call may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case")]
-pub enum Because {
-    /// No rule spoke, so the mode did.
-    Mode {
-        /// Its name.
-        mode: String,
-    },
-    /// A rule of the configuration or the command line.
-    Rule {
-        /// As it is written.
-        rule: String,
-    },
-    /// Something a person allowed for this session.
-    Grant {
-        /// As it is written.
-        rule: String,
-    },
-    /// It would change a path that is protected.
-    Protected {
-        /// The path, as a pattern that means nothing else.
-        path: String,
-        /// The pattern that protects it.
-        pattern: String,
-    },
-    /// It would carry text from outside to a protected path or the network (X4).
-    OutsideText {
-        /// Where the text came from.
-        origin: TextOrigin,
-    },
-}
 
 /// The verdict on a call, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
-use crate::{At, Record, RecordId, RunId, SessionId, TurnId, Unknown};
+use crate::envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
+use crate::{At, Hash, Record, RecordId, RunId, SessionId, TurnId, Unknown};
 
 /// A line that is no envelope.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Json, QuestionAsked};
+use crate::{Answer, Json};
 
 /// Something only the person can say or do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,17 +34,6 @@ pub enum Wanted {
         /// Where.
         url: String,
     },
-}
-
-impl QuestionAsked {
-    /// The schema of the form it asks to be filled in, if it asks for one.
-    #[must_use]
-    pub fn form(&self) -> Option<&Json> {
-        match &self.elicitation.as_ref()?.wants {
-            Wanted::Form { schema } => Some(schema),
-            Wanted::Visit { .. } => None,
-        }
-    }
 }
 
 /// A call that can't go on before the person has answered.

@@ -14,6 +14,7 @@
 
 #![deny(missing_docs)]
 
+mod attendance;
 mod audit;
 mod compact;
 mod control;
@@ -24,6 +25,7 @@ mod envelope;
 mod escape;
 mod event;
 mod failure;
+mod hash;
 mod id;
 mod json;
 mod message;
@@ -34,19 +36,23 @@ mod question;
 mod record;
 mod shown_path;
 mod text;
+mod text_origin;
 mod time;
 mod tool;
 mod undo;
 mod usage;
+mod verdict;
 
-pub use audit::{AuditAnswer, AuditEntry, AuditVerdict, Because};
+pub use attendance::Attendance;
+pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
 pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
-pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope, Hash};
+pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
 pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
 pub use failure::{Failure, FailureClass};
+pub use hash::Hash;
 pub use id::{
     CallId, CommandId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName,
     TurnId,
@@ -65,26 +71,15 @@ pub use record::{
     CompactionMethod, ContextPinned, EndReason, Grant, Imported, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
     QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
-    ToolWithheld, TurnMode, TurnStarted, Unknown, Verdict, WithheldFor,
+    ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
 };
 pub use shown_path::shown_path;
+pub use text_origin::TextOrigin;
 pub use time::At;
-pub use tool::{
-    CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, TextOrigin, ToolSpec,
-};
+pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
 pub use undo::{
     Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
     Undone,
 };
 pub use usage::{NanoMoney, Usage};
-
-/// Whether a person is there to answer a question now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Attendance {
-    /// Somebody can be asked.
-    Attended,
-    /// Nobody can answer; questions take their default at once.
-    #[default]
-    Unattended,
-}
+pub use verdict::{Because, Verdict};

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use self::asking::{Grant, QuestionAnswered, QuestionAsked};
 pub use self::call::{
-    CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, Settlement, ToolWithheld, Verdict, WithheldFor,
+    CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, Settlement, ToolWithheld, WithheldFor,
 };
 pub use self::plan::{PlanChanged, PlanItem, PlanStatus};
 pub use self::run::{

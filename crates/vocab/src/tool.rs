@@ -1,11 +1,10 @@
 //! What a tool is to the loop, and how a call of it came out.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Because, Failure, Hash, Json, Pause, PlanItem, Preview, SnapshotKind, ToolName, Verdict};
+use crate::{Because, Failure, Hash, Json, Pause, PlanItem, Preview, SnapshotKind, TextOrigin, ToolName, Verdict};
 
 /// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,43 +132,6 @@ pub struct Outcome {
     pub origin: Option<TextOrigin>,
     /// Set when the call can't go on before the person has answered; the rest means nothing then.
     pub pause: Option<Pause>,
-}
-
-/// Where a text came from that nobody here wrote or looked after (X4).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum TextOrigin {
-    /// A page that was fetched.
-    Page {
-        /// Its address.
-        url: String,
-    },
-    /// A tool server's result.
-    Server {
-        /// Its name.
-        server: String,
-    },
-    /// A file that is not under version control, or not as it is now.
-    File {
-        /// Its path, as the call named it.
-        path: String,
-    },
-    /// What a command printed that could reach other machines.
-    Command {
-        /// The beginning of its line.
-        command: String,
-    },
-}
-
-impl fmt::Display for TextOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Page { url } => write!(f, "the page {url}"),
-            Self::Server { server } => write!(f, "the tool server `{server}`"),
-            Self::File { path } => write!(f, "the file `{path}`, which is not under version control as it is"),
-            Self::Command { command } => write!(f, "the command `{command}`, which had the network"),
-        }
-    }
 }
 
 impl Outcome {

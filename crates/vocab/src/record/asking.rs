@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AnsweredBy, At, Because, Elicitation, Preview, QuestionId, QuestionKind, QuestionOption};
+use crate::{
+    Answer, AnsweredBy, At, Because, Elicitation, Json, Preview, QuestionId, QuestionKind, QuestionOption, Wanted,
+};
 
 /// A person is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,17 @@ pub struct QuestionAsked {
     /// means what the call was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Because>,
+}
+
+impl QuestionAsked {
+    /// The schema of the form it asks to be filled in, if it asks for one.
+    #[must_use]
+    pub fn form(&self) -> Option<&Json> {
+        match &self.elicitation.as_ref()?.wants {
+            Wanted::Form { schema } => Some(schema),
+            Wanted::Visit { .. } => None,
+        }
+    }
 }
 
 /// A permission that outlives the call it was given for.

@@ -4,36 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Repair,
-    SnapshotKind, TextOrigin, ToolName,
+    SnapshotKind, TextOrigin, ToolName, Verdict,
 };
-
-/// May a call run?
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    /// Yes.
-    Allow,
-    /// A person must say.
-    Ask,
-    /// No; the model is told why.
-    Deny {
-        /// Why, and what would allow it.
-        reason: String,
-    },
-    /// It can't: the arguments don't fit.
-    Invalid {
-        /// How to mend them.
-        reason: String,
-    },
-    /// It can't: there is no such tool.
-    Unknown {
-        /// What the model is told, with suggestions.
-        reason: String,
-        /// The server it names, where that one could not be connected: no fault of the model's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        unavailable: Option<String>,
-    },
-}
 
 /// The model asked for a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,42 @@
+//! Where text came from that nobody here wrote or checked (X4).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a text came from that nobody here wrote or looked after (X4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TextOrigin {
+    /// A page that was fetched.
+    Page {
+        /// Its address.
+        url: String,
+    },
+    /// A tool server's result.
+    Server {
+        /// Its name.
+        server: String,
+    },
+    /// A file that is not under version control, or not as it is now.
+    File {
+        /// Its path, as the call named it.
+        path: String,
+    },
+    /// What a command printed that could reach other machines.
+    Command {
+        /// The beginning of its line.
+        command: String,
+    },
+}
+
+impl fmt::Display for TextOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Page { url } => write!(f, "the page {url}"),
+            Self::Server { server } => write!(f, "the tool server `{server}`"),
+            Self::File { path } => write!(f, "the file `{path}`, which is not under version control as it is"),
+            Self::Command { command } => write!(f, "the command `{command}`, which had the network"),
+        }
+    }
+}
