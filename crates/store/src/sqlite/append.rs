@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, MessageId, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
-use super::commit::Db;
+use super::db::Db;
 use super::job::Work;
 use super::rows;
 use crate::projections::{SessionFold, project};

@@ -12,8 +12,10 @@ use windlass_vocab::{Hash, SessionId};
 use super::blobs::BlobFiles;
 use super::counter::{Count, Counter};
 use super::fault::meaning;
+use super::folder::Folder;
+use super::options::SqliteOptions;
 use super::readers::Reading;
-use super::{Folder, SqliteOptions, SqliteStore, private};
+use super::{SqliteStore, private};
 use crate::error::place;
 use crate::{Break, Inconsistency, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
 

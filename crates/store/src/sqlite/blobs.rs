@@ -11,8 +11,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, SessionId};
 
-use super::commit::Db;
-use super::{Folder, private, rows};
+use super::db::Db;
+use super::folder::Folder;
+use super::{private, rows};
 use crate::StoreError;
 
 /// The largest content, in bytes, that is kept in the database.

@@ -20,7 +20,7 @@ use windlass_vocab::SessionId;
 use self::files::Locks;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use self::ranges::Locks;
-use super::Folder;
+use super::folder::Folder;
 use crate::error::place;
 use crate::{Head, Lease, LeaseHolder, StoreError};
 

@@ -5,22 +5,20 @@
 //! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
 //! already stored answers `Ok`. First it is looked whether the files that are written are still there.
 
-use std::cell::Cell;
-use std::path::PathBuf;
-
+#[cfg(test)]
 use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
 use super::counter::{self, Count, Counter, Counting};
-use super::database_file::DatabaseFile;
-use super::fault::meaning;
+use super::db::{Db, of_commit};
+use super::folder::Folder;
 use super::job::Job;
+use super::options::SqliteOptions;
+#[cfg(debug_assertions)]
+use super::options::{AppendPoint, OnAppend};
 use super::presence::{Presence, Seen};
 use super::queue::{Held, Patience, Queue};
-use super::tails::Tails;
-#[cfg(debug_assertions)]
-use super::{AppendPoint, OnAppend};
-use super::{Folder, SqliteOptions, schema};
+use super::schema::{self, Opened};
 use crate::{AppendError, Loss, StoreError};
 
 /// The backlog, in bytes, that is moved into the database in a pause.
@@ -28,51 +26,6 @@ const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
 
 /// The backlog that is moved at once.
 const FULL_BACKLOG: usize = 32 * 1024 * 1024;
-
-/// The connection that writes.
-pub(super) struct Db {
-    pub(super) connection: Connection,
-    pub(super) tails: Tails,
-    /// The count of commits after what is being written (`counter`).
-    pub(super) commits: Cell<Option<u64>>,
-    path: PathBuf,
-    /// Goes after the connection.
-    _file: DatabaseFile,
-}
-
-impl Db {
-    /// Runs a statement.
-    pub(super) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize, StoreError> {
-        self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(self.fault())
-    }
-
-    /// Runs `work` in a transaction of its own, which is undone if it fails.
-    pub(super) fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, AppendError> {
-        let begun = self.execute("BEGIN IMMEDIATE", []).and_then(|_| work());
-        let result = begun.map_err(AppendError::from).and_then(|output| {
-            self.execute("COMMIT", []).map_err(of_commit)?;
-            Ok(output)
-        });
-        if result.is_err() && !self.connection.is_autocommit() {
-            // Where this fails too, the next BEGIN says so.
-            let _ = self.execute("ROLLBACK", []);
-        }
-        result
-    }
-
-    /// What an error of this database means.
-    pub(super) fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        |error| meaning(&self.path, &error)
-    }
-}
-
-/// What an error of the step that commits means. Where the disk failed, what was written may be found there later.
-fn of_commit(error: StoreError) -> AppendError {
-    match error {
-        StoreError::Io { place, why } => AppendError::Unknown { why: format!("{place}: {why}") },
-        error => error.into(),
-    }
-}
 
 /// Another process is writing; nothing was done.
 #[derive(Debug)]
@@ -101,27 +54,13 @@ pub(super) struct Committer {
     appends: u64,
 }
 
-/// What the committer writes with.
-pub(super) struct Opened {
-    pub(super) connection: Connection,
-    pub(super) queue: Queue,
-    pub(super) counting: Counting,
-    pub(super) file: DatabaseFile,
-}
-
 impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables, clippy::needless_pass_by_value))]
     pub(super) fn new(folder: &Folder, opened: Opened, options: SqliteOptions) -> Result<Self, StoreError> {
         let Opened { connection, queue, counting, file } = opened;
         Ok(Self {
             presence: Presence::of(&folder.0, [folder.database(), folder.log(), folder.shared_memory()])?,
-            db: Db {
-                connection,
-                tails: Tails::default(),
-                commits: Cell::default(),
-                path: folder.database(),
-                _file: file,
-            },
+            db: Db::new(connection, folder.database(), file),
             queue,
             counting,
             files: BlobFiles::new(folder),

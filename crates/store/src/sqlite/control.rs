@@ -4,8 +4,8 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use windlass_vocab::{At, CommandId, Control, ControlOutcome, SessionId};
 
-use super::commit::Db;
 use super::counter::count_other;
+use super::db::Db;
 use super::job::Work;
 use super::{append, rows};
 use crate::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, Head, SentCommand, StoreError, TakenCommand};

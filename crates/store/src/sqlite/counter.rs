@@ -19,9 +19,10 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use super::commit::Db;
+use super::db::Db;
+use super::folder::Folder;
 use super::presence::place;
-use super::{Folder, blobs, claims, private, rows};
+use super::{blobs, claims, private, rows};
 use crate::line::hash_of;
 use crate::{Loss, StoreError};
 

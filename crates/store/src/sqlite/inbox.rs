@@ -3,8 +3,8 @@
 use rusqlite::params;
 use windlass_vocab::SessionId;
 
-use super::commit::Db;
 use super::counter::count_other;
+use super::db::Db;
 use super::job::Work;
 use crate::{Put, StoreError, Waiting};
 

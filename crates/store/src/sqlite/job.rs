@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
-use super::commit::Db;
+use super::db::Db;
 use crate::{AppendError, StoreError};
 
 /// Something to be written.

@@ -21,8 +21,9 @@ use uuid::Uuid;
 use windlass_vocab::{Envelope, Hash, SessionId};
 
 use super::fault::meaning;
+use super::folder::Folder;
 use super::queue::{Patience, Queue};
-use super::{Folder, append, rows, schema};
+use super::{append, rows, schema};
 use crate::error::place;
 use crate::line::{BlobMap, hash_of};
 use crate::projections::project;

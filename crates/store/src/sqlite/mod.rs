@@ -22,10 +22,13 @@ mod control;
 mod counter;
 mod crew;
 mod database_file;
+mod db;
 mod fault;
+mod folder;
 mod inbox;
 mod job;
 mod legacy;
+mod options;
 mod presence;
 mod private;
 mod queue;
@@ -42,13 +45,16 @@ mod tails;
 mod tests;
 mod writer;
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
 
 pub use self::backup::{BackedUp, BackupError};
+use self::folder::Folder;
+#[cfg(debug_assertions)]
+pub use self::options::{AppendPoint, OnAppend};
+pub use self::options::{Durability, SqliteOptions};
 use self::read_only::Source;
 use self::readers::Log;
 use crate::error::place;
@@ -57,93 +63,6 @@ use crate::{
     Lease, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch, TakenCommand,
     Waiting,
 };
-
-/// When a commit counts as done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// When it is on the disk: survives loss of power.
-    #[default]
-    Full,
-    /// When the operating system has it: survives the death of the process, not of the machine.
-    Normal,
-}
-
-/// A side of a commit.
-#[cfg(debug_assertions)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppendPoint {
-    /// Everything is written, nothing is committed.
-    Before,
-    /// It is committed and nobody was told.
-    After,
-}
-
-/// Called around every append with the append's number in this process, from 1.
-#[cfg(debug_assertions)]
-pub type OnAppend = Arc<dyn Fn(AppendPoint, u64) + Send + Sync>;
-
-/// How to open the database.
-#[derive(Clone)]
-pub struct SqliteOptions {
-    /// When a commit counts as done.
-    pub durability: Durability,
-    /// Lets a test stop the process around a commit.
-    #[cfg(debug_assertions)]
-    pub on_append: Option<OnAppend>,
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        Self {
-            durability: Durability::Full,
-            #[cfg(debug_assertions)]
-            on_append: None,
-        }
-    }
-}
-
-impl fmt::Debug for SqliteOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteOptions").field("durability", &self.durability).finish_non_exhaustive()
-    }
-}
-
-/// A data folder: where its parts lie.
-#[derive(Clone, Debug)]
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    fn database(&self) -> PathBuf {
-        self.0.join("windlass.db")
-    }
-
-    /// The write-ahead log of SQLite.
-    fn log(&self) -> PathBuf {
-        self.0.join("windlass.db-wal")
-    }
-
-    /// What SQLite's processes share about the log.
-    fn shared_memory(&self) -> PathBuf {
-        self.0.join("windlass.db-shm")
-    }
-
-    fn commits(&self) -> PathBuf {
-        self.0.join("commits")
-    }
-
-    /// Where earlier versions locked ranges for sessions.
-    fn claims(&self) -> PathBuf {
-        self.0.join("claims")
-    }
-
-    fn locks(&self) -> PathBuf {
-        self.0.join("locks")
-    }
-
-    fn blobs(&self) -> PathBuf {
-        self.0.join("blobs")
-    }
-}
 
 /// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
 #[derive(Debug)]

@@ -14,7 +14,9 @@ use rusqlite::Connection;
 
 use super::counter::Count;
 use super::fault::meaning;
-use super::{Durability, Folder, legacy, private, schema};
+use super::folder::Folder;
+use super::options::Durability;
+use super::{legacy, private, schema};
 use crate::{Loss, StoreError};
 
 /// How connections read a database.

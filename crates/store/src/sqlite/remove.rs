@@ -4,8 +4,8 @@ use windlass_vocab::{Hash, SessionId};
 
 use super::append;
 use super::blobs::{self, BlobFiles};
-use super::commit::Db;
 use super::counter::count_other;
+use super::db::Db;
 use super::job::Work;
 use crate::{Head, StoreError};
 

@@ -11,12 +11,13 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::commit::Opened;
 use super::counter::{Count, Counting};
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
+use super::folder::Folder;
+use super::options::Durability;
 use super::queue::{LONGEST, Patience, Queue};
-use super::{Durability, Folder, blobs, claims, control, legacy, private};
+use super::{blobs, claims, control, legacy, private};
 use crate::StoreError;
 use crate::error::place;
 
@@ -95,6 +96,14 @@ CREATE TABLE store (id BLOB NOT NULL, other_commits INTEGER NOT NULL);
 INSERT INTO store VALUES (randomblob(16), 0);
 PRAGMA user_version = 3;
 ";
+
+/// What the committer writes with.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    pub(super) queue: Queue,
+    pub(super) counting: Counting,
+    pub(super) file: DatabaseFile,
+}
 
 /// Opens the data folder for writing.
 pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {

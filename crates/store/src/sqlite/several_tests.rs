@@ -10,12 +10,14 @@ use windlass_vocab::{At, CancelAsked, EndReason, Envelope, Record, SessionId, St
 use super::append::Append;
 use super::claims::Owned;
 use super::commit::Committer;
+use super::folder::Folder;
 use super::job::{Job, Pending};
+use super::options::{Durability, SqliteOptions};
 use super::queue::Patience;
 use super::read_only::Source;
 use super::readers::{Log, Readers};
 use super::remove::Remove;
-use super::{Durability, Folder, SqliteOptions, schema};
+use super::schema;
 use crate::conformance::sample;
 use crate::projections::project;
 use crate::{AppendError, Batch, Entry, Head, Sealed, Writer, hash_of};

@@ -10,9 +10,11 @@ use windlass_vocab::{At, SessionId};
 
 use super::append::{Append, head};
 use super::commit::Committer;
+use super::folder::Folder;
 use super::job::{Job, Pending};
+use super::options::{AppendPoint, Durability, SqliteOptions};
 use super::queue::Patience;
-use super::{AppendPoint, Durability, Folder, SqliteOptions, SqliteStore, schema};
+use super::{SqliteStore, schema};
 use crate::conformance::sample;
 use crate::{AppendError, Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
 

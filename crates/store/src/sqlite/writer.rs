@@ -15,10 +15,12 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::claims::Owned;
-use super::commit::{Committer, Opened, Upkeep};
+use super::commit::{Committer, Upkeep};
+use super::folder::Folder;
 use super::job::{Job, Pending, Work};
+use super::options::{Durability, SqliteOptions};
 use super::queue::Patience;
-use super::{Durability, Folder, SqliteOptions};
+use super::schema::Opened;
 use crate::{AppendError, Loss, StoreError};
 
 /// The most jobs in one transaction.

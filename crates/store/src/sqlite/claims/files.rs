@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use windlass_vocab::SessionId;
 
 use super::Refused;
-use crate::sqlite::{Folder, private};
+use crate::sqlite::folder::Folder;
+use crate::sqlite::private;
 
 /// The folder and the files this store has locked.
 #[derive(Debug)]

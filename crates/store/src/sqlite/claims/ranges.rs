@@ -20,8 +20,8 @@ use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, c_int, flock};
 use windlass_vocab::SessionId;
 
 use super::Refused;
-use crate::sqlite::Folder;
 use crate::sqlite::database_file::{DatabaseFile, Handle};
+use crate::sqlite::folder::Folder;
 
 /// No process id of Linux needs more.
 const LENGTH_BITS: u32 = 22;

@@ -1,0 +1,40 @@
+//! Where the parts of a data folder lie.
+
+use std::path::PathBuf;
+
+/// A data folder: where its parts lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(pub(super) PathBuf);
+
+impl Folder {
+    pub(super) fn database(&self) -> PathBuf {
+        self.0.join("windlass.db")
+    }
+
+    /// The write-ahead log of SQLite.
+    pub(super) fn log(&self) -> PathBuf {
+        self.0.join("windlass.db-wal")
+    }
+
+    /// What SQLite's processes share about the log.
+    pub(super) fn shared_memory(&self) -> PathBuf {
+        self.0.join("windlass.db-shm")
+    }
+
+    pub(super) fn commits(&self) -> PathBuf {
+        self.0.join("commits")
+    }
+
+    /// Where earlier versions locked ranges for sessions.
+    pub(super) fn claims(&self) -> PathBuf {
+        self.0.join("claims")
+    }
+
+    pub(super) fn locks(&self) -> PathBuf {
+        self.0.join("locks")
+    }
+
+    pub(super) fn blobs(&self) -> PathBuf {
+        self.0.join("blobs")
+    }
+}
