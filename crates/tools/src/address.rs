@@ -9,8 +9,8 @@
 
 use url::{Host, Url};
 
+use crate::shorten::shorten;
 use crate::text_pattern::Pattern;
-use crate::tool::shorten;
 
 /// Whether a pattern is of a rule that allows or of one that forbids or asks: in doubt the first does
 /// not match and the second does.

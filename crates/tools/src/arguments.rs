@@ -11,7 +11,7 @@ use windlass_vocab::{Json, Repair};
 use crate::coerce::{Wanted, coerced};
 use crate::repair::{Escapes, Unmendable, drive_paths, given_twice, mend, repeated_key};
 use crate::schema_check::SchemaCheck;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 /// Arguments as they were understood.
 pub(crate) struct Parsed {

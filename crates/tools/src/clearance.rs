@@ -10,7 +10,7 @@ use crate::cut::thousands;
 use crate::permission::{allowing_rule, exact_rule};
 use crate::reach::Reach;
 use crate::registry::Entry;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 use crate::{Asks, JudgedPaths, Permissions, Ruling, Subject};
 
 /// What the rules say about a call right before it runs.

@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::access::{Access, FileAccess, Files};
+use crate::access::{Access, FileAccess};
+use crate::file_accesses::Files;
 use crate::other_names::OtherNames;
 use crate::path_pattern::Extent;
 use crate::{Mode, Permissions, Rule, Subject};

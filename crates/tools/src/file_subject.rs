@@ -5,12 +5,13 @@ use std::path::{Component, Path, PathBuf};
 
 use cap_std::fs::Dir;
 
-use crate::access::{Access, FileAccess, Files};
+use crate::access::{Access, FileAccess};
+use crate::file_accesses::Files;
+use crate::flat_path::flatten;
 use crate::path_pattern::Extent;
 use crate::refusal::Refusal;
-use crate::tool::shorten;
-use crate::workspace::{Workspace, flatten};
-use crate::{FileRules, Subject, no_follow};
+use crate::shorten::shorten;
+use crate::{FileRules, Subject, Workspace, no_follow};
 
 /// What a file that is looked at, a folder that is listed or searched gets.
 pub(crate) const READ: &[Access] = &[Access::Read];

@@ -33,6 +33,7 @@ mod access;
 mod address;
 mod alias;
 mod arguments;
+mod asks;
 mod at_work;
 mod builtin;
 mod certain_failure;
@@ -46,11 +47,16 @@ mod cut;
 pub mod dialect;
 pub mod diff;
 mod doubt;
+mod file_accesses;
 mod file_rules;
 mod file_subject;
+mod flat_path;
 mod git_directory;
 #[cfg(feature = "commands")]
 pub mod guard;
+#[cfg(feature = "commands")]
+mod guard_program;
+mod mode;
 mod names;
 mod nearest;
 mod new_folders;
@@ -65,8 +71,10 @@ mod pinned;
 mod place;
 mod programs;
 mod protected;
+mod protected_list;
 mod quoted;
 mod reach;
+mod real_path;
 mod refusal;
 mod registry;
 mod repair;
@@ -79,6 +87,7 @@ mod secret_env;
 mod secrets;
 mod selection;
 mod servers;
+mod shorten;
 mod subject;
 mod suspects;
 mod text_pattern;
@@ -93,19 +102,23 @@ pub use access::Access;
 pub use address::AddressPattern;
 #[cfg(feature = "fetch")]
 pub use address::{HostPattern, ParseHostError};
+pub use asks::Asks;
 #[cfg(feature = "commands")]
-pub use builtin::{Commands, GuardProgram, builtins, sandbox_notes};
+pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{Fetching, fetch_url};
 pub use builtin::{TOOL_NAMES, ending_tools, file_tools};
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};
 pub use file_rules::{FileRules, JudgedPaths};
+#[cfg(feature = "commands")]
+pub use guard_program::GuardProgram;
+pub use mode::Mode;
 pub use names::{is_of_server, wire_name};
 pub use offer::Offer;
 pub use output::OutputSchema;
 pub use path_pattern::PathFault;
-pub use permission::{Mode, Permissions};
+pub use permission::Permissions;
 pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
 pub use registry::{Registry, RegistryError};
@@ -118,7 +131,7 @@ pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder
 pub use selection::{CORE, Selection};
 pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
 pub use subject::Subject;
-pub use tool::{Ask, Asks, BoxFuture, CallContext, SpilledResult, SpilledResults, Tool, Verification, nobody_to_ask};
+pub use tool::{Ask, BoxFuture, CallContext, SpilledResult, SpilledResults, Tool, Verification, nobody_to_ask};
 pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Recorded, Touch};
 pub use whole_file::{Readers, write_whole};
 pub use windlass_vocab::shown_path;

@@ -6,7 +6,7 @@ use windlass_vocab::{Repair, ToolName, ToolSpec};
 
 use crate::alias::{aliases, folded};
 use crate::nearest::nearest;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 const LONGEST: usize = 64;
 

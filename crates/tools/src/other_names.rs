@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use windlass_sandbox::{GitSettings, git_folders};
 
-use crate::protected::built_in_paths;
-use crate::workspace::really;
+use crate::protected_list::built_in_paths;
+use crate::real_path::really;
 
 /// How many entries of a workspace are looked at.
 const LOOKED_AT: usize = 5_000;

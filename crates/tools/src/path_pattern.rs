@@ -12,8 +12,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::flat_path::flatten;
 use crate::path_glob::{Glob, Text, Token};
-use crate::workspace::flatten;
 
 /// What a path in a rule can't be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

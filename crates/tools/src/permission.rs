@@ -11,33 +11,9 @@ use crate::path_pattern::Extent;
 use crate::reach::Reach;
 use crate::rule::Network;
 use crate::ruling::Ruling;
+use crate::shorten::shorten;
 use crate::subject::{Clarity, Subject};
-use crate::tool::shorten;
-use crate::{Asks, Protected, Rule, path_pattern};
-
-/// What happens where no rule speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Reading and writing in the workspace is allowed; everything else asks.
-    #[default]
-    Default,
-    /// Everything but reading asks.
-    Strict,
-    /// Everything is allowed that no rule denies, but for leaving the sandbox.
-    Bypass,
-}
-
-impl Mode {
-    /// As people type it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Strict => "strict",
-            Self::Bypass => "bypass",
-        }
-    }
-}
+use crate::{Asks, Mode, Protected, Rule, path_pattern};
 
 /// What may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

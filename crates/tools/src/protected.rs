@@ -4,42 +4,13 @@
 //! The list is data (`protected.txt`). A person adds to it and makes exceptions to it.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
 use crate::PathFault;
 use crate::access::{Access, FileAccess};
-use crate::path_pattern::{self, Extent, PathPattern};
+use crate::path_pattern::{self, Extent};
+use crate::protected_list::{BUILT_IN, Named};
 use crate::rule::Rule;
 use crate::subject::Subject;
-
-/// A pattern with its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
-    text: String,
-    pattern: PathPattern,
-}
-
-impl Named {
-    fn new(text: &str) -> Result<Self, PathFault> {
-        Ok(Self { text: text.to_owned(), pattern: PathPattern::new(text)? })
-    }
-}
-
-/// What is protected unless a person says otherwise. A test reads every line.
-static BUILT_IN: LazyLock<Vec<Named>> = LazyLock::new(|| lines().filter_map(|line| Named::new(line).ok()).collect());
-
-fn lines() -> impl Iterator<Item = &'static str> {
-    include_str!("protected.txt").lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
-
-/// The paths that are spelled out there and lie in folders.
-pub(crate) fn built_in_paths() -> &'static [String] {
-    static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
-        let paths = BUILT_IN.iter().filter_map(|named| named.pattern.spelled_out());
-        paths.filter(|path| path.contains('/')).collect()
-    });
-    &PATHS
-}
 
 /// Which paths are protected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,13 +108,6 @@ impl Protected {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // proves X5
-    #[test]
-    fn every_line_of_the_list_is_a_pattern() {
-        assert_eq!(lines().count(), BUILT_IN.len());
-        assert!(lines().all(|line| line.starts_with("**/")), "at any depth");
-    }
 
     // proves X5
     #[test]

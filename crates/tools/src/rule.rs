@@ -21,7 +21,7 @@ use windlass_vocab::ToolName;
 
 use crate::access::{Access, FILE_TOOLS, FileAccess};
 use crate::address::{Address, AddressPattern, Side};
-use crate::builtin::TOOL_NAMES;
+use crate::builtin::tool_names::TOOL_NAMES;
 use crate::doubt::Doubt;
 use crate::path_pattern::{PathFault, PathPattern};
 use crate::text_pattern::Pattern;

@@ -18,6 +18,6 @@ const FAULTS: usize = 5;
 
 /// The line of a fault: where it is, or what the whole value is called, and what is wrong.
 fn fault_line(place: &str, whole: &str, problem: &str) -> String {
-    let place = if place.is_empty() { whole.to_owned() } else { crate::tool::shorten(place, 200) };
-    format!("- {place}: {}", crate::tool::shorten(problem, 400))
+    let place = if place.is_empty() { whole.to_owned() } else { crate::shorten::shorten(place, 200) };
+    format!("- {place}: {}", crate::shorten::shorten(problem, 400))
 }

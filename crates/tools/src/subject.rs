@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::access::Files;
 use crate::address::Address;
 use crate::command_line::{self, Reading};
 use crate::command_rules::{general, spelled_out};
 use crate::doubt::Doubt;
+use crate::file_accesses::Files;
 use crate::path_pattern;
 use crate::reach::Reach;
 use crate::rule::{BLANKS, Rule};

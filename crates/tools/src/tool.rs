@@ -18,7 +18,8 @@ use windlass_vocab::{
     Wait,
 };
 
-use crate::{FileRules, Subject, Touch};
+use crate::shorten::shorten;
+use crate::{Asks, FileRules, Subject, Touch};
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -106,18 +107,6 @@ pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sy
 #[must_use]
 pub fn nobody_to_ask() -> Ask {
     Arc::new(|_| Box::pin(std::future::ready(Answer::dismissed())))
-}
-
-/// When a person is asked before a tool runs and no rule speaks of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asks {
-    /// As its effect class says.
-    #[default]
-    ByEffect,
-    /// In every mode that asks at all: what it does reaches further than its class tells.
-    Always,
-    /// Whatever was allowed before: it is no longer what the person agreed to.
-    Anew,
 }
 
 impl fmt::Debug for CallContext {
@@ -226,12 +215,4 @@ fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     }
     let body = serde_json::to_string_pretty(arguments).unwrap_or(line);
     Preview { title, body, rule: None }
-}
-
-/// The first `chars` characters of `text`, with an ellipsis where more were there.
-pub(crate) fn shorten(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -17,11 +17,13 @@ use cap_std::fs::{Dir, File, Metadata};
 
 use crate::cut::thousands;
 use crate::file_subject::{CHANGE, Names, READ, WRITE, closed};
+use crate::flat_path::flatten;
 use crate::new_folders::NewFolders;
 use crate::no_follow;
 use crate::other_names::{Changing, LastLook, OtherNames};
 use crate::path_pattern::Extent;
 use crate::place::Place;
+use crate::real_path::really;
 use crate::refusal::Refusal;
 use crate::tracked::is_tracked;
 use crate::{FileRules, Secrets, contains_placeholder};
@@ -72,17 +74,6 @@ pub(crate) enum Found {
     Content(Vec<u8>),
     /// Too large to be shown.
     Large(u64),
-}
-
-/// The path without links, as far as it is there.
-pub(crate) fn really(path: &Path) -> io::Result<PathBuf> {
-    let path = std::path::absolute(path)?;
-    let real = path.ancestors().find_map(|there| {
-        let rest = path.strip_prefix(there).ok()?;
-        Some(there.canonicalize().ok()?.join(rest))
-    });
-    // `join` with nothing adds a slash that compares the same.
-    Ok(real.unwrap_or(path))
 }
 
 impl Workspace {
@@ -477,19 +468,4 @@ fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
 
 fn thousands_of(number: u64) -> String {
     thousands(usize::try_from(number).unwrap_or(usize::MAX))
-}
-
-/// `a/./b/../c` as `a/c`, by the letters alone.
-pub(crate) fn flatten(path: &Path) -> PathBuf {
-    let mut flat = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(flat.components().next_back(), Some(Component::Normal(_))) => {
-                flat.pop();
-            }
-            Component::ParentDir | Component::Normal(_) | Component::RootDir | Component::Prefix(_) => flat.push(part),
-        }
-    }
-    if flat.as_os_str().is_empty() { PathBuf::from(".") } else { flat }
 }

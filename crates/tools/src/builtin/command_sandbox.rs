@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
 use windlass_vocab::shown_path;
 
-use super::Commands;
+use super::commands::Commands;
 use crate::at_work::Running;
 use crate::guard::Cleared;
 use crate::reach::Reach;

@@ -12,10 +12,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::{WRITE_GRACE, disk, invalid, on_disk, read, refuse_placeholder, shown, spec};
+use super::answer::{WRITE_GRACE, disk, invalid, on_disk};
+use super::arguments::{read, refuse_placeholder};
+use super::shown;
+use super::spec::spec;
 use crate::file_subject::CHANGE;
 use crate::refusal::Refusal;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 use crate::{
     BoxFuture, CallContext, FileRules, Secrets, Subject, Tool, Touch, Verification, Workspace, contains_placeholder,
 };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Ending, Outcome, ToolSpec};
 
-use super::{at_once, spec};
+use super::answer::at_once;
+use super::spec::spec;
 use crate::{BoxFuture, CallContext, Tool};
 
 /// `task_completion`, `ask_question` and `converse`.

@@ -31,9 +31,11 @@ use self::exchange::{Body, Head, exchange};
 use self::network::{Network, System};
 use self::page::Form;
 use self::trouble::Trouble;
-use super::{at_once, invalid, read, refuse_placeholder, spec};
+use super::answer::{at_once, invalid};
+use super::arguments::{read, refuse_placeholder};
+use super::spec::spec;
 use crate::address::{Address, HostPattern};
-use crate::tool::shorten;
+use crate::shorten::shorten;
 use crate::{Asks, BoxFuture, CallContext, Permissions, Secrets, Subject, Tool};
 
 /// So many bytes of a page are read, unpacked.

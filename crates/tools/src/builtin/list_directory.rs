@@ -9,12 +9,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{Outcome, ToolSpec};
 
-use super::{file_read, invalid, on_disk, read};
+use super::answer::{invalid, on_disk};
+use super::arguments::read;
+use super::spec::file_read;
 use crate::cut::thousands;
 use crate::file_rules::left_out_note;
 use crate::file_subject::READ;
+use crate::flat_path::flatten;
 use crate::path_pattern::Extent;
-use crate::workspace::flatten;
 use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Workspace, shown_path};
 
 const LIMIT: usize = 500;

@@ -8,8 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
+use super::answer::{WRITE_GRACE, disk, invalid, on_disk};
+use super::arguments::read;
 use super::shown::{self, Replaces};
-use super::{WRITE_GRACE, disk, invalid, on_disk, read, spec};
+use super::spec::spec;
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
 use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Touch, Verification, Workspace};

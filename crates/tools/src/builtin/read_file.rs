@@ -12,8 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{CallId, Outcome, TextOrigin, ToolSpec};
 
+use super::answer::{disk, invalid};
+use super::arguments::read;
 use super::file_kind::{SAMPLE, binary};
-use super::{disk, file_read, invalid, read};
+use super::spec::file_read;
 use crate::cut::thousands;
 use crate::file_subject::READ;
 use crate::refusal::Refusal;

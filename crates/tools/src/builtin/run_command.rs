@@ -3,11 +3,8 @@
 //! Whatever becomes of this future, the lifeline ends with it, and the guard kills the command. A
 //! non-zero exit is a result like any other.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,15 +17,18 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
 use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
+use super::answer::{at_once, invalid};
+use super::arguments::{read, refuse_placeholder};
 use super::command_output::CommandOutput;
 use super::command_sandbox::{self, Held, Ran, Wish};
-use super::{at_once, invalid, read, refuse_placeholder, spec};
+use super::commands::Commands;
+use super::spec::spec;
 use crate::cut::thousands;
 use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
 use crate::reach::Reach;
-use crate::tool::shorten;
-use crate::{BoxFuture, CallContext, Sandbox, Secrets, Subject, Tool, Workspace};
+use crate::shorten::shorten;
+use crate::{BoxFuture, CallContext, GuardProgram, Subject, Tool, Workspace};
 
 /// How long a guard may take to kill what it guards, and how long its output may trail after it.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -38,73 +38,6 @@ const UNKILLED: &str = "stopped, but something it started could not be killed ye
 const PROGRESS_LIMIT: u64 = 1 << 20;
 /// Whoever agrees to a command has seen all of it, so a longer one is not asked about.
 const LONGEST_SHOWN: usize = 16_000;
-
-/// The program to start as guard: one whose `main` calls [`crate::guard::run`] when it is given
-/// these arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardProgram {
-    /// The program.
-    pub program: PathBuf,
-    /// What tells it to be a guard.
-    pub args: Vec<String>,
-}
-
-/// How commands are run.
-#[derive(Clone, Debug)]
-pub struct Commands {
-    /// The guard; without one no command is run.
-    pub guard: Option<GuardProgram>,
-    /// Where the lock files of running commands are. Outside the workspace.
-    pub lock_dir: PathBuf,
-    /// What commands don't inherit, and what is not seen of their output (X1).
-    pub secrets: Secrets,
-    /// Other variables that commands don't inherit.
-    pub hide_env: BTreeSet<String>,
-    /// Variables that they do, though they hold a secret; what is hidden wins.
-    pub keep_env: BTreeSet<String>,
-    /// How long a command may take if the model does not say.
-    pub timeout: Duration,
-    /// The longest the model may ask for.
-    pub timeout_ceiling: Duration,
-    /// How long a stopped command has to end by itself.
-    pub stop_grace: Duration,
-    /// Bytes of output that are kept, half from the beginning and half from the end.
-    pub output_kept: usize,
-    /// Bytes of output at which a command is stopped.
-    pub output_ceiling: u64,
-    /// The sandbox they run in; without one they can do whatever this user can.
-    pub sandbox: Option<Sandbox>,
-}
-
-impl Commands {
-    /// Commands under `guard`, with two minutes' time unless the model asks for up to ten.
-    #[must_use]
-    pub fn new(guard: Option<GuardProgram>, lock_dir: PathBuf) -> Self {
-        Self {
-            guard,
-            lock_dir,
-            secrets: Secrets::default(),
-            hide_env: BTreeSet::new(),
-            keep_env: BTreeSet::new(),
-            timeout: Duration::from_secs(120),
-            timeout_ceiling: Duration::from_secs(600),
-            stop_grace: Duration::from_millis(200),
-            output_kept: 1 << 20,
-            output_ceiling: 256 << 20,
-            sandbox: None,
-        }
-    }
-}
-
-impl Commands {
-    /// The variables of this environment that commands don't get.
-    fn hidden_env(&self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> BTreeSet<OsString> {
-        let mut hidden = self.secrets.scrubbed_names(environment);
-        hidden.retain(|name| !name.to_str().is_some_and(|name| self.keep_env.contains(name)));
-        hidden.extend(self.hide_env.iter().map(OsString::from));
-        hidden
-    }
-}
 
 #[derive(Deserialize)]
 struct Arguments {

@@ -12,14 +12,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{Outcome, TextOrigin, ToolSpec};
 
+use super::answer::{disk, invalid};
+use super::arguments::read;
 use super::file_kind::{SAMPLE, binary};
+use super::spec::file_read;
 use super::walk::{Found, walk};
-use super::{disk, file_read, invalid, read};
 use crate::cut::thousands;
 use crate::file_rules::left_out_note;
 use crate::file_subject::READ;
 use crate::refusal::Refusal;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace, no_follow, shown_path};
 
 const LARGEST: u64 = 10 << 20;

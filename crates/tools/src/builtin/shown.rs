@@ -8,7 +8,7 @@ use windlass_vocab::Preview;
 
 use crate::cut::thousands;
 use crate::diff::{Limits, compare, unified};
-use crate::tool::shorten;
+use crate::shorten::shorten;
 use crate::workspace::Found;
 use crate::{Workspace, shown_path};
 

@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, PlanItem, PlanStatus, ToolSpec};
 
-use super::{at_once, invalid, read, spec};
+use super::answer::{at_once, invalid};
+use super::arguments::read;
+use super::spec::spec;
 use crate::{BoxFuture, CallContext, Tool};
 
 #[derive(Deserialize)]

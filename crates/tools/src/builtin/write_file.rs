@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::{WRITE_GRACE, invalid, on_disk, read, refuse_placeholder, shown, spec};
+use super::answer::{WRITE_GRACE, invalid, on_disk};
+use super::arguments::{read, refuse_placeholder};
+use super::shown;
+use super::spec::spec;
 use crate::cut::thousands;
 use crate::file_subject::WRITE;
 use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Workspace};

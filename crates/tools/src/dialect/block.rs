@@ -13,7 +13,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use windlass_vocab::ReplyCall;
 
-use super::{Malformed, json, xml};
+use super::malformed::Malformed;
+use super::{json, xml};
 use crate::repair::mend;
 
 const CDATA: &str = "<![CDATA[";

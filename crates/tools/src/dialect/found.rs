@@ -2,8 +2,9 @@
 
 use windlass_vocab::ReplyCall;
 
+use super::malformed::Malformed;
 use super::opening::{Kind, Named};
-use super::{Malformed, block, bracket, json, lines};
+use super::{block, bracket, json, lines};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Text that is held back because it may be a call.
 
-use super::Ended;
+use super::ended::Ended;
 use super::opening::{Kind, TOOL, TOOL_CLOSE};
 use super::scan::{Brackets, Parentheses, Tag};
 

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
-use super::Malformed;
+use super::malformed::Malformed;
 use super::opening::{Kind, Sight};
 use crate::repair::mend;
 

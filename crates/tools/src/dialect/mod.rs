@@ -29,11 +29,13 @@
 
 mod block;
 mod bracket;
+mod ended;
 mod explain;
 mod found;
 mod held;
 mod json;
 mod lines;
+mod malformed;
 mod opening;
 mod prompt;
 mod reader;
@@ -47,19 +49,12 @@ pub(crate) mod xml;
 
 use windlass_vocab::ReplyCall;
 
+pub use ended::Ended;
+pub use malformed::Malformed;
 pub use prompt::prompt;
 pub use reader::{Reader, Said};
 pub use render::{rendered, stop_sequence};
 pub use spoken::{Calls, Spoken};
-
-/// How a text came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The model was done, or stopped where it was to stop.
-    Whole,
-    /// It was cut off.
-    Cut,
-}
 
 /// What a text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,29 +73,6 @@ impl Reading {
             Said::Text(words) => self.text.push_str(words),
             Said::Call { call, .. } => self.calls.push(call),
         }
-    }
-}
-
-/// A call that could not be read. Displayed as the model is told it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
-    /// It is broken.
-    #[error("ParseError: {what}")]
-    ParseError {
-        /// Where.
-        what: String,
-    },
-    /// It lacks something.
-    #[error("MissingField: the call has no `{field}`.")]
-    MissingField {
-        /// What.
-        field: &'static str,
-    },
-}
-
-impl Malformed {
-    fn parse(what: impl Into<String>) -> Self {
-        Self::ParseError { what: what.into() }
     }
 }
 

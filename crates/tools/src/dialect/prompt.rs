@@ -2,7 +2,7 @@
 
 use windlass_vocab::{Dialect, ToolSpec};
 
-use super::Malformed;
+use super::malformed::Malformed;
 use super::spoken::Calls;
 
 const TOOL_BLOCK: &str = include_str!("prompts/tool_block.md");

@@ -11,13 +11,14 @@ use std::fmt;
 
 use windlass_vocab::ReplyCall;
 
+use super::ended::Ended;
 use super::explain::explains;
 use super::found::{Found, found, unfinished};
 use super::held::{Fence, Held, Progress, Stand};
+use super::malformed::Malformed;
 use super::opening::{Kind, Named, Sight, sight, tag};
 use super::spoken::{Calls, Forms, Spoken};
 use super::spot::{Begun, Code, FenceLine, Spot, Step};
-use super::{Ended, Malformed};
 
 /// What a reader gives out.
 #[derive(Clone, Debug, PartialEq, Eq)]

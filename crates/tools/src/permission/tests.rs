@@ -3,7 +3,7 @@
 use windlass_vocab::Json;
 
 use super::*;
-use crate::access::Files;
+use crate::file_accesses::Files;
 
 pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
     ToolSpec {

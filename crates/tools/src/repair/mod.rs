@@ -19,7 +19,7 @@ pub(crate) use drive::drive_paths;
 use quoted::{Quoted, Role};
 pub(crate) use repeated::repeated_key;
 
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 /// Deeper nesting than this is refused by the JSON reader anyway.
 const DEEPEST: usize = 127;

@@ -4,7 +4,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use super::{FAULTS, fault_line};
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 /// A schema, ready to check values.
 #[derive(Debug)]

@@ -13,9 +13,11 @@ use std::time::{Duration, SystemTime};
 use cap_std::fs::{Metadata, MetadataExt};
 use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, SnapshotTaken};
 
+use super::bounds::Bounds;
+use super::left_out::LeftOut;
 use super::look::{Seen, TOO_LARGE, look_closer, mode, nanoseconds, unkept};
+use super::recorded::Recorded;
 use super::scan::{Found, Listing, Passed, scan};
-use super::{Bounds, LeftOut, Recorded};
 use crate::{Secrets, Workspace};
 
 /// File systems keep times in steps of up to this long; what changed within the last one may change again

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, Metadata, MetadataExt};
 use windlass_vocab::{FileState, Hash};
 
-use super::{Bounds, LeftOut, Looked, Recorded};
+use super::bounds::Bounds;
+use super::left_out::LeftOut;
+use super::looked::Looked;
+use super::recorded::Recorded;
 use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const TOO_LARGE: &str = "too large";

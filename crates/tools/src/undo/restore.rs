@@ -17,7 +17,8 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt};
 use windlass_vocab::{Change, Changes, FileState, Hash};
 
-use super::{Bounds, Recorded};
+use super::bounds::Bounds;
+use super::recorded::Recorded;
 use crate::place::{Place, sync_folder};
 use crate::{Secrets, Workspace, no_follow};
 

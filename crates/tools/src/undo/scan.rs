@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::{Dir, Metadata};
 use ignore::gitignore::Gitignore;
 
-use super::LeftOut;
+use super::left_out::LeftOut;
 use super::look::{SPECIAL, written};
 use crate::builtin::walk::{Kind, ignore_file, is_ignored};
 use crate::{Workspace, no_follow};

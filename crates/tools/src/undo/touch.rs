@@ -6,8 +6,10 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use super::bounds::Bounds;
 use super::look::{Looking, written};
-use super::{Bounds, Looked, Recorded};
+use super::looked::Looked;
+use super::recorded::Recorded;
 use crate::{Secrets, Workspace};
 
 /// A path a call is about to change.

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::trouble::Trouble;
 use crate::address::Address;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 /// The head of an answer is not larger.
 const HEAD: usize = 64 << 10;

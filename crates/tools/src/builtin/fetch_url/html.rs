@@ -93,7 +93,7 @@ impl<'a> Page<'a> {
         self.title.retain(|c| !c.is_control() || c.is_whitespace());
         self.out.truncate(self.out.trim_end().len());
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        Readable { title: crate::tool::shorten(&title, LONGEST_TITLE), text: self.out, extent }
+        Readable { title: crate::shorten::shorten(&title, LONGEST_TITLE), text: self.out, extent }
     }
 
     fn text(&mut self, text: &str) {

@@ -11,7 +11,7 @@ use crate::Secrets;
 use crate::address::Address;
 use crate::builtin::file_kind;
 use crate::cut::thousands;
-use crate::tool::shorten;
+use crate::shorten::shorten;
 
 /// How HTML is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

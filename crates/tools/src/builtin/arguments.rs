@@ -1,0 +1,21 @@
+//! The arguments of a built-in tool, read from what the model wrote.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::contains_placeholder;
+
+/// The arguments as the tool's own type. The schema has been checked; this is for what it can't say.
+pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| format!("The arguments don't fit: {error}."))
+}
+
+/// Refuses to write a placeholder where a secret was meant (X1).
+pub(super) fn refuse_placeholder(text: &str) -> Result<(), String> {
+    if !contains_placeholder(text) {
+        return Ok(());
+    }
+    Err("The text has a placeholder `⟦secret:…⟧` in it. The secret behind it is not shown to you and would not be \
+         written. Leave it out: change only the lines around it, or let a program read the secret where it is kept."
+        .into())
+}

@@ -1,0 +1,23 @@
+//! How a built-in tool is described to the loop.
+
+use serde_json::Value;
+use windlass_vocab::{EffectClass, Json, ToolName, ToolSpec};
+
+pub(super) fn spec(name: &str, description: &str, effect: EffectClass, schema: &Value) -> ToolSpec {
+    ToolSpec {
+        name: ToolName(format!("local.{name}")),
+        wire_name: name.to_owned(),
+        description: description.trim().to_owned(),
+        schema: Json::from(schema),
+        effect,
+        ending: None,
+        repeatable: false,
+        reads_files: false,
+        tags: std::collections::BTreeSet::new(),
+    }
+}
+
+/// The spec of a tool that does nothing but show what is in the workspace.
+pub(super) fn file_read(name: &str, description: &str, schema: &Value) -> ToolSpec {
+    ToolSpec { reads_files: true, ..spec(name, description, EffectClass::ReadOnly, schema) }
+}

@@ -1,0 +1,19 @@
+//! The names of the built-in tools, also of those that this build or run lacks: rules mean the same in each.
+
+/// The names of all tools that are part of the program, for whoever wants to know whether a name is
+/// one of them.
+pub const TOOL_NAMES: &[&str] = &[
+    "ask_question",
+    "converse",
+    "edit_file",
+    "fetch_url",
+    "list_directory",
+    "move_file",
+    "read_file",
+    "run_command",
+    "search_files",
+    "task_completion",
+    "todo",
+    "wait_for_servers",
+    "write_file",
+];
