@@ -10,33 +10,21 @@ use crate::tree::Tree;
 /// How many files may need each other.
 const MOST: usize = 3;
 
-/// Crates with larger circles, and how large the largest is. These numbers only go down.
-const CEILINGS: &[(&str, usize)] = &[("crates/tools", 46)];
-
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     let manifests = tree.ending("/Cargo.toml").filter_map(|(path, _)| path.strip_suffix("/Cargo.toml"));
-    manifests.flat_map(|folder| problems_of(tree, folder, ceiling(folder))).collect()
+    manifests.flat_map(|folder| problems_of(tree, folder)).collect()
 }
 
-fn ceiling(folder: &str) -> usize {
-    CEILINGS.iter().find(|(known, _)| *known == folder).map_or(MOST, |(_, files)| *files)
-}
-
-fn problems_of(tree: &Tree, folder: &str, ceiling: usize) -> Vec<Problem> {
+fn problems_of(tree: &Tree, folder: &str) -> Vec<Problem> {
     let modules = Modules::of(tree, folder);
     let circles = circles(&modules.needs());
-    let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
-    if ceiling > largest.max(MOST) {
-        let what = format!("its largest circle has {largest} files: lower its ceiling of {ceiling} in circles.rs");
-        return vec![Problem::in_file(&format!("{folder}/Cargo.toml"), what)];
-    }
-    let too_large = circles.iter().filter(|circle| circle.len() > ceiling);
-    too_large.map(|circle| Problem::in_file(circle[0], told(circle, ceiling))).collect()
+    let too_large = circles.iter().filter(|circle| circle.len() > MOST);
+    too_large.map(|circle| Problem::in_file(circle[0], told(circle))).collect()
 }
 
-fn told(circle: &[&str], ceiling: usize) -> String {
+fn told(circle: &[&str]) -> String {
     let (count, others) = (circle.len(), circle[1..].join(", "));
-    format!("{count} files need each other, and at most {ceiling} may: this one, {others}")
+    format!("{count} files need each other, and at most {MOST} may: this one, {others}")
 }
 
 /// The files that need each other, two at least, in groups.
@@ -65,7 +53,7 @@ fn reached<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>, file: &'f str) -> B
 
 #[cfg(test)]
 mod tests {
-    use super::{problems, problems_of};
+    use super::problems;
     use crate::tree::Tree;
 
     /// A crate of these files, each of which needs the next and the last the first.
@@ -102,14 +90,5 @@ mod tests {
             ("c/src/e.rs", ""),
         ]);
         assert_eq!(problems(&tree), []);
-    }
-
-    #[test]
-    fn a_ceiling_holds_what_is_there_and_must_follow_it_down() {
-        let five = ring(&["a", "b", "c", "d", "e"]);
-        assert_eq!(problems_of(&five, "c", 5), []);
-        assert_eq!(problems_of(&five, "c", 4).len(), 1);
-        let lower: Vec<_> = problems_of(&five, "c", 6).iter().map(ToString::to_string).collect();
-        assert_eq!(lower, ["c/Cargo.toml: its largest circle has 5 files: lower its ceiling of 6 in circles.rs"]);
     }
 }
