@@ -28,10 +28,11 @@ const WORDS: &[&str] = &[
 
 const HEAD: &str = "# Kill matrices
 
-How many ways to die each kill matrix tries: before and after every journal write, in the middle of calls, and in
-process also inside model calls and a second time while recovering. After each the run goes on, and what became of
-every call is compared with what the rules say (J3, J4). Written by `cargo xtask kill-matrices`; a matrix that tries
-another number fails, but for one in a hundred where calls finish in any order.
+A kill matrix is a test that kills one run at every possible point: before and after every journal write and in the
+middle of calls; in process also inside model calls, and a second time during recovery. After each kill the run is
+resumed, and the outcome of every call is compared with the rules (J3, J4). The table says how many points each matrix
+tries; `cargo xtask kill-matrices` writes it. A matrix that tries another number fails. A difference of 1 % is
+tolerated, because parallel calls finish in any order.
 
 | killed | matrix | ways to die |
 |---|---|---|
