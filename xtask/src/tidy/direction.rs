@@ -1,5 +1,5 @@
 //! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← setup ← cli`; provider, tools
-//! and store know vocab only and meet in runtime. What tests alone depend on is free.
+//! and store know vocab only and meet in runtime; narrate knows what it puts into words, and only doors know it. What tests alone depend on is free.
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
@@ -18,7 +18,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("runtime", &["vocab", "machine", "provider", "tools", "store"]),
     ("windlass", &["vocab", "machine", "provider", "sandbox", "tools", "store", "mcp", "runtime", "derive"]),
     ("setup", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass"]),
-    ("cli", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "setup"]),
+    ("narrate", &["vocab", "tools"]),
+    (
+        "cli",
+        &[
+            "vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "setup",
+            "narrate",
+        ],
+    ),
     (
         "bench",
         &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "cli", "testkit"],

@@ -1,0 +1,76 @@
+//! A model call that failed, and what follows.
+
+use windlass_vocab::{At, AttemptFailed, NextAttempt};
+
+use crate::activity::Activity;
+use crate::harmless::{TEXT, short_line};
+use crate::line::{Line, Tone};
+
+/// What went wrong with an attempt, in few words.
+#[must_use]
+pub fn problem_of_attempt(attempt: &AttemptFailed) -> String {
+    let what = if attempt.failure.status == Some(429) { "rate limited" } else { &attempt.failure.message };
+    short_line(what.trim_end_matches('.'), TEXT)
+}
+
+/// The problem of the retry that was told last, until something else happens.
+#[derive(Debug, Default)]
+pub(crate) struct ToldRetry(Option<String>);
+
+impl ToldRetry {
+    /// Something else happened.
+    pub(crate) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    /// Why an attempt failed and what follows; nothing where the end of the run says it all. A retry for the reason
+    /// that was told last only passes: how often it is tried is not worth a line each.
+    pub(crate) fn brief(&mut self, attempt: &AttemptFailed, at: At) -> Option<Line> {
+        let (problem, told) = (problem_of_attempt(attempt), self.0.take());
+        let next = match what_follows(&attempt.next) {
+            Follows::Retry(due) => {
+                let tone = if told.as_ref() == Some(&problem) { Tone::Passing } else { Tone::Delay };
+                let line = Line::new(tone, Activity::Retry { left_ms: due.ms_since(at), why: &problem }.to_string());
+                self.0 = Some(problem);
+                return Some(line);
+            }
+            Follows::Other(next) => next,
+            Follows::Nothing => {
+                let tries = attempt.attempt;
+                return (tries > 1).then(|| Line::new(Tone::Plain, format!("gave up after {tries} tries")));
+            }
+        };
+        Some(Line::new(Tone::Plain, format!("{problem}; {next}")))
+    }
+}
+
+/// The same for whoever reads it later, with the model.
+pub(crate) fn full(attempt: &AttemptFailed, at: At) -> Line {
+    let problem = format!("{}: {}", attempt.model, problem_of_attempt(attempt));
+    let text = match what_follows(&attempt.next) {
+        Follows::Retry(due) => {
+            format!("{problem}; trying again in {}", crate::duration::duration(due.ms_since(at)))
+        }
+        Follows::Other(next) => format!("{problem}; {next}"),
+        Follows::Nothing => problem,
+    };
+    Line::new(Tone::Failure, text)
+}
+
+/// What follows, in words where it is no wait.
+enum Follows {
+    Retry(At),
+    Other(String),
+    Nothing,
+}
+
+fn what_follows(next: &NextAttempt) -> Follows {
+    Follows::Other(match next {
+        NextAttempt::Retry { at } => return Follows::Retry(*at),
+        NextAttempt::Model { model } => format!("trying {model} instead"),
+        NextAttempt::Whole => "asking for the whole reply at once".to_owned(),
+        NextAttempt::Dialect { .. } => "going on with calls written as text".to_owned(),
+        NextAttempt::Shorter => "trying again with a shorter history".to_owned(),
+        NextAttempt::End => return Follows::Nothing,
+    })
+}

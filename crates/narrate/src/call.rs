@@ -1,0 +1,183 @@
+//! A call as a person watches it: one line that leads with what the call is about, and the lines an edit changes
+//! where nobody was asked about it.
+
+use serde_json::{Map, Value};
+use windlass_tools::diff::{self, Limits};
+use windlass_tools::sandbox_notes;
+use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, ToolName, Verdict};
+
+use crate::harmless::short_line;
+use crate::line::{Line, Tone};
+
+/// Characters of the argument that leads, and of all others together, where there is room.
+const ARGUMENTS: usize = 100;
+/// Characters of the arguments that don't lead, at least: how far a command reached is not cut off.
+const REACH: usize = 40;
+/// Lines of a change, and characters of each, that are shown.
+const CHANGED_LINES: usize = 20;
+const CHANGED_COLUMNS: usize = 200;
+
+/// Arguments that say what a call is about; the first of them that is there leads the line, without its name.
+const LEADING: [&str; 6] = ["command", "pattern", "query", "url", "path", "from"];
+
+/// The tool whose results tell of the sandbox.
+const RUN_COMMAND: &str = "run_command";
+
+/// The tool as people name it: without its server where that is ours.
+pub(crate) fn tool_name(call: &CallRequested) -> &str {
+    call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
+}
+
+/// A call that has no result yet.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenCall {
+    tool: String,
+    line: String,
+    changes: Vec<Line>,
+}
+
+impl OpenCall {
+    pub(crate) fn of(call: &CallRequested) -> Self {
+        let tool = tool_name(call).to_owned();
+        Self { line: call_line(&tool, &call.arguments), changes: unasked_changes(call), tool }
+    }
+
+    /// A person changed its arguments, and has seen what they wrote.
+    pub(crate) fn edit(&mut self, arguments: &Json) {
+        self.line = call_line(&self.tool, arguments);
+        self.changes.clear();
+    }
+
+    /// `write_file src/main.rs (12 lines)`.
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// What belongs below the line once the call has ended: what it changed unasked, in lines that begin with `+`, `-` or
+    /// a blank, and what the sandbox had to do with it.
+    pub(crate) fn below(self, finished: &CallFinished) -> Vec<Line> {
+        let mut lines = if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() };
+        if self.tool == RUN_COMMAND {
+            let notes = sandbox_notes(&finished.text).into_iter();
+            lines.extend(notes.map(|note| Line::new(Tone::Note, short_line(note, CHANGED_COLUMNS))));
+        }
+        lines.into_iter().map(|line| line.about(finished.call)).collect()
+    }
+}
+
+/// `read_file src/main.rs (offset=3)`; `docs.search (q=words)` where no argument leads.
+pub(crate) fn call_line(tool: &str, arguments: &Json) -> String {
+    call_line_in(ARGUMENTS, tool, arguments)
+}
+
+/// A call as one line, with at most `room` characters of the argument that leads, and as many of all others: a long
+/// command does not hide that it ran outside the sandbox.
+#[must_use]
+pub fn call_line_in(room: usize, tool: &str, arguments: &Json) -> String {
+    let tool = short_line(tool, ARGUMENTS);
+    let mut members = match arguments.to_value() {
+        Value::Object(members) => members,
+        other => return format!("{tool} {}", short_line(&other.to_string(), room)),
+    };
+    let lead = leading(&mut members, room).map(|text| format!(" {text}")).unwrap_or_default();
+    let rest: Vec<String> = members.iter().filter_map(|(name, value)| argument(&tool, name, value)).collect();
+    match rest.as_slice() {
+        [] => format!("{tool}{lead}"),
+        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room.max(REACH))),
+    }
+}
+
+/// Takes out of the arguments what leads the line: for a move, both ends of it.
+fn leading(members: &mut Map<String, Value>, room: usize) -> Option<String> {
+    let name = LEADING.into_iter().find(|name| members.get(*name).is_some_and(Value::is_string))?;
+    let mut take = |name: &str| match members.remove(name) {
+        Some(Value::String(text)) => Some(short_line(&text, room)),
+        Some(other) => Some(short_line(&other.to_string(), room)),
+        None => None,
+    };
+    let lead = take(name)?;
+    let to = if name == "from" { take("to") } else { None };
+    Some(to.map_or_else(|| lead.clone(), |to| format!("{lead} to {to}")))
+}
+
+/// `offset=3`. How far a command reaches is said in words; of what is written to a file only the length is shown,
+/// of an edit nothing: its change is.
+fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
+    match (tool, name, value) {
+        ("write_file", "content", Value::String(text)) => Some(match text.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        }),
+        ("edit_file", "old_text" | "new_text", _) | ("run_command", "network", Value::Bool(false)) => None,
+        ("run_command", "network", Value::Bool(true)) => Some("with the network".to_owned()),
+        ("run_command", "sandbox", Value::String(off)) if off == "off" => Some("outside the sandbox".to_owned()),
+        (_, _, Value::String(text)) => Some(format!("{name}={}", short_line(text, ARGUMENTS))),
+        (_, _, Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Some(format!("{name}={value}"))
+        }
+    }
+}
+
+/// The change an edit makes, if it was allowed: where a person is asked they see it in the question.
+fn unasked_changes(call: &CallRequested) -> Vec<Line> {
+    if tool_name(call) != "edit_file" || call.verdict != Verdict::Allow {
+        return Vec::new();
+    }
+    let arguments = call.arguments.to_value();
+    let (Some(old), Some(new)) = (arguments["old_text"].as_str(), arguments["new_text"].as_str()) else {
+        return Vec::new();
+    };
+    let whole = diff::unified(old, new, "", Limits { columns: CHANGED_COLUMNS, ..Limits::WHOLE });
+    // The head names the file, as the line above does; where in the file the text stands is not known here.
+    let is_change = |line: &&str| !line.starts_with("@@ ") && !line.starts_with('\\');
+    let changed: Vec<&str> = whole.lines().skip(2).filter(is_change).collect();
+    let mut lines: Vec<Line> = changed.iter().take(CHANGED_LINES).map(|line| changed_line(line)).collect();
+    match changed.len().saturating_sub(CHANGED_LINES) {
+        0 => {}
+        1 => lines.push(Line::new(Tone::Note, "… 1 more line")),
+        more => lines.push(Line::new(Tone::Note, format!("… {more} more lines"))),
+    }
+    lines
+}
+
+fn changed_line(line: &str) -> Line {
+    let tone = match line.as_bytes().first() {
+        Some(b'+') => Tone::Added,
+        Some(b'-') => Tone::Removed,
+        Some(_) | None => Tone::Note,
+    };
+    Line::new(tone, line.replace('\t', "    "))
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::Json;
+
+    use super::call_line;
+
+    // proves T8: whoever watches sees what a call is about, however long its other arguments are
+    #[test]
+    fn a_call_leads_with_what_it_is_about() {
+        let long = "x".repeat(200);
+        for (tool, arguments, line) in [
+            (
+                "write_file",
+                r#"{"content":"a\nb\n","path":"src/main.rs"}"#.to_owned(),
+                "write_file src/main.rs (2 lines)",
+            ),
+            ("write_file", format!(r#"{{"content":"{long}","path":"a"}}"#), "write_file a (1 line)"),
+            ("edit_file", r#"{"new_text":"b","old_text":"a","path":"f"}"#.into(), "edit_file f"),
+            ("read_file", r#"{"limit":9,"offset":3,"path":"f"}"#.into(), "read_file f (limit=9, offset=3)"),
+            ("run_command", r#"{"command":"ls\nid","network":true}"#.into(), "run_command ls id (with the network)"),
+            ("run_command", r#"{"command":"id","sandbox":"off"}"#.into(), "run_command id (outside the sandbox)"),
+            ("move_file", r#"{"from":"a","to":"b"}"#.into(), "move_file a to b"),
+            ("search_files", r#"{"path":"src","pattern":"needle"}"#.into(), "search_files needle (path=src)"),
+            ("fetch_url", r#"{"raw":true,"url":"https://a.b/"}"#.into(), "fetch_url https://a.b/ (raw=true)"),
+            ("docs.search", r#"{"q":"words"}"#.into(), "docs.search (q=words)"),
+            ("list_directory", "{}".into(), "list_directory"),
+            ("odd", "[1]".into(), "odd [1]"),
+        ] {
+            assert_eq!(call_line(tool, &Json::parse(&arguments).expect("JSON")), line);
+        }
+    }
+}

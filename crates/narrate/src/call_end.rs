@@ -1,0 +1,68 @@
+//! How a call came out.
+
+use windlass_vocab::{CallFinished, CommandExit, OutcomeKind};
+
+use crate::duration::duration;
+use crate::harmless::{TEXT, short_line};
+use crate::line::{CallEnd, Problem};
+
+/// What stands behind a call that has ended.
+pub(crate) fn call_end(finished: &CallFinished) -> CallEnd {
+    let again = if finished.answered_from.is_some() { ", as before" } else { "" };
+    let problem = outcome_problem(finished.outcome, finished.exit)
+        .map(|word| Problem { word, detail: short_line(telling_line(finished), TEXT) });
+    CallEnd { took: took(finished), again, problem }
+}
+
+/// How long a call took, where its tool gave the result: one that was cut off from outside has no time of its own.
+fn took(finished: &CallFinished) -> Option<String> {
+    let cut_off = matches!(finished.outcome, OutcomeKind::Cancelled | OutcomeKind::Interrupted);
+    (!cut_off || finished.took_ms > 0).then(|| duration(finished.took_ms))
+}
+
+/// What to call a result that is not a success. A command that failed by itself is called by its exit code.
+#[must_use]
+pub fn outcome_problem(outcome: OutcomeKind, exit: Option<CommandExit>) -> Option<String> {
+    let word = match outcome {
+        OutcomeKind::Ok => return exit.filter(|exit| !exit.is_success()).map(exit_wording),
+        OutcomeKind::ToolError => "error",
+        OutcomeKind::NotFound => "not found",
+        OutcomeKind::InfrastructureError => "broken",
+        OutcomeKind::Unknown => "no such tool",
+        OutcomeKind::InvalidArguments => "wrong arguments",
+        OutcomeKind::Denied => "denied",
+        OutcomeKind::Cancelled => "cancelled",
+        OutcomeKind::TimedOut => "timed out",
+        OutcomeKind::Interrupted => "interrupted",
+    };
+    Some(word.to_owned())
+}
+
+fn exit_wording(exit: CommandExit) -> String {
+    match exit {
+        CommandExit::Code(code) => format!("exit code {code}"),
+        CommandExit::Signal(signal) => format!("killed by signal {signal}"),
+    }
+}
+
+/// The line of a failed call's text that says most about it.
+fn telling_line(finished: &CallFinished) -> &str {
+    let line = match finished.outcome {
+        // The last lines of a command's result are notes: its exit code, and what the sandbox has to do with it. Why it
+        // failed stands right above.
+        OutcomeKind::Ok => {
+            let is_note = |line: &&str| line.trim().is_empty() || line.starts_with('[') && line.ends_with(']');
+            finished.text.trim_end().lines().rev().find(|line| !is_note(line))
+        }
+        OutcomeKind::ToolError
+        | OutcomeKind::NotFound
+        | OutcomeKind::InfrastructureError
+        | OutcomeKind::Unknown
+        | OutcomeKind::InvalidArguments
+        | OutcomeKind::Denied
+        | OutcomeKind::Cancelled
+        | OutcomeKind::TimedOut
+        | OutcomeKind::Interrupted => finished.text.trim().lines().next(),
+    };
+    line.unwrap_or_default()
+}

@@ -1,0 +1,6 @@
+//! So many of something.
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -1,0 +1,129 @@
+//! Each record for whoever was not there: all of them, whole. Lines that only keep the books say so in their tone.
+
+use windlass_vocab::{
+    At, CallFinished, CallRequested, Changes, Coverage, Imported, Origin, Record, RunEnded, SessionChanged,
+    SessionOpened, SnapshotTaken, StopBy, shown_path,
+};
+
+use crate::brief::steps;
+use crate::call::{call_line, tool_name};
+use crate::call_end::call_end;
+use crate::count::counted;
+use crate::known::Known;
+use crate::line::{Line, Speaker, Tone};
+use crate::run_end::RunEndWords;
+use crate::{attempt, nudge, question, reply, run};
+
+/// The lines of a record: one, but for a plan and for a reply with more than words in it.
+pub(crate) fn lines(known: &Known, record: &Record, at: At) -> Vec<Line> {
+    let line = match record {
+        Record::MessageAccepted(accepted) => Line::new(Tone::Said, &accepted.text).by(Speaker::Person),
+        Record::RunStarted(started) => Line::new(Tone::Quiet, run::started(started)),
+        Record::RunResumed(_) => Line::new(Tone::Quiet, run::RESUMED),
+        Record::AttemptFailed(failed) => attempt::full(failed, at),
+        Record::ModelReplied(replied) => return reply::whole(&replied.parts),
+        Record::CallRequested(call) => Line::new(Tone::Plain, requested(call)).by(Speaker::Model).about(call.call),
+        Record::CallSettled(settled) => {
+            Line::new(Tone::Quiet, run::settled(settled, &run::numbered(settled.call))).about(settled.call)
+        }
+        Record::CallFinished(finished) => result(finished),
+        Record::QuestionAsked(asked) => question::asked(asked),
+        Record::QuestionAnswered(answered) => question::answered(answered),
+        Record::Nudged(nudged) => {
+            Line::new(Tone::Quiet, format!("{}; it is told: {}", nudge::nudged(nudged), nudged.text))
+        }
+        Record::ToolWithheld(withheld) => Line::new(Tone::Plain, nudge::withheld(withheld)),
+        Record::PlanChanged(plan) => return steps(plan),
+        Record::Compacted(compacted) => {
+            let text = format!("{} (through message {})", run::compacted(compacted), compacted.through);
+            Line::new(Tone::Quiet, text)
+        }
+        Record::CancelAsked(asked) => {
+            let line = Line::new(Tone::Plain, run::cancel_asked(asked));
+            match asked.by {
+                StopBy::Person => line.by(Speaker::Person),
+                StopBy::Deadline | StopBy::Fork => line,
+            }
+        }
+        Record::RunEnded(ended) => end(ended, known),
+        Record::SessionOpened(opened) => book(session_opened(opened)),
+        Record::SessionChanged(changed) => book(session_changed(changed)),
+        Record::LeaseTaken(taken) => book(format!("{} (epoch {})", taken.holder, taken.epoch)),
+        Record::ContextPinned(pinned) => book(run::pinned(pinned)),
+        Record::TurnStarted(started) => book(format!("turn {}", started.turn)),
+        Record::CallStarted(started) => book(format!("{} may have started", started.call)).about(started.call),
+        Record::CallPaused(paused) => {
+            book(format!("{} waits for {}", paused.call, counted(paused.asks.len(), "answer", "answers")))
+                .about(paused.call)
+        }
+        Record::SnapshotTaken(taken) => book(snapshot(taken)).about(taken.call),
+        Record::FilesChanged(changed) => {
+            book(format!("{} changed {}", changed.call, paths(&changed.changes))).about(changed.call)
+        }
+        Record::UndoStarted(started) => {
+            book(format!("{} undoes {}: {}", started.undo, started.of, paths(&started.changes)))
+        }
+        Record::Undone(undone) => book(format!("{}: {}", undone.undo, undone.told)),
+        Record::Unknown(unknown) => book(unknown.body.as_str()),
+    };
+    vec![line]
+}
+
+fn book(text: impl Into<String>) -> Line {
+    Line::new(Tone::Bookkeeping, text)
+}
+
+fn session_opened(opened: &SessionOpened) -> String {
+    let folder = opened.workspace.as_deref().unwrap_or("no folder");
+    let fork = |origin: &Origin| format!(", forked from {} at record {}", origin.session, origin.seq);
+    let fork = opened.forked_from.last().map(fork).unwrap_or_default();
+    format!("{} in {folder}{fork}", opened.key)
+}
+
+fn session_changed(changed: &SessionChanged) -> String {
+    let folder = |imported: &Imported| imported.workspace.clone().unwrap_or_else(|| "no folder".to_owned());
+    let imported = changed.imported.as_ref().map(|imported| format!("imported into {}", folder(imported)));
+    let parts = [changed.title.clone(), changed.key.clone(), imported];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `calls 1.1.0 read_file a.txt`.
+fn requested(call: &CallRequested) -> String {
+    let mended: Vec<&str> = call.repairs.iter().map(|repair| repair.as_str()).collect();
+    let mended = if mended.is_empty() { String::new() } else { format!(" (mended: {})", mended.join(", ")) };
+    format!("calls {}{mended} {}", call.call, call_line(tool_name(call), &call.arguments))
+}
+
+/// `result of 1.1.0 (12 ms, error): no such file`.
+fn result(finished: &CallFinished) -> Line {
+    let end = call_end(finished);
+    let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };
+    let about =
+        [end.took, end.problem.map(|problem| problem.word)].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let text = format!("result of {} ({about}): {}", finished.call, finished.text);
+    Line::new(tone, text).by(Speaker::Tool).about(finished.call)
+}
+
+/// Why a run ended, and its answer where the model did not say it right before: a tool may have.
+fn end(ended: &RunEnded, known: &Known) -> Line {
+    if let Some(words) = RunEndWords::of(ended) {
+        return Line::new(words.tone, format!("the run ended: {}", words.advised("")));
+    }
+    let answer = ended.answer.trim();
+    let is_said = known.last_reply.trim_end().ends_with(answer);
+    let answer = if is_said { String::new() } else { format!(", with the answer: {answer}") };
+    Line::new(Tone::Quiet, format!("the run ended: done{answer}"))
+}
+
+fn snapshot(taken: &SnapshotTaken) -> String {
+    let files = counted(taken.files.len(), "file kept", "files kept");
+    match &taken.coverage {
+        Coverage::Full => format!("{}: {files}", taken.call),
+        Coverage::Partial { left_out } => format!("{}: {files}; not covered: {left_out}", taken.call),
+        Coverage::None { why } => format!("{}: nothing kept: {why}", taken.call),
+    }
+}
+
+fn paths(changes: &Changes) -> String {
+    changes.keys().map(|path| shown_path(path)).collect::<Vec<_>>().join(", ")
+}

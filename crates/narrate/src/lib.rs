@@ -1,0 +1,59 @@
+//! What happens in a session, in words: the one place where a record or an event becomes text.
+//!
+//! The protocol: make a [`Narrator`], for whoever watches a run ([`Detail::Brief`]) or reads what is on record
+//! ([`Detail::Full`]); give it every event of the session in order; draw the [`Line`]s it gives back. A door that begins
+//! in the middle of a run hands over the calls it missed with [`Narrator::recall`].
+//!
+//! A line says *what* in its text and *how it is meant* in its [`Tone`]. Which lines a door shows, and their colours,
+//! marks, width and indentation, are the door's business; a door without any of these writes the line as it is
+//! displayed. Advice that only one door can give (a flag, a command) is the door's too.
+//!
+//! ```
+//! use windlass_narrate::{Detail, Narrator};
+//! use windlass_vocab::{At, CancelAsked, Record, StopBy};
+//!
+//! let mut narrator = Narrator::new(Detail::Brief);
+//! let lines = narrator.record(&Record::from(CancelAsked { by: StopBy::Deadline }), At(0));
+//! assert_eq!(lines[0].to_string(), "stopping: the deadline is reached");
+//! ```
+//!
+//! Invariants: no line is made anywhere else, and every kind of record has its arm in `brief.rs` and in `full.rs`; a brief
+//! line is short, but for what was said and asked, which is whole. Text from outside is as it came where it is whole: a
+//! door makes it harmless ([`harmless_lines`]) as it draws. Nothing here reads a clock, a terminal or the store.
+
+#![deny(missing_docs)]
+
+mod activity;
+mod attempt;
+mod brief;
+mod call;
+mod call_end;
+mod count;
+mod duration;
+mod full;
+mod harmless;
+mod known;
+mod line;
+mod narrator;
+mod nudge;
+mod question;
+mod reply;
+mod run;
+mod run_end;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use activity::Activity;
+pub use attempt::problem_of_attempt;
+pub use call::call_line_in;
+pub use call_end::outcome_problem;
+pub use duration::duration;
+pub use harmless::{harmless_chars, harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
+pub use line::{CallEnd, Line, Problem, Speaker, Tone};
+pub use narrator::{Detail, Narrator};
+pub use question::{about, answer_words, expiry_words, preview_text};
+pub use run_end::{RunEndWords, answer_of};
+pub use stream::{WITHDRAWN, thought_for};
+pub use wait::waiting;

@@ -1,0 +1,84 @@
+//! Questions to a person, and their answers.
+
+use windlass_vocab::{AnsweredBy, Preview, QuestionAnswered, QuestionAsked, QuestionKind, QuestionOption};
+
+use crate::line::{Line, Speaker, Tone};
+
+/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
+/// begins with is not said twice.
+#[must_use]
+pub fn preview_text(preview: &Preview, indent: &str) -> String {
+    let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
+    let mut lines = body.lines();
+    if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {
+        lines.next();
+    }
+    lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
+}
+
+/// What stands over a question that shows nothing.
+#[must_use]
+pub const fn about(kind: &QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Approval { .. } => "May this call run?",
+        QuestionKind::Settlement { .. } => "A crash cut this call short; it may have taken effect.",
+        QuestionKind::Elicitation { .. } => "A tool needs an answer before it can go on.",
+        QuestionKind::Cycle => "The model runs in circles. Go on?",
+        QuestionKind::Stuck => "The run was taken up again and again without progress. Try once more?",
+    }
+}
+
+/// An answer that was given, for whoever was not there.
+#[must_use]
+pub const fn answer_words(option: QuestionOption) -> &'static str {
+    match option {
+        QuestionOption::No => "no",
+        QuestionOption::Once => "yes",
+        QuestionOption::Session => "yes, for this session",
+        QuestionOption::Always => "always",
+        QuestionOption::Edit => "yes, with other arguments",
+        QuestionOption::RunAgain => "run again",
+        QuestionOption::Interrupt => "leave it interrupted",
+        QuestionOption::Submit => "answered",
+        QuestionOption::Dismiss => "no answer",
+    }
+}
+
+/// What silence was taken for.
+#[must_use]
+pub fn expiry_words(option: QuestionOption) -> String {
+    let taken = match option {
+        QuestionOption::No => "taken as no",
+        QuestionOption::Once | QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => {
+            "taken as yes"
+        }
+        QuestionOption::RunAgain => "the call is run again",
+        QuestionOption::Interrupt => "the call is taken as interrupted",
+        QuestionOption::Submit | QuestionOption::Dismiss => "its tool is told so",
+    };
+    format!("no answer came: {taken}")
+}
+
+/// A question, whole.
+pub(crate) fn asked(asked: &QuestionAsked) -> Line {
+    let text = asked.preview.as_ref().map(|preview| preview_text(preview, "  "));
+    with_call(Line::new(Tone::Question, text.unwrap_or_else(|| about(&asked.kind).to_owned())), &asked.kind)
+}
+
+fn with_call(line: Line, kind: &QuestionKind) -> Line {
+    match kind {
+        QuestionKind::Approval { call } | QuestionKind::Settlement { call } | QuestionKind::Elicitation { call } => {
+            line.about(*call)
+        }
+        QuestionKind::Cycle | QuestionKind::Stuck => line,
+    }
+}
+
+/// Its answer.
+pub(crate) fn answered(answered: &QuestionAnswered) -> Line {
+    let option = answered.answer.option;
+    match answered.by {
+        AnsweredBy::Person => Line::new(Tone::Answer, answer_words(option)).by(Speaker::Person),
+        AnsweredBy::Expiry => Line::new(Tone::Answer, expiry_words(option)),
+    }
+}

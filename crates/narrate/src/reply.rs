@@ -1,0 +1,43 @@
+//! What a model replied.
+
+use windlass_vocab::Part;
+
+use crate::harmless::{TEXT, short_line};
+use crate::line::{Line, Speaker, Tone};
+
+/// Text beside calls is progress, not the answer.
+pub(crate) fn beside_calls(parts: &[Part]) -> Vec<Line> {
+    if !parts.iter().any(|part| matches!(part, Part::Call { .. })) {
+        return Vec::new();
+    }
+    let said = |part: &Part| match part {
+        Part::Text { text } if !text.trim().is_empty() => {
+            Some(Line::new(Tone::Quiet, short_line(text.trim(), TEXT)).by(Speaker::Model))
+        }
+        Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
+    };
+    parts.iter().filter_map(said).collect()
+}
+
+/// What the model said, and below it what else was in its reply.
+pub(crate) fn whole(parts: &[Part]) -> Vec<Line> {
+    let text = words(parts);
+    let said = (!text.is_empty()).then(|| Line::new(Tone::Said, text).by(Speaker::Model));
+    let other = |part: &Part| match part {
+        Part::Text { .. } => None,
+        Part::Thinking { .. } => Some("(thinking)".to_owned()),
+        Part::Call { index } => Some(format!("(call {index})")),
+    };
+    let others: Vec<String> = parts.iter().filter_map(other).collect();
+    let others = (!others.is_empty()).then(|| Line::new(Tone::Bookkeeping, others.join(" ")).by(Speaker::Model));
+    said.into_iter().chain(others).collect()
+}
+
+/// The words of a reply.
+pub(crate) fn words(parts: &[Part]) -> String {
+    let text = |part: &Part| match part {
+        Part::Text { text } if !text.trim().is_empty() => Some(text.clone()),
+        Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
+    };
+    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}

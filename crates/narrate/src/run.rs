@@ -1,0 +1,66 @@
+//! What happens to a run as a whole, short of its end.
+
+use windlass_vocab::{
+    CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, RunStarted, Settlement, StopBy,
+};
+
+use crate::count::counted;
+use crate::harmless::{TEXT, short_line};
+
+/// Another process took the run up.
+pub(crate) const RESUMED: &str = "going on with an unfinished run";
+
+pub(crate) fn started(started: &RunStarted) -> String {
+    let models: Vec<&str> = started.chain.iter().map(|model| model.as_str()).collect();
+    format!("run {} begins under {} with {}", started.run, started.policy.preset, models.join(", "))
+}
+
+/// A server that was waited for and has not come is missed from here on.
+pub(crate) fn without_servers(pinned: &ContextPinned) -> Option<String> {
+    let awaited = pinned.context.iter().flat_map(|context| &context.awaited);
+    let names: Vec<&str> = awaited.map(String::as_str).collect();
+    let line = format!("going on without the tools of {}: not started yet", names.join(", "));
+    (!names.is_empty()).then(|| short_line(&line, TEXT))
+}
+
+/// What was fixed for the run.
+pub(crate) fn pinned(pinned: &ContextPinned) -> String {
+    let offer = match &pinned.context {
+        None => "as in the run before".to_owned(),
+        Some(context) => counted(context.offer.len(), "tool is offered", "tools are offered"),
+    };
+    let joined: Vec<&str> = pinned.joined.iter().map(String::as_str).collect();
+    let joined = (!joined.is_empty()).then(|| format!("those of {} joined", joined.join(", ")));
+    [Some(offer), joined, without_servers(pinned)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+pub(crate) const fn compacted(compacted: &Compacted) -> &'static str {
+    match compacted.method {
+        CompactionMethod::Pruned => "near the model's limit: the oldest turns are no longer sent",
+        CompactionMethod::Shrunk => "near the model's limit: older results are sent shortened",
+    }
+}
+
+pub(crate) const fn cancel_asked(asked: &CancelAsked) -> &'static str {
+    match asked.by {
+        StopBy::Person => "stopping",
+        StopBy::Deadline => "stopping: the deadline is reached",
+        StopBy::Fork => "forked here; what was open is ended",
+    }
+}
+
+/// What becomes of a call that a crash cut short; the call as it is named.
+pub(crate) fn settled(settled: &CallSettled, call: &str) -> String {
+    let what = match settled.settlement {
+        Settlement::RunAgain => "it is run again",
+        Settlement::Verify => "its tool is asked whether it took place",
+        Settlement::Interrupt => "it is taken as interrupted",
+        Settlement::Ask => "somebody has to say what now",
+    };
+    format!("{call} was cut short by a crash: {what}")
+}
+
+/// A call of which nothing but its number is known.
+pub(crate) fn numbered(call: CallId) -> String {
+    format!("call {call}")
+}

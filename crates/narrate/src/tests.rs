@@ -1,0 +1,402 @@
+//! Every kind of record, in both details, as whole lines.
+
+use std::collections::BTreeSet;
+
+use windlass_vocab::{CallId, Delta, DeltaBody, Envelope, Event, Record, RunId, TurnId, Wait, WaitFor};
+
+use super::{Detail, Narrator};
+
+/// A record of run 1 by its kind and body, as it is stored; written at the beginning of 1970.
+fn record(kind: &str, body: &str) -> Event {
+    let line = format!(
+        r#"{{"v":1,"id":"r","session":"00000000-0000-0000-0000-000000000007","seq":1,"batch":[0,1],"prev":"{}","epoch":1,
+            "run":1,"turn":1,"at":"1970-01-01T00:00:00.000Z","kind":"{kind}","body":{body}}}"#,
+        "0".repeat(64)
+    );
+    Event::Record(Envelope::decode(&line).unwrap_or_else(|error| panic!("{kind} {body}: {error}")).into())
+}
+
+/// What is told of these records, a line each: `Speaker Tone [call] words`.
+fn told(detail: Detail, events: &[Event]) -> Vec<String> {
+    let mut narrator = Narrator::new(detail);
+    let lines = events.iter().flat_map(|event| narrator.event(event));
+    lines
+        .map(|line| {
+            let call = line.call.map(|call| format!("[{call}] ")).unwrap_or_default();
+            format!("{:?} {:?} {call}{line}", line.by, line.tone)
+        })
+        .collect()
+}
+
+/// What is told of one record.
+fn check(kind: &str, body: &str, brief: &[&str], full: &[&str]) {
+    let event = [record(kind, body)];
+    assert_eq!(told(Detail::Brief, &event), brief, "{kind} in brief: {body}");
+    assert_eq!(told(Detail::Full, &event), full, "{kind} in full: {body}");
+}
+
+/// A kind, a body, what is told of it in brief and in full.
+type Row = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+
+const SESSIONS: &[Row] = &[
+    (
+        "SessionOpened",
+        r#"{"owner":"o","key":"notes","workspace":"/notes","forked_from":
+            [{"session":"00000000-0000-0000-0000-000000000001","seq":4}]}"#,
+        &[],
+        &["Windlass Bookkeeping notes in /notes, forked from 00000000-0000-0000-0000-000000000001 at record 4"],
+    ),
+    ("SessionOpened", r#"{"owner":"o","key":"k"}"#, &[], &["Windlass Bookkeeping k in no folder"]),
+    (
+        "SessionChanged",
+        r#"{"title":"A title","key":"new","imported":{}}"#,
+        &[],
+        &["Windlass Bookkeeping A title, new, imported into no folder"],
+    ),
+    ("LeaseTaken", r#"{"epoch":2,"holder":"host:7"}"#, &[], &["Windlass Bookkeeping host:7 (epoch 2)"]),
+    (
+        "MessageAccepted",
+        r#"{"message_id":"m","text":"two\nlines"}"#,
+        &["Person Said two\nlines"],
+        &["Person Said two\nlines"],
+    ),
+    (
+        "MoonPhased",
+        r#"{"phase":"full"}"#,
+        &["Windlass Quiet MoonPhased: a record of a newer version of Windlass, not shown"],
+        &[r#"Windlass Bookkeeping {"phase":"full"}"#],
+    ),
+];
+
+const RUNS: &[Row] = &[
+    (
+        "RunResumed",
+        "{}",
+        &["Windlass Quiet going on with an unfinished run"],
+        &["Windlass Quiet going on with an unfinished run"],
+    ),
+    ("ContextPinned", "{}", &[], &["Windlass Bookkeeping as in the run before"]),
+    (
+        "ContextPinned",
+        r#"{"context":{"prefix":"p","offer":[],"awaited":["git","time"]},"joined":["docs"]}"#,
+        &["Windlass Plain going on without the tools of git, time: not started yet"],
+        &["Windlass Bookkeeping 0 tools are offered; those of docs joined; \
+           going on without the tools of git, time: not started yet"],
+    ),
+    (
+        "TurnStarted",
+        r#"{"turn":2,"mode":"tools"}"#,
+        &["Windlass Passing turn 2: waiting for the model"],
+        &["Windlass Bookkeeping turn 2"],
+    ),
+    (
+        "Nudged",
+        r#"{"why":{"reply":"empty"},"text":"Go on."}"#,
+        &["Windlass Quiet nudged the model: the reply was empty"],
+        &["Windlass Quiet nudged the model: the reply was empty; it is told: Go on."],
+    ),
+    (
+        "ToolWithheld",
+        r#"{"cause":"failures","tool":"git.log","reason":"it failed"}"#,
+        &["Windlass Plain git.log is withheld: it failed"],
+        &["Windlass Plain git.log is withheld: it failed"],
+    ),
+    (
+        "PlanChanged",
+        r#"{"items":[{"step":"a","status":"done"},{"step":"b","status":"doing"},{"step":"c","status":"open"}]}"#,
+        &["Windlass Step(Done) [x] a", "Windlass Step(Doing) [>] b", "Windlass Step(Open) [ ] c"],
+        &["Windlass Step(Done) [x] a", "Windlass Step(Doing) [>] b", "Windlass Step(Open) [ ] c"],
+    ),
+    (
+        "Compacted",
+        r#"{"epoch":1,"method":"pruned","through":3}"#,
+        &["Windlass Quiet near the model's limit: the oldest turns are no longer sent"],
+        &["Windlass Quiet near the model's limit: the oldest turns are no longer sent (through message 3)"],
+    ),
+    ("CancelAsked", r#"{"by":"person"}"#, &["Windlass Plain stopping"], &["Person Plain stopping"]),
+    (
+        "CancelAsked",
+        r#"{"by":"fork"}"#,
+        &["Windlass Plain forked here; what was open is ended"],
+        &["Windlass Plain forked here; what was open is ended"],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"completed","answer":"By a tool."}"#,
+        &[],
+        &["Windlass Quiet the run ended: done, with the answer: By a tool."],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"completed","answer":""}"#,
+        &[],
+        &["Windlass Plain the run ended: the model gave no answer"],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"unfinished","answer":"Half."}"#,
+        &[],
+        &["Windlass Quiet the run ended: the work is not finished"],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"cancelled","answer":"Half a"}"#,
+        &[],
+        &["Windlass Quiet the run ended: stopped: Half a"],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"failed","answer":"","failure":{"class":"auth","message":"wrong key"}}"#,
+        &[],
+        &["Windlass Failure the run ended: the run failed: wrong key"],
+    ),
+    (
+        "RunEnded",
+        r#"{"reason":"turn_cap","answer":"20 turns"}"#,
+        &[],
+        &["Windlass Failure the run ended: the run reached its turn cap: 20 turns"],
+    ),
+];
+
+const ATTEMPTS: &[Row] = &[
+    (
+        "AttemptFailed",
+        r#"{"attempt":1,"model":"m","failure":{"class":"transient","message":"Rate limit reached for x","status":429},
+            "next":{"do":"retry","at":"1970-01-01T00:00:03.000Z"}}"#,
+        &["Windlass Delay trying again in 3 s: rate limited"],
+        &["Windlass Failure m: rate limited; trying again in 3 s"],
+    ),
+    (
+        "AttemptFailed",
+        r#"{"attempt":1,"model":"m","failure":{"class":"transient","message":"the stream broke."},"next":{"do":"whole"}}"#,
+        &["Windlass Plain the stream broke; asking for the whole reply at once"],
+        &["Windlass Failure m: the stream broke; asking for the whole reply at once"],
+    ),
+    (
+        "AttemptFailed",
+        r#"{"attempt":6,"model":"m","failure":{"class":"transient","message":"overloaded"},"next":{"do":"end"}}"#,
+        &["Windlass Plain gave up after 6 tries"],
+        &["Windlass Failure m: overloaded"],
+    ),
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[{"type":"thinking","text":"hm"},{"type":"text","text":"I will\nlook.\n"},
+            {"type":"call","index":0}]}"#,
+        &["Model Quiet I will look."],
+        &["Model Said I will\nlook.\n", "Model Bookkeeping (thinking) (call 0)"],
+    ),
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[{"type":"text","text":"The answer."}]}"#,
+        &[],
+        &["Model Said The answer."],
+    ),
+];
+
+/// What `read_file` was asked for with.
+const REQUESTED: &str = r#"{"call":"1.1.0","name":"read_file","tool":"local.read_file","arguments":{"path":"a.txt"},
+    "repairs":["syntax"],"effect":"read_only","effect_id":"e","verdict":{"verdict":"allow"}}"#;
+
+const CALLS: &[Row] = &[
+    ("CallRequested", REQUESTED, &[], &["Model Plain [1.1.0] calls 1.1.0 (mended: malformed JSON) read_file a.txt"]),
+    ("CallStarted", r#"{"call":"1.1.0"}"#, &[], &["Windlass Bookkeeping [1.1.0] 1.1.0 may have started"]),
+    (
+        "CallPaused",
+        r#"{"call":"1.1.0","state":{},"asks":[]}"#,
+        &[],
+        &["Windlass Bookkeeping [1.1.0] 1.1.0 waits for 0 answers"],
+    ),
+    (
+        "CallSettled",
+        r#"{"call":"1.1.0","settlement":"verify"}"#,
+        &["Windlass Quiet [1.1.0] call 1.1.0 was cut short by a crash: its tool is asked whether it took place"],
+        &["Windlass Quiet [1.1.0] call 1.1.0 was cut short by a crash: its tool is asked whether it took place"],
+    ),
+    (
+        "CallFinished",
+        r#"{"call":"1.1.0","outcome":"ok","text":"x","took_ms":12,"answered_from":"1.0.0"}"#,
+        &["Tool Plain [1.1.0] call 1.1.0 12 ms, as before"],
+        &["Tool Plain [1.1.0] result of 1.1.0 (12 ms): x"],
+    ),
+    (
+        "CallFinished",
+        r#"{"call":"1.1.0","outcome":"ok","text":"a\nred\n[exit code 2]","took_ms":1500,"exit":{"code":2}}"#,
+        &["Tool Failure [1.1.0] call 1.1.0 1.5 s, exit code 2: red"],
+        &["Tool Failure [1.1.0] result of 1.1.0 (1.5 s, exit code 2): a\nred\n[exit code 2]"],
+    ),
+    (
+        "CallFinished",
+        r#"{"call":"1.1.0","outcome":"interrupted","text":"","took_ms":0}"#,
+        &["Tool Failure [1.1.0] call 1.1.0, interrupted"],
+        &["Tool Failure [1.1.0] result of 1.1.0 (interrupted): "],
+    ),
+    (
+        "QuestionAsked",
+        r#"{"question":1,"kind":{"about":"approval","call":"1.1.0"},"preview":{"title":"run x","body":"run x\nin the sandbox"},
+            "options":["no"],"default":"no"}"#,
+        &["Windlass Question [1.1.0] asks: run x\n  in the sandbox"],
+        &["Windlass Question [1.1.0] asks: run x\n  in the sandbox"],
+    ),
+    (
+        "QuestionAsked",
+        r#"{"question":1,"kind":{"about":"cycle"},"options":["no"],"default":"no"}"#,
+        &["Windlass Question asks: The model runs in circles. Go on?"],
+        &["Windlass Question asks: The model runs in circles. Go on?"],
+    ),
+    (
+        "QuestionAnswered",
+        r#"{"question":1,"answer":{"option":"run_again"},"by":"person"}"#,
+        &["Person Answer answers: run again"],
+        &["Person Answer answers: run again"],
+    ),
+    (
+        "QuestionAnswered",
+        r#"{"question":1,"answer":{"option":"no"},"by":"expiry"}"#,
+        &["Windlass Answer no answer came: taken as no"],
+        &["Windlass Answer no answer came: taken as no"],
+    ),
+    (
+        "SnapshotTaken",
+        r#"{"call":"1.1.0","coverage":{"is":"full"},"files":{"a":{"is":"absent"}}}"#,
+        &[],
+        &["Windlass Bookkeeping [1.1.0] 1.1.0: 1 file kept"],
+    ),
+    (
+        "FilesChanged",
+        r#"{"call":"1.1.0","changes":{"a\nb":{"was":{"is":"absent"},"now":{"is":"absent"}}}}"#,
+        &[],
+        &[r#"Windlass Bookkeeping [1.1.0] 1.1.0 changed "a\nb""#],
+    ),
+    (
+        "UndoStarted",
+        r#"{"undo":1,"of":{"call":"1.1.0"},"changes":{"a":{"was":{"is":"absent"},"now":{"is":"absent"}}}}"#,
+        &[],
+        &["Windlass Bookkeeping u1 undoes 1.1.0: a"],
+    ),
+    ("Undone", r#"{"undo":1,"told":"a is back"}"#, &[], &["Windlass Bookkeeping u1: a is back"]),
+];
+
+/// The one record that holds a whole policy.
+fn run_started() -> (&'static str, String) {
+    let policy = windlass_machine::preset("default").expect("a preset");
+    let body = serde_json::json!({"run": 1, "policy": policy, "chain": ["big", "small"]});
+    ("RunStarted", body.to_string())
+}
+
+// proves E1: whatever is recorded has its words, the same at every door
+#[test]
+fn every_kind_of_record_has_its_lines() {
+    let mut seen = BTreeSet::new();
+    for (kind, body, brief, full) in [SESSIONS, RUNS, ATTEMPTS, CALLS].into_iter().flatten() {
+        check(kind, body, brief, full);
+        seen.insert(*kind);
+    }
+    let (kind, body) = run_started();
+    check(kind, &body, &[], &["Windlass Quiet run 1 begins under default with big, small"]);
+    seen.insert(kind);
+    let missing: Vec<_> = Record::KINDS.iter().filter(|kind| !seen.contains(**kind)).collect();
+    assert!(missing.is_empty(), "no line is checked for {missing:?}");
+}
+
+// proves E1: a record that speaks of a call by its number is told by what the call is about
+#[test]
+fn a_call_is_named_until_it_has_ended() {
+    let started = r#"{"call":"1.1.0","arguments":{"path":"b.txt"}}"#;
+    let finished = r#"{"call":"1.1.0","outcome":"not_found","text":"no such file\nmore","took_ms":3}"#;
+    let events = [
+        record("CallRequested", REQUESTED),
+        record("CallSettled", r#"{"call":"1.1.0","settlement":"run_again"}"#),
+        record("CallStarted", started),
+        record("CallFinished", finished),
+        record("CallFinished", finished),
+    ];
+    assert_eq!(
+        told(Detail::Brief, &events),
+        [
+            "Windlass Quiet [1.1.0] read_file a.txt was cut short by a crash: it is run again",
+            "Windlass Passing [1.1.0] running read_file b.txt",
+            "Tool Failure [1.1.0] read_file b.txt 3 ms, not found: no such file",
+            "Tool Failure [1.1.0] call 1.1.0 3 ms, not found: no such file",
+        ]
+    );
+}
+
+/// An edit of a file with this verdict, and its outcome.
+fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
+    let arguments = serde_json::json!({"path": "f", "old_text": "a\n", "new_text": new_text});
+    let requested = format!(
+        r#"{{"call":"1.1.0","name":"edit_file","tool":"local.edit_file","arguments":{arguments},"effect":"idempotent",
+            "effect_id":"e","verdict":{{"verdict":"{verdict}"}}}}"#
+    );
+    let finished = format!(r#"{{"call":"1.1.0","outcome":"{outcome}","text":"","took_ms":1}}"#);
+    let lines = told(Detail::Brief, &[record("CallRequested", &requested), record("CallFinished", &finished)]);
+    lines.into_iter().skip(1).collect()
+}
+
+// proves T8: what is changed unasked is seen
+#[test]
+fn an_edit_that_nobody_was_asked_about_shows_its_change() {
+    let changes = ["Windlass Removed [1.1.0] -a", "Windlass Added [1.1.0] +b", "Windlass Added [1.1.0] +    c"];
+    assert_eq!(edit("allow", "b\n\tc\n", "ok"), changes);
+    assert!(edit("allow", "b\n", "not_found").is_empty(), "nothing was changed");
+    assert!(edit("ask", "b\n", "ok").is_empty(), "it was shown in the question");
+    let long = edit("allow", &"line\n".repeat(51), "ok");
+    assert_eq!((long.len(), long[20].as_str()), (21, "Windlass Note [1.1.0] … 32 more lines"));
+}
+
+// proves M3: five retries for one reason are worth one line
+#[test]
+fn a_retry_for_the_reason_that_was_told_last_only_passes() {
+    let retry = |message: &str| {
+        let body = format!(
+            r#"{{"attempt":1,"model":"m","failure":{{"class":"transient","message":"{message}"}},
+                "next":{{"do":"retry","at":"1970-01-01T00:00:01.000Z"}}}}"#
+        );
+        record("AttemptFailed", &body)
+    };
+    let turn = record("TurnStarted", r#"{"turn":1,"mode":"tools"}"#);
+    assert_eq!(
+        told(Detail::Brief, &[retry("down"), retry("down"), retry("full"), retry("down"), turn, retry("down")]),
+        [
+            "Windlass Delay trying again in 1 s: down",
+            "Windlass Passing trying again in 1 s: down",
+            "Windlass Delay trying again in 1 s: full",
+            "Windlass Delay trying again in 1 s: down",
+            "Windlass Passing turn 1: waiting for the model",
+            "Windlass Delay trying again in 1 s: down",
+        ]
+    );
+}
+
+#[test]
+fn an_answer_that_the_model_said_is_not_told_again() {
+    let reply = r#"{"attempt":1,"model":"m","parts":[{"type":"text","text":"First.\nDone.\n"}]}"#;
+    let ended = r#"{"reason":"completed","answer":"Done."}"#;
+    let lines = told(Detail::Full, &[record("ModelReplied", reply), record("RunEnded", ended)]);
+    assert_eq!(lines, ["Model Said First.\nDone.\n", "Windlass Quiet the run ended: done"]);
+}
+
+// proves P2: who watches learns what is waited for; words as they come are no lines
+#[test]
+fn of_what_is_never_stored_only_waits_are_lines() {
+    let delta = |body| Event::Delta(Delta { run: RunId(1), turn: TurnId(1), attempt: 1, offset: 0, body });
+    let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+    let waiting = |call, what| DeltaBody::Waiting { call, wait: Wait { what, limit_ms: 30_000 } };
+    let events = [
+        DeltaBody::TextDelta { text: "x".into() },
+        DeltaBody::ThinkingStarted {},
+        DeltaBody::ThinkingDelta { text: "x".into() },
+        DeltaBody::ThinkingEnded {},
+        DeltaBody::CallDelta { call, name: None, text: "x".into() },
+        DeltaBody::Cleared {},
+        waiting(None, WaitFor::Servers(vec!["a".into(), "b".into()])),
+        waiting(Some(call), WaitFor::Answer("git.log".into())),
+    ];
+    assert_eq!(
+        told(Detail::Brief, &events.map(delta)),
+        [
+            "Windlass Delay waiting for the servers a, b to start (up to 30 s)",
+            "Windlass Delay [1.1.0] waiting for git.log (up to 30 s)",
+        ]
+    );
+}
