@@ -112,7 +112,8 @@ fn conversation_view(reader: &Rc<Cell<Reader>>, env: &Env) -> Shown {
     let stream = if io::stdout().is_terminal() { Stream::Terminal } else { Stream::Piped };
     // A terminal that can't write over what it wrote gets whole lines.
     let lines = if tty::is_dumb(env) { Stream::Piped } else { stream };
-    View::Answer { out: pipe(), stream, progress: Progress::new(Box::new(pipe()), lines) }
+    let progress: Progress<Box<dyn Write>> = Progress::new(Box::new(pipe()), lines);
+    View::Answer { out: pipe(), stream, progress: progress.for_onlookers() }
 }
 
 /// A session that is watched.

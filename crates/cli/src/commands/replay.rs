@@ -11,15 +11,15 @@ use windlass_machine::{Difference, Replayed};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::test_hooks;
 use windlass_store::{SessionRow, Store};
-use windlass_vocab::{AnsweredBy, Envelope, Newer, QuestionAnswered, QuestionAsked, Record};
+use windlass_vocab::{Envelope, Newer, Record};
 
 use super::block_on::block_on;
 use super::shown_store::open_to_show;
-use super::{job, question, session};
+use super::{job, session};
 use crate::args::ReplayArgs;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::output::{View, harmless_line, harmless_lines};
+use crate::output::{View, harmless_line};
 use crate::streams::print;
 
 /// The longest pause that is waited for.
@@ -33,7 +33,7 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) ->
         if args.check {
             return check(store.as_ref(), &row).await;
         }
-        let view = if args.json { job::json_view() } else { job::answer_view(env) };
+        let view = if args.json { job::json_view() } else { job::answer_view(env).for_onlookers() };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
         tokio::select! {
             biased;
@@ -70,42 +70,11 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
 
 const READ_ONLY: &str = "the session is read-only here, and what such records mean is not shown";
 
-/// Shows a record, and around it what a view of a run does not show: whoever watches did not type it.
+/// Shows a record, and how a run ended with the one that ends it.
 pub(super) fn show_record<Out: Write, Err: Write>(view: &mut View<Out, Err>, envelope: Envelope) -> io::Result<()> {
-    if let View::Answer { progress, .. } = view {
-        for line in between(&envelope.record) {
-            progress.line(&line);
-        }
-    }
     let envelope = Arc::new(envelope);
     view.event(&Event::Record(Arc::clone(&envelope)))?;
-    match &envelope.record {
-        Record::RunEnded(ended) => view.ended(ended),
-        _ => Ok(()),
-    }
-}
-
-/// What somebody at the terminal typed, or was asked, which no view of a run shows.
-fn between(record: &Record) -> Vec<String> {
-    match record {
-        Record::MessageAccepted(accepted) => accepted.text.lines().map(|line| format!("> {line}")).collect(),
-        Record::QuestionAsked(asked) => question(asked),
-        Record::QuestionAnswered(answered) => vec![answer(answered)],
-        _ => Vec::new(),
-    }
-}
-
-fn question(asked: &QuestionAsked) -> Vec<String> {
-    let shown = asked.preview.as_ref().map(|preview| harmless_lines(&question::shown(preview, "  ")));
-    shown.as_deref().unwrap_or("a question").lines().map(|line| format!("? {line}")).collect()
-}
-
-fn answer(answered: &QuestionAnswered) -> String {
-    let said = question::answer_in_words(answered.answer.option);
-    match answered.by {
-        AnsweredBy::Person => format!("> {said}"),
-        AnsweredBy::Expiry => format!("(nobody answered: {said})"),
-    }
+    if let Record::RunEnded(ended) = &envelope.record { view.ended(ended) } else { Ok(()) }
 }
 
 /// Decides everything again.

@@ -82,6 +82,17 @@ impl<Out: Write, Err: Write> View<Out, Err> {
         }
     }
 
+    /// The same view for whoever was not there: with what was said, asked and answered.
+    #[must_use]
+    pub fn for_onlookers(self) -> Self {
+        match self {
+            Self::Answer { out, stream, progress } => {
+                Self::Answer { out, stream, progress: progress.for_onlookers() }
+            }
+            json @ Self::Json { .. } => json,
+        }
+    }
+
     /// Tells the person something they should know beside the run.
     pub fn notice(&mut self, text: &str) {
         let line = format!("windlass: {text}");

@@ -1,9 +1,10 @@
 use std::io::{self, Write};
 
 use windlass_vocab::{
-    At, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event, Failure, FailureClass,
-    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext, Record, RunEnded, RunId, TurnId,
-    TurnMode, TurnStarted, Wait, WaitFor,
+    Answer, AnsweredBy, At, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event,
+    Failure, FailureClass, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext,
+    Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, RunEnded, RunId,
+    TurnId, TurnMode, TurnStarted, Wait, WaitFor,
 };
 
 use super::{Progress, Stream, View};
@@ -84,8 +85,8 @@ fn a_retry_says_why_and_how_long_it_waits() {
     );
     assert_eq!(
         lines,
-        "rate limited; trying again in 3 s\n\
-         the connection was reset; trying again in 500 ms\n\
+        "trying again in 3 s: rate limited\n\
+         trying again in 500 ms: the connection was reset\n\
          overloaded; trying small instead\n\
          the stream broke; asking for the whole reply at once\n"
     );
@@ -99,9 +100,9 @@ fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a
     let retries = [down(1_000), down(2_000), other, down(3_000)];
     assert_eq!(
         shown(Stream::Piped, &retries),
-        "Nothing listens there; trying again in 1 s\n\
-         rate limited; trying again in 1 ms\n\
-         Nothing listens there; trying again in 3 s\n"
+        "trying again in 1 s: Nothing listens there\n\
+         trying again in 1 ms: rate limited\n\
+         trying again in 3 s: Nothing listens there\n"
     );
     let live = shown(Stream::Terminal, &retries);
     assert!(!live.contains('\n') && live.contains("trying again in 2 s: Nothing listens there"), "{live:?}");
@@ -129,6 +130,39 @@ fn a_run_that_goes_on_without_a_server_says_so() {
     let context = PinnedContext { awaited, ..PinnedContext::default() };
     let pinned = ContextPinned { context: Some(context), joined: <_>::default() };
     assert_eq!(shown(Stream::Piped, &[event(pinned)]), "going on without the tools of git, time: not started yet\n");
+}
+
+// proves J8: whoever was not there reads what was said, asked and answered; whoever was has seen it
+#[test]
+fn an_onlooker_reads_what_was_said_asked_and_answered() {
+    let kind = QuestionKind::Approval { call: sample::call(0) };
+    let preview = Preview { title: "run make".into(), body: "in the sandbox".into(), rule: None };
+    let (question, no) = (QuestionId(1), QuestionOption::No);
+    let asked = QuestionAsked {
+        question,
+        kind,
+        preview: Some(preview),
+        options: vec![no],
+        expires: None,
+        default: no,
+        elicitation: None,
+        because: None,
+    };
+    let answered = |by| event(QuestionAnswered { question, answer: Answer::plain(no), by, grant: None });
+    let events = [
+        event(MessageAccepted { message_id: "m".into(), text: "go\non".into() }),
+        event(asked),
+        answered(AnsweredBy::Person),
+        answered(AnsweredBy::Expiry),
+    ];
+    assert_eq!(shown(Stream::Piped, &events), "");
+    let mut out = Vec::new();
+    let mut progress = Progress::new(&mut out, Stream::Piped).for_onlookers();
+    events.iter().for_each(|event| progress.event(event));
+    assert_eq!(
+        String::from_utf8(out).expect("text"),
+        "> go\n> on\n? run make\n?   in the sandbox\n> no\n(no answer came: taken as no)\n"
+    );
 }
 
 #[test]
@@ -159,9 +193,9 @@ fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
     assert_eq!(
         shown(Stream::Piped, &events),
         "nudged the model: the reply was empty\n\
-         nudged the model: the same 2 times more\n\
+         the same 2 times more\n\
          nudged the model: the reply was cut off\n\
-         nudged the model: the same once more\n\
+         the same once more\n\
          nudged the model: the reply was empty\n"
     );
 }
@@ -204,7 +238,8 @@ fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
     let events = [turn(), text_delta("hm"), requested(0, "local.todo", "{}"), started];
     assert_eq!(shown(Stream::Piped, &events), "");
     let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
-    assert_eq!(shown(Stream::Terminal, &events), line("waiting for the model") + &line("hm") + &line("running todo"));
+    let live = line("turn 1: waiting for the model") + &line("hm") + &line("running todo");
+    assert_eq!(shown(Stream::Terminal, &events), live);
     assert!(
         shown(Stream::Terminal, &[turn(), finished(0, OutcomeKind::Ok, "", 1)])
             .ends_with("\r\u{1b}[Kcall 1.1.0 1 ms\n")
