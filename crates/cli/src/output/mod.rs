@@ -27,7 +27,7 @@ pub(crate) use self::shown_call::{ShownCall, show_call, show_call_in};
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
 pub(crate) use self::told_retry::{ToldRetry, is_retry};
 use self::wording::{answer, explanation};
-pub(crate) use self::wording::{command_for, quoted, same_folders};
+pub(crate) use self::wording::{command_for, end_advice, quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

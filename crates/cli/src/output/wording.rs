@@ -260,3 +260,17 @@ pub(crate) fn explanation(ended: &RunEnded) -> Option<String> {
     let whole = detail.is_empty() || ended.reason == EndReason::Unfinished;
     Some(if whole { reason.to_owned() } else { format!("{reason}: {detail}") })
 }
+
+/// What helps against an end like this, behind a blank; empty where nothing does.
+pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::TurnCap => " (--max-turns raises it)",
+        EndReason::Completed
+        | EndReason::Asked
+        | EndReason::Conversed
+        | EndReason::Unfinished
+        | EndReason::Cancelled
+        | EndReason::BudgetSpent
+        | EndReason::Failed => "",
+    }
+}

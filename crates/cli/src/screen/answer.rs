@@ -5,7 +5,7 @@ use super::blocks::{Blocks, Join, Markdown, Piece, Tail};
 use super::code::{code_foot, code_head, code_line};
 use super::look::Look;
 use super::markdown::lay_out;
-use super::style::Line;
+use super::style::StyledLine;
 
 /// A reply, as far as it has come.
 #[derive(Debug, Default)]
@@ -24,25 +24,25 @@ pub(super) enum Shown {
 
 impl Answer {
     /// Takes text; the lines that are finished now are given back.
-    pub(super) fn push(&mut self, text: &str, look: Look) -> Vec<Line> {
+    pub(super) fn push(&mut self, text: &str, look: Look) -> Vec<StyledLine> {
         let pieces = self.blocks.push(text);
         self.lay_out(pieces, look)
     }
 
     /// The reply is whole.
-    pub(super) fn finish(mut self, look: Look) -> Vec<Line> {
+    pub(super) fn finish(mut self, look: Look) -> Vec<StyledLine> {
         let pieces = std::mem::take(&mut self.blocks).finish();
         self.lay_out(pieces, look)
     }
 
     /// Finishes what is there, up to the last whole word.
-    pub(super) fn cut(&mut self, look: Look) -> Vec<Line> {
+    pub(super) fn cut(&mut self, look: Look) -> Vec<StyledLine> {
         let pieces = self.blocks.cut();
         self.lay_out(pieces, look)
     }
 
     /// The lines of what is still growing.
-    pub(super) fn tail(&self, look: Look) -> Vec<Line> {
+    pub(super) fn tail(&self, look: Look) -> Vec<StyledLine> {
         match self.blocks.tail() {
             None => Vec::new(),
             Some(Tail::Code(line)) => vec![code_line(line)],
@@ -54,7 +54,7 @@ impl Answer {
         self.shown
     }
 
-    fn lay_out(&mut self, pieces: Vec<Piece>, look: Look) -> Vec<Line> {
+    fn lay_out(&mut self, pieces: Vec<Piece>, look: Look) -> Vec<StyledLine> {
         let mut lines = Vec::new();
         for piece in pieces {
             lines.extend(match piece {
@@ -70,14 +70,14 @@ impl Answer {
         lines
     }
 
-    fn joined(&self, join: Join, mut lines: Vec<Line>) -> Vec<Line> {
+    fn joined(&self, join: Join, mut lines: Vec<StyledLine>) -> Vec<StyledLine> {
         if join == Join::Apart && self.shown == Shown::Something && !lines.is_empty() {
-            lines.insert(0, Line::default());
+            lines.insert(0, StyledLine::default());
         }
         lines
     }
 }
 
-fn lay_out_markdown(markdown: &Markdown, look: Look) -> Vec<Line> {
+fn lay_out_markdown(markdown: &Markdown, look: Look) -> Vec<StyledLine> {
     lay_out(&markdown.source, markdown.number, look)
 }

@@ -1,9 +1,10 @@
-//! What is waited for, in words: the live line at the bottom.
+//! What is waited for, and since when: the live line at the bottom.
+
+use windlass_narrate::{Activity, duration};
 
 use super::calls::Calls;
 use super::look::Look;
-use super::style::{Line, Style, text_width};
-use crate::output::wording::took;
+use super::style::{Style, StyledLine, text_width};
 
 /// What is waited for.
 #[derive(Debug, Default)]
@@ -27,42 +28,42 @@ pub(super) enum Awaited {
     /// A person.
     Person { since: u64 },
     /// The end of what is being stopped.
-    Stop { since: u64, what: &'static str },
+    Stop { since: u64, what: String },
 }
 
 impl Awaited {
     /// The live lines: what is waited for, and its last words if it is a call.
-    pub(super) fn lines(&self, calls: &Calls, now: u64, look: Look) -> Vec<Line> {
+    pub(super) fn lines(&self, calls: &Calls, now: u64, look: Look) -> Vec<StyledLine> {
         let words = if matches!(self, Self::Calls) { calls.last_words(look) } else { None };
         self.line(calls, now, look).into_iter().chain(words).collect()
     }
 
-    fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<Line> {
+    fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<StyledLine> {
         let (what, since) = match self {
             Self::Nothing => return None,
-            Self::Model { since } => ("waiting for the model".to_owned(), *since),
-            Self::Thinking { since } => ("thinking".to_owned(), *since),
-            Self::Answering { since } => ("answering".to_owned(), *since),
-            Self::Writing { tool, bytes, since } => (format!("writing a call of {tool}, {}", size(*bytes)), *since),
+            Self::Model { since } => (Activity::Model.to_string(), *since),
+            Self::Thinking { since } => (Activity::Thinking.to_string(), *since),
+            Self::Answering { since } => (Activity::Answering.to_string(), *since),
+            Self::Writing { tool, bytes, since } => (Activity::Writing { tool, bytes: *bytes }.to_string(), *since),
             Self::Calls => calls.running()?,
             Self::Servers { what, since } => (what.clone(), *since),
             Self::Retry { until, why } if *until > now => {
-                let left = (until - now).div_ceil(1_000);
-                return Some(line(&format!("waiting {left} s to retry: {why}"), None, now, look));
+                let left_ms = (until - now).div_ceil(1_000) * 1_000;
+                return Some(line(&Activity::Retry { left_ms, why }.to_string(), None, now, look));
             }
-            Self::Retry { until, .. } => ("waiting for the model".to_owned(), *until),
-            Self::Person { since } => ("waiting for an answer".to_owned(), *since),
-            Self::Stop { since, what } => ((*what).to_owned(), *since),
+            Self::Retry { until, .. } => (Activity::Model.to_string(), *until),
+            Self::Person { since } => (Activity::Person.to_string(), *since),
+            Self::Stop { since, what } => (what.clone(), *since),
         };
         Some(line(&what, Some(now.saturating_sub(since)), now, look))
     }
 }
 
 /// `⠋ what … 3 s`; what is too long for the row gives way, the time does not.
-fn line(what: &str, waited: Option<u64>, now: u64, look: Look) -> Line {
-    let line = Line::of(Style::DIM, &format!("{} {what}", look.glyphs.spinner(now)));
+fn line(what: &str, waited: Option<u64>, now: u64, look: Look) -> StyledLine {
+    let line = StyledLine::of(Style::DIM, &format!("{} {what}", look.glyphs.spinner(now)));
     let Some(ms) = waited.filter(|ms| *ms >= 1_000) else { return line.clipped(look.columns(), look.glyphs.dots()) };
-    let time = took(ms / 1_000 * 1_000);
+    let time = duration(ms / 1_000 * 1_000);
     let room = look.columns().saturating_sub(text_width(&time) + 1);
     let dots = format!(" {}", look.glyphs.dots());
     let line = if line.width() + text_width(&dots) <= room {
@@ -71,8 +72,4 @@ fn line(what: &str, waited: Option<u64>, now: u64, look: Look) -> Line {
         line.clipped(room, look.glyphs.dots())
     };
     line.followed_by(Style::DIM, &format!(" {time}"))
-}
-
-fn size(bytes: usize) -> String {
-    if bytes < 1_000 { format!("{bytes} bytes") } else { format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100) }
 }

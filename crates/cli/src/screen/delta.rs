@@ -2,16 +2,15 @@
 
 use std::io::Write;
 
+use windlass_narrate::{WITHDRAWN, harmless_line, thought_for, waiting};
 use windlass_vocab::{Delta, DeltaBody};
 
 use super::answer::Shown;
 use super::awaited::Awaited;
 use super::look::{Fold, Glyphs};
 use super::reply::{AttemptKey, Reply, Thought, key_of};
-use super::style::{Line, Style};
+use super::style::{Style, StyledLine};
 use super::{Run, Screen};
-use crate::output::harmless_line;
-use crate::output::wording::{self, took};
 
 impl<W: Write> Screen<W> {
     pub(super) fn delta(&mut self, delta: &Delta) {
@@ -24,11 +23,11 @@ impl<W: Write> Screen<W> {
                 }
             }
             DeltaBody::Waiting { call: Some(call), wait } => {
-                self.calls.said(*call, &format!("{}\n", wording::waiting(wait)));
+                self.calls.said(*call, &format!("{}\n", waiting(wait)));
             }
             DeltaBody::Waiting { call: None, wait } => {
                 self.end_thought();
-                self.awaited = Awaited::Servers { what: wording::waiting(wait), since: self.now };
+                self.awaited = Awaited::Servers { what: waiting(wait), since: self.now };
             }
             _ if self.over.is_some_and(|over| key <= over) => {}
             DeltaBody::TextDelta { text } => {
@@ -94,8 +93,7 @@ impl<W: Write> Screen<W> {
         if self.fold == Fold::Open {
             thought.tail(look).into_iter().for_each(|line| self.put_line(line));
         }
-        let line = format!("thought for {}", took(now.saturating_sub(thought.since)));
-        self.put_line(Line::of(Style::DIM, &line));
+        self.put_line(StyledLine::of(Style::DIM, &thought_for(now.saturating_sub(thought.since))));
     }
 
     fn call_written(&mut self, name: Option<&str>, more: usize) {
@@ -114,7 +112,7 @@ impl<W: Write> Screen<W> {
         self.over = Some(reply.key);
         if reply.answer.shown() == Shown::Something {
             let up = if self.look().glyphs == Glyphs::Unicode { "↑ " } else { "" };
-            self.say(Style::DIM, &format!("{up}withdrawn: this reply broke off and is begun again"));
+            self.say(Style::DIM, &format!("{up}{WITHDRAWN}"));
         }
         self.awaited = Awaited::Model { since: self.now };
     }
@@ -123,6 +121,7 @@ impl<W: Write> Screen<W> {
     pub(super) fn close_run(&mut self) {
         self.finish_reply();
         self.calls.clear();
+        self.narrator.forget_calls();
         self.awaited = Awaited::Nothing;
         self.run = Run::None;
     }

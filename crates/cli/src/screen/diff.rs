@@ -1,7 +1,7 @@
 //! What a person is shown before they agree: a title, and below it a diff in its colours.
 
 use super::look::Colour;
-use super::style::{Line, Style};
+use super::style::{Style, StyledLine};
 
 /// `text`, of whatever origin, as it may reach a terminal: what would steer it is shown instead, and
 /// the lines of a diff, which stand behind `indent`, have their colours.
@@ -15,7 +15,7 @@ pub(crate) fn painted(text: &str, indent: &str, colour: Colour) -> String {
         if !painted.is_empty() {
             painted.push('\n');
         }
-        Line::of(style, &line.replace('\t', "    ").replace('\r', "␍")).paint(colour, &mut painted);
+        StyledLine::of(style, &line.replace('\t', "    ").replace('\r', "␍")).paint(colour, &mut painted);
     }
     painted
 }

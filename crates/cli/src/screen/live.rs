@@ -16,7 +16,7 @@
 use std::io::{self, Write};
 
 use super::look::Look;
-use super::style::{Fit, Line};
+use super::style::{Fit, StyledLine};
 use super::wrap::fold_at;
 
 /// Rows never wrap: one that the terminal finds wider than we do would shift all others.
@@ -84,7 +84,7 @@ impl<W: Write> Live<W> {
 
     /// Writes what is final above the live region, and the region as it is now. What is final is written
     /// though it stood in the region already: a terminal that is narrower than we know has cut it off there.
-    pub(super) fn show(&mut self, done: &[Line], live: &[Line]) -> io::Result<()> {
+    pub(super) fn show(&mut self, done: &[StyledLine], live: &[StyledLine]) -> io::Result<()> {
         let done: Vec<Row> = done.iter().map(|line| self.row(line)).collect();
         let live = self.live_rows(live);
         let same = if done.is_empty() { self.unchanged(&live) } else { 0 };
@@ -118,14 +118,14 @@ impl<W: Write> Live<W> {
     }
 
     /// The end of what fits, long lines broken.
-    fn live_rows(&self, lines: &[Line]) -> Vec<Row> {
+    fn live_rows(&self, lines: &[StyledLine]) -> Vec<Row> {
         let mut rows = Vec::new();
         for line in lines {
             match line.fit {
                 Fit::Row => rows.push(self.row(line)),
                 Fit::Whole => {
                     let folded = fold_at(&line.spans, self.look.columns());
-                    rows.extend(folded.into_iter().map(|spans| self.row(&Line { spans, fit: Fit::Row })));
+                    rows.extend(folded.into_iter().map(|spans| self.row(&StyledLine { spans, fit: Fit::Row })));
                 }
             }
         }
@@ -134,7 +134,7 @@ impl<W: Write> Live<W> {
         rows
     }
 
-    fn row(&self, line: &Line) -> Row {
+    fn row(&self, line: &StyledLine) -> Row {
         let mut painted = String::new();
         line.paint(self.look.colour, &mut painted);
         Row { painted, width: line.width() }

@@ -7,12 +7,12 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEn
 
 use super::code::{RULE, code_foot, code_head, code_line};
 use super::look::{Colour, Look};
-use super::style::{Fit, Line, Span, Style, harmless_text, push, text_width};
+use super::style::{Fit, Span, Style, StyledLine, harmless_text, push, text_width};
 use super::table::Table;
 use super::wrap::wrap;
 
 /// The lines of a piece of Markdown. `number` is the number of its first item, if it is one.
-pub(super) fn lay_out(source: &str, number: Option<u64>, look: Look) -> Vec<Line> {
+pub(super) fn lay_out(source: &str, number: Option<u64>, look: Look) -> Vec<StyledLine> {
     let mut page = Page::new(look, number);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     for event in Parser::new_ext(source, options) {
@@ -44,7 +44,7 @@ struct Link {
 
 struct Page {
     look: Look,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
     containers: Vec<Container>,
     /// Text of the block under way.
     inline: Vec<Span>,
@@ -307,7 +307,7 @@ impl Page {
         if !self.fresh {
             let bars = self.containers.iter().filter(|container| matches!(container, Container::Quote)).count();
             let bars = self.look.glyphs.bar().repeat(bars);
-            self.lines.push(Line::of(Style::DIM, bars.trim_end()));
+            self.lines.push(StyledLine::of(Style::DIM, bars.trim_end()));
         }
         self.fresh = true;
     }
@@ -334,7 +334,7 @@ impl Page {
         for row in rows {
             let mut spans = self.marks();
             spans.extend(row);
-            self.lines.push(Line { spans, fit });
+            self.lines.push(StyledLine { spans, fit });
             self.fresh = false;
         }
     }

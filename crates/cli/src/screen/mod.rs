@@ -32,20 +32,23 @@ mod style;
 mod table;
 #[cfg(test)]
 mod tests;
+mod told;
 mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_vocab::{CallRequested, DeltaBody, EndReason, Event, RunEnded};
+use windlass_narrate::{Detail, Narrator, RunEndWords, answer_of};
+use windlass_vocab::{CallRequested, DeltaBody, Event, RunEnded};
 
 use self::answer::{Answer, Shown};
 use self::awaited::Awaited;
 use self::calls::Calls;
 use self::live::{Live, Resized};
 use self::reply::{AttemptKey, Reply};
-use self::style::{Line, Span, Style};
+use self::style::{Span, Style, StyledLine};
+use self::told::style_of;
 use self::wrap::wrap;
-use crate::output::{harmless_lines, wording};
+use crate::output::{end_advice, harmless_lines};
 
 pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
@@ -80,6 +83,7 @@ enum Run {
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     live: Live<W>,
+    narrator: Narrator,
     fold: Fold,
     run: Run,
     awaited: Awaited,
@@ -90,7 +94,7 @@ pub struct Screen<W: Write> {
     /// The text of the run's replies, to know whether its answer was shown.
     said: String,
     /// Final lines that are not written yet.
-    done: Vec<Line>,
+    done: Vec<StyledLine>,
     above: Above,
     now: u64,
     painted: Option<u64>,
@@ -103,6 +107,7 @@ impl<W: Write> Screen<W> {
     pub fn new(out: W, look: Look) -> Self {
         Self {
             live: Live::new(out, look),
+            narrator: Narrator::new(Detail::Brief),
             fold: Fold::Folded,
             run: Run::None,
             awaited: Awaited::Nothing,
@@ -159,7 +164,8 @@ impl<W: Write> Screen<W> {
     /// Takes in a call that was asked for before the first event of a run that goes on. Call it once
     /// the screen knows that the run does.
     pub fn recall(&mut self, call: &CallRequested) {
-        self.calls.requested(call);
+        self.narrator.recall(call);
+        self.calls.requested(call.call, self.narrator.call_name(call.call));
     }
 
     /// Takes the live region away, so that others may write. A paragraph that was growing stays as
@@ -185,17 +191,16 @@ impl<W: Write> Screen<W> {
         self.close_run();
         let answer = ended.answer.trim();
         let shown = self.said.trim_end().ends_with(answer);
-        if wording::answer(ended).is_some() && !shown {
+        if answer_of(ended).is_some() && !shown {
             self.put_whole(answer);
             self.said.push_str(answer);
         }
-        // What was stopped stands right above, as far as it came.
-        let why = match ended.failure {
-            None if shown => wording::end_reason(ended).map(str::to_owned),
-            None | Some(_) => wording::explanation(ended),
-        };
-        if let Some(why) = why {
-            self.say(end_style(ended), &why);
+        if let Some(mut words) = RunEndWords::of(ended) {
+            // What was stopped stands right above, as far as it came.
+            if shown && ended.failure.is_none() {
+                words.detail = "";
+            }
+            self.say(style_of(words.tone), &words.advised(end_advice(ended.reason)));
         }
         self.paint()
     }
@@ -239,7 +244,7 @@ impl<W: Write> Screen<W> {
         self.put_text(shown, answer.finish(look));
     }
 
-    fn put_text(&mut self, shown: Shown, lines: Vec<Line>) {
+    fn put_text(&mut self, shown: Shown, lines: Vec<StyledLine>) {
         if !lines.is_empty() {
             self.done.extend(self.lead(shown, &lines));
             self.done.extend(lines);
@@ -248,9 +253,9 @@ impl<W: Write> Screen<W> {
     }
 
     /// A line of ours, set off from text above it.
-    fn put_line(&mut self, line: Line) {
+    fn put_line(&mut self, line: StyledLine) {
         if self.above == Above::Text {
-            self.done.push(Line::default());
+            self.done.push(StyledLine::default());
         }
         self.done.push(line);
         self.above = Above::Line;
@@ -261,22 +266,22 @@ impl<W: Write> Screen<W> {
         let width = self.look().columns();
         for line in harmless_lines(text).lines() {
             for spans in wrap(&[Span::new(style, line)], width) {
-                self.put_line(Line { spans, ..Line::default() });
+                self.put_line(StyledLine { spans, ..StyledLine::default() });
             }
         }
     }
 
     /// The blank line between text and what stands above it.
-    fn lead(&self, shown: Shown, lines: &[Line]) -> Option<Line> {
+    fn lead(&self, shown: Shown, lines: &[StyledLine]) -> Option<StyledLine> {
         let apart = match (self.above, shown) {
             (Above::Line | Above::Others, _) | (Above::Text, Shown::Nothing) => true,
             (Above::Text, Shown::Something) => false,
         };
         let already = lines.first().is_none_or(|line| line.spans.is_empty());
-        (apart && !already).then(Line::default)
+        (apart && !already).then(StyledLine::default)
     }
 
-    fn live_lines(&self) -> Vec<Line> {
+    fn live_lines(&self) -> Vec<StyledLine> {
         let look = self.look();
         let mut lines = Vec::new();
         if let Some(reply) = &self.reply {
@@ -289,17 +294,9 @@ impl<W: Write> Screen<W> {
         }
         let awaited = self.awaited.lines(&self.calls, self.now, look);
         if !awaited.is_empty() && (!lines.is_empty() || self.above == Above::Text) {
-            lines.push(Line::default());
+            lines.push(StyledLine::default());
         }
         lines.extend(awaited);
         lines
-    }
-}
-
-fn end_style(ended: &RunEnded) -> Style {
-    match ended.reason {
-        EndReason::Failed | EndReason::TurnCap | EndReason::BudgetSpent => Style::ALARM,
-        EndReason::Completed | EndReason::Asked | EndReason::Conversed => Style::PLAIN,
-        EndReason::Unfinished | EndReason::Cancelled => Style::DIM,
     }
 }

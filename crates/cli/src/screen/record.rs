@@ -1,87 +1,61 @@
-//! What each record means to the screen.
+//! What each record means to the screen: what is awaited now, and what the narrator says of it.
 
 use std::io::Write;
 
-use windlass_vocab::{
-    AnsweredBy, AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, PlanChanged, PlanStatus, QuestionAnswered,
-    QuestionOption, Record, Settlement, StopBy,
-};
+use windlass_narrate::{Line, problem_of_attempt};
+use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, Record, StopBy};
 
 use super::awaited::Awaited;
-use super::look::{Fold, Glyphs};
+use super::look::Fold;
 use super::reply::{AttemptKey, Rest, dimmed};
-use super::style::{Line, Style};
 use super::{Run, Screen};
-use crate::output::wording::{self, TEXT};
-use crate::output::{is_retry, short_line};
 
 impl<W: Write> Screen<W> {
     pub(super) fn record(&mut self, envelope: &Envelope) {
+        let lines = self.narrator.record(&envelope.record, envelope.at);
         match &envelope.record {
             Record::RunStarted(_) => self.run_opened(),
             Record::RunResumed(_) => {
                 self.run_opened();
-                self.say(Style::DIM, wording::RESUMED);
+                self.tell(&lines);
             }
             Record::TurnStarted(_) => self.awaited = Awaited::Model { since: self.now },
-            // The message that begins a run was typed right above.
-            Record::MessageAccepted(message) if self.run == Run::Open => {
-                self.say(Style::DIM, &format!("taken up: {}", short_line(&message.text, TEXT)));
-            }
-            Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope),
+            Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
             Record::ModelReplied(replied) => self.replied(replied, envelope),
             Record::CallRequested(call) => {
-                self.calls.requested(call);
+                self.calls.requested(call.call, self.narrator.call_name(call.call));
                 self.awaited = Awaited::Calls;
             }
             Record::CallStarted(call) => {
-                self.calls.started(call, self.now);
+                self.calls.started(call.call, self.narrator.call_name(call.call), self.now);
                 self.awaited = Awaited::Calls;
             }
-            Record::CallSettled(settled) => {
-                let what = match settled.settlement {
-                    Settlement::RunAgain => "it is run again",
-                    Settlement::Verify => "its tool is asked whether it took place",
-                    Settlement::Interrupt => "it is taken as interrupted",
-                    Settlement::Ask => "somebody has to say what now",
-                };
-                let call = self.calls.shown(settled.call);
-                self.say(Style::DIM, &format!("{call} was cut short by a crash: {what}"));
-            }
             Record::CallFinished(call) => {
-                let lines = self.calls.finished(call, self.look());
-                lines.into_iter().for_each(|line| self.put_line(line));
+                self.calls.finished(call.call);
+                self.tell(&lines);
             }
+            // The person is asked by the chat.
             Record::QuestionAsked(_) => self.awaited = Awaited::Person { since: self.now },
-            Record::QuestionAnswered(answered) => self.answered(answered),
-            Record::Nudged(nudge) => self.say(Style::DIM, &wording::nudged(nudge)),
-            Record::ToolWithheld(tool) => self.say(Style::PLAIN, &wording::withheld(tool)),
-            Record::PlanChanged(plan) => self.plan(plan),
-            Record::Compacted(compacted) => self.say(Style::DIM, wording::compacted(compacted)),
+            Record::QuestionAnswered(_) => {
+                self.awaited = Awaited::Calls;
+                self.tell(&lines);
+            }
             Record::CancelAsked(asked) => {
-                let what = wording::cancel_asked(asked);
                 match asked.by {
                     StopBy::Person => {}
                     // Nobody here asked for it, so why it ends has to stay.
-                    StopBy::Deadline | StopBy::Fork => self.say(Style::DIM, what),
+                    StopBy::Deadline | StopBy::Fork => self.tell(&lines),
                 }
+                let what = lines.first().map(Line::to_string).unwrap_or_default();
                 self.awaited = Awaited::Stop { since: self.now, what };
             }
             Record::RunEnded(_) => self.close_run(),
-            Record::CallPaused(_) => {}
-            Record::Unknown(unknown) => {
-                let kind = short_line(&unknown.kind, TEXT);
-                self.say(Style::DIM, &format!("{kind}: a record of a newer version of Windlass, not shown"));
-            }
-            Record::SessionOpened(_)
-            | Record::SessionChanged(_)
-            | Record::LeaseTaken(_)
-            | Record::MessageAccepted(_)
-            | Record::SnapshotTaken(_)
-            | Record::FilesChanged(_)
-            | Record::UndoStarted(_)
-            | Record::Undone(_)
-            | Record::ContextPinned(_) => {}
+            // The message that begins a run was typed right above.
+            Record::MessageAccepted(_) if self.run == Run::None => {}
+            // The chat tells how its servers are.
+            Record::ContextPinned(_) => {}
+            // Whatever else there is, or will be, changes nothing but what is told.
+            _ => self.tell(&lines),
         }
     }
 
@@ -94,25 +68,21 @@ impl<W: Write> Screen<W> {
         self.awaited = Awaited::Model { since: self.now };
     }
 
-    fn attempt_failed(&mut self, failed: &AttemptFailed, envelope: &Envelope) {
+    fn attempt_failed(&mut self, failed: &AttemptFailed, envelope: &Envelope, lines: &[Line]) {
         let key = key_of(envelope, failed.attempt);
-        match wording::attempt_failed(failed, envelope) {
+        if lines.is_empty() {
             // What the last attempt had to say stays; the end of the run explains.
-            None => self.finish_reply(),
-            Some(line) => {
-                self.end_thought();
-                self.withdraw(key);
-                self.over = Some(key);
-                // A retry is told by the live line, which counts down.
-                if !is_retry(&failed.next) {
-                    self.say(Style::PLAIN, &line);
-                }
-            }
+            self.finish_reply();
+        } else {
+            self.end_thought();
+            self.withdraw(key);
+            self.over = Some(key);
+            self.tell(lines);
         }
         self.awaited = match &failed.next {
             NextAttempt::Retry { at } => {
                 let until = self.now.saturating_add(at.ms_since(envelope.at));
-                Awaited::Retry { until, why: wording::attempt_problem(failed) }
+                Awaited::Retry { until, why: problem_of_attempt(failed) }
             }
             NextAttempt::Model { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
                 Awaited::Model { since: self.now }
@@ -153,38 +123,6 @@ impl<W: Write> Screen<W> {
                     dimmed(text, look).into_iter().for_each(|line| self.put_line(line));
                 }
             }
-        }
-    }
-
-    fn answered(&mut self, answered: &QuestionAnswered) {
-        self.awaited = Awaited::Calls;
-        match answered.by {
-            AnsweredBy::Person => {}
-            AnsweredBy::Expiry => {
-                let taken = match answered.answer.option {
-                    QuestionOption::No => "taken as no",
-                    QuestionOption::Once | QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => {
-                        "taken as yes"
-                    }
-                    QuestionOption::RunAgain => "the call is run again",
-                    QuestionOption::Interrupt => "the call is taken as interrupted",
-                    QuestionOption::Submit | QuestionOption::Dismiss => "its tool is told so",
-                };
-                self.say(Style::DIM, &format!("no answer came: {taken}"));
-            }
-        }
-    }
-
-    fn plan(&mut self, plan: &PlanChanged) {
-        for item in &plan.items {
-            let (mark, style) = match (item.status, self.look().glyphs) {
-                (PlanStatus::Open, _) => ("[ ]", Style::PLAIN),
-                (PlanStatus::Doing, Glyphs::Ascii) => ("[>]", Style::BOLD),
-                (PlanStatus::Doing, Glyphs::Unicode) => ("[▸]", Style::BOLD),
-                (PlanStatus::Done, _) => ("[x]", Style::DIM),
-            };
-            let line = Line::of(style, &format!("  {mark} {}", short_line(&item.step, TEXT)));
-            self.put_line(line.clipped(self.look().columns(), self.look().glyphs.dots()));
         }
     }
 }

@@ -4,7 +4,7 @@ use windlass_vocab::{Delta, RunId, TurnId};
 
 use super::answer::Answer;
 use super::look::Look;
-use super::style::{Line, Span, Style};
+use super::style::{Span, Style, StyledLine};
 use super::wrap::wrap;
 
 /// Attempts in the order they are made.
@@ -79,7 +79,7 @@ impl Thought {
     }
 
     /// Lines that are finished and not yet given back.
-    pub(super) fn whole_lines(&mut self, look: Look) -> Vec<Line> {
+    pub(super) fn whole_lines(&mut self, look: Look) -> Vec<StyledLine> {
         let end = self.text.rfind('\n').map_or(self.shown, |at| at + 1).max(self.shown);
         let lines = dimmed(&self.text[self.shown..end], look);
         self.shown = end;
@@ -87,17 +87,17 @@ impl Thought {
     }
 
     /// The line that is not finished.
-    pub(super) fn tail(&self, look: Look) -> Vec<Line> {
+    pub(super) fn tail(&self, look: Look) -> Vec<StyledLine> {
         dimmed(&self.text[self.shown..], look)
     }
 }
 
 /// Thinking as it is shown: plain, dim, behind a bar.
-pub(super) fn dimmed(text: &str, look: Look) -> Vec<Line> {
+pub(super) fn dimmed(text: &str, look: Look) -> Vec<StyledLine> {
     let bar = look.glyphs.bar();
     let row = |mut spans: Vec<Span>| {
         spans.insert(0, Span::new(Style::DIM, bar));
-        Line { spans, ..Line::default() }
+        StyledLine { spans, ..StyledLine::default() }
     };
     let room = look.columns() - 2;
     let rows = text.lines().flat_map(|line| wrap(&[Span::new(Style::DIM.with(Style::ITALIC), line)], room));

@@ -67,12 +67,12 @@ pub(super) enum Fit {
 
 /// A line of the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct StyledLine {
     pub(super) spans: Vec<Span>,
     pub(super) fit: Fit,
 }
 
-impl Line {
+impl StyledLine {
     pub(super) fn of(style: Style, text: &str) -> Self {
         Self { spans: vec![Span::new(style, text)], fit: Fit::Row }
     }

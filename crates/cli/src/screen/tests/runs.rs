@@ -149,8 +149,8 @@ fn open_thinking_is_shown_behind_a_bar() {
 fn a_retry_counts_down() {
     let mut stage = Stage::new(LOOK);
     stage.record(failed(Some(429), "Rate limit reached", NextAttempt::Retry { at: At(3_000) }));
-    stage.shows("⠋ waiting 3 s to retry: rate limited");
-    stage.wait(1_500).shows("⠴ waiting 2 s to retry: rate limited");
+    stage.shows("⠋ trying again in 3 s: rate limited");
+    stage.wait(1_500).shows("⠴ trying again in 2 s: rate limited");
     stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
 }
 
@@ -217,7 +217,7 @@ fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
         "\
 going on with an unfinished run
 nudged the model: the reply was empty
-taken up: and the tests too
+> and the tests too
   [x] a
   [▸] b
   [ ] c
