@@ -5,10 +5,11 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
 use windlass::EndReason;
+use windlass_narrate::{RunEndWords, answer_of};
 use windlass_vocab::{Json, RunId, Usage};
 
 use super::errand::Ending;
-use crate::output::wording;
+use crate::output::end_advice;
 
 #[derive(Serialize)]
 struct Structured<'a> {
@@ -26,15 +27,16 @@ struct Structured<'a> {
 /// What the call is answered with. A run without an answer is an error, with what is known of it.
 pub(super) fn result(ending: &Ending) -> CallToolResult {
     let Ending { key, run, ended } = ending;
-    let mut result = match wording::answer(ended) {
+    let (words, advice) = (RunEndWords::of(ended), end_advice(ended.reason));
+    let mut result = match answer_of(ended) {
         Some(answer) => {
-            let remark = wording::end_reason(ended).map(|reason| format!("({reason})"));
+            let remark = words.map(|words| format!("({}{advice})", words.reason));
             CallToolResult::success(
                 [Some(answer.to_owned()), remark].into_iter().flatten().map(ContentBlock::text).collect(),
             )
         }
         None => {
-            let why = wording::explanation(ended).unwrap_or_default();
+            let why = words.map(|words| words.advised(advice)).unwrap_or_default();
             CallToolResult::error(vec![ContentBlock::text(format!("{why} (session {key}, run {run})"))])
         }
     };

@@ -1,6 +1,5 @@
 //! Progress: a line per thing that happens, to clients that gave a token for it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -9,16 +8,16 @@ use rmcp::service::Peer;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use windlass::Event;
-use windlass_vocab::{CallFinished, CallId, CallRequested, DeltaBody, Envelope, ModelReplied, Part, Record};
+use windlass_narrate::{Narrator, Tone, harmless_line, short_line};
 
 use super::client::Client;
-use crate::output::show_call;
-use crate::output::wording::{self, TEXT, took};
-use crate::output::{ToldRetry, harmless_line, short_line};
 
 /// After so long a silence the last line is told again: many clients give up on a call that shows no
 /// sign of life.
 const PULSE: Duration = Duration::from_secs(15);
+
+/// Characters of a question.
+const QUESTION: usize = 200;
 
 /// Where lines go.
 pub(super) struct Progress(Option<(mpsc::UnboundedSender<String>, JoinHandle<()>)>);
@@ -65,102 +64,53 @@ async fn tell(mut lines: mpsc::UnboundedReceiver<String>, peer: Peer<RoleServer>
     }
 }
 
-/// What a person is told of events.
-#[derive(Default)]
-pub(super) struct Telling {
-    /// Calls on the way, as they are shown.
-    calls: BTreeMap<CallId, String>,
-    told_retry: ToldRetry,
-}
-
-impl Telling {
-    /// Takes in what was asked for before.
-    pub(super) fn recall(&mut self, call: &CallRequested) {
-        self.calls.insert(call.call, show_call(wording::tool_name(call), &call.arguments));
-    }
-
-    /// The line an event is worth.
-    pub(super) fn line(&mut self, event: &Event) -> Option<String> {
-        match event {
-            Event::Record(envelope) => self.record(envelope),
-            // Words as they come are not progress, and there are many.
-            Event::Delta(delta) => match &delta.body {
-                DeltaBody::Waiting { wait, .. } => Some(wording::waiting(wait)),
-                DeltaBody::TextDelta { .. }
-                | DeltaBody::ThinkingStarted {}
-                | DeltaBody::ThinkingEnded {}
-                | DeltaBody::ThinkingDelta { .. }
-                | DeltaBody::CallDelta { .. }
-                | DeltaBody::Cleared {} => None,
-            },
-        }
-    }
-
-    fn record(&mut self, envelope: &Envelope) -> Option<String> {
-        if self.told_retry.repeats(&envelope.record) {
-            return None;
-        }
-        match &envelope.record {
-            Record::CallRequested(call) => {
-                self.recall(call);
-                None
-            }
-            Record::TurnStarted(started) => Some(format!("turn {}: waiting for the model", started.turn)),
-            Record::CallStarted(started) => self.calls.get(&started.call).map(|shown| format!("running {shown}")),
-            Record::CallFinished(finished) => Some(self.finished(finished)),
-            Record::ModelReplied(reply) => beside_calls(reply),
-            Record::AttemptFailed(attempt) => wording::attempt_failed(attempt, envelope),
-            Record::Nudged(nudge) => Some(wording::nudged(nudge)),
-            Record::ToolWithheld(tool) => Some(wording::withheld(tool)),
-            Record::RunResumed(_) => Some(wording::RESUMED.to_owned()),
-            Record::Compacted(compacted) => Some(wording::compacted(compacted).to_owned()),
-            Record::CancelAsked(asked) => Some(wording::cancel_asked(asked).to_owned()),
-            Record::QuestionAsked(asked) => {
-                let title = asked.preview.as_ref().map_or("a question", |preview| preview.title.as_str());
-                Some(format!("asking: {}", short_line(title, TEXT)))
-            }
-            Record::SessionOpened(_)
-            | Record::SessionChanged(_)
-            | Record::LeaseTaken(_)
-            | Record::MessageAccepted(_)
-            | Record::RunStarted(_)
-            | Record::ContextPinned(_)
-            | Record::CallPaused(_)
-            | Record::CallSettled(_)
-            | Record::QuestionAnswered(_)
-            | Record::PlanChanged(_)
-            | Record::SnapshotTaken(_)
-            | Record::FilesChanged(_)
-            | Record::UndoStarted(_)
-            | Record::Undone(_)
-            | Record::RunEnded(_)
-            | Record::Unknown(_) => None,
-        }
-    }
-
-    fn finished(&mut self, call: &CallFinished) -> String {
-        let shown = self.calls.remove(&call.call).unwrap_or_else(|| format!("call {}", call.call));
-        let line = format!("{shown} {}", took(call.took_ms));
-        match wording::problem_of(call) {
-            Some((problem, detail)) if detail.is_empty() => format!("{line}, {problem}"),
-            Some((problem, detail)) => format!("{line}, {problem}: {detail}"),
-            None => line,
-        }
-    }
-}
-
-/// Text beside calls is progress, not the answer.
-fn beside_calls(reply: &ModelReplied) -> Option<String> {
-    if !reply.parts.iter().any(|part| matches!(part, Part::Call { .. })) {
-        return None;
-    }
-    let said: Vec<&str> = reply
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text { text } if !text.trim().is_empty() => Some(text.trim()),
-            Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
+/// The lines that are told of an event. What the client is asked for and answers it sees itself, and words as they come
+/// are not progress: there are many.
+pub(super) fn told(narrator: &mut Narrator, event: &Event) -> Vec<String> {
+    let lines = narrator.event(event).into_iter();
+    lines
+        .filter_map(|line| match line.tone {
+            Tone::Passing | Tone::Delay | Tone::Quiet | Tone::Plain | Tone::Failure => Some(line.to_string()),
+            // What is asked about may have many lines.
+            Tone::Question => line.to_string().lines().next().map(|first| short_line(first, QUESTION)),
+            Tone::Bookkeeping
+            | Tone::Said
+            | Tone::Answer
+            | Tone::Step(_)
+            | Tone::Added
+            | Tone::Removed
+            | Tone::Note => None,
         })
-        .collect();
-    (!said.is_empty()).then(|| short_line(&said.join(" "), TEXT))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_narrate::{Detail, Narrator};
+    use windlass_vocab::{
+        OutcomeKind, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, TurnId,
+    };
+
+    use super::told;
+    use crate::sample::{call, event, finished, requested};
+
+    // proves P5: progress is a line for each thing that happens, however much is asked about or changed
+    #[test]
+    fn a_question_is_told_by_its_first_line_and_a_change_is_not_told() {
+        let edit = requested(0, "local.edit_file", r#"{"new_text":"b","old_text":"a","path":"f"}"#);
+        let asked = QuestionAsked {
+            question: QuestionId(1),
+            kind: QuestionKind::Approval { call: call(0) },
+            preview: Some(Preview { title: "edit f".into(), body: "-a\n+b".into(), rule: None }),
+            options: vec![QuestionOption::No],
+            expires: None,
+            default: QuestionOption::No,
+            elicitation: None,
+            because: None,
+        };
+        let records: [Record; 3] = [edit.into(), asked.into(), finished(0, OutcomeKind::Ok, "", 3).into()];
+        let mut narrator = Narrator::new(Detail::Brief);
+        let lines = records.into_iter().flat_map(|record| told(&mut narrator, &event(TurnId(1), record)));
+        assert_eq!(lines.collect::<Vec<_>>(), ["asks: edit f", "edit_file f 3 ms"]);
+    }
 }

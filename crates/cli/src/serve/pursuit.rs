@@ -3,12 +3,13 @@
 use tokio_util::sync::CancellationToken;
 use windlass::door::{FollowError, end_awaited};
 use windlass::{Event, Session};
+use windlass_narrate::{Detail, Narrator};
 use windlass_vocab::{QuestionAsked, StopBy};
 
 use super::client::{Client, Reach, Visits};
 use super::errand::{Ending, Errand};
 use super::live::Live;
-use super::progress::{Progress, Telling};
+use super::progress::{Progress, told};
 use super::questions;
 use crate::commands::recall;
 use crate::error::CommandError;
@@ -61,14 +62,14 @@ pub(super) async fn pursue(mut errand: Errand, live: &Live, client: &Client) -> 
 }
 
 async fn follow(errand: &mut Errand, client: &Client, progress: &Progress) -> Result<Halt, CommandError> {
-    let mut telling = Telling::default();
+    let mut narrator = Narrator::new(Detail::Brief);
     let store = errand.hired.agent.hub().store().clone();
     for call in recall::calls_of_last_run(store.as_ref(), errand.session.id()).await? {
-        telling.recall(&call);
+        narrator.recall(&call);
     }
     loop {
         let show = |event: &Event| {
-            if let Some(line) = telling.line(event) {
+            for line in told(&mut narrator, event) {
                 progress.say(&line);
             }
         };

@@ -9,10 +9,11 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions};
 use serde_json::{Value, json};
 use windlass::Session;
+use windlass_narrate::{about, preview_text};
 use windlass_vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use super::client::Visits;
-use crate::commands::question::{Choice, about, choices, shown, terms};
+use crate::commands::question::{Choice, choices, terms};
 use crate::output::harmless_lines;
 
 /// The form's only field, where one of several options is chosen.
@@ -108,7 +109,7 @@ fn message(asked: &QuestionAsked) -> String {
         (None, Some(preview)) => {
             let terms = terms(asked, &choices(asked), |choice| format!("\"{}\"", choice.words));
             let terms = terms.map(|terms| format!("\n{terms}")).unwrap_or_default();
-            format!("{}\n{}{terms}", about(&asked.kind), shown(preview, ""))
+            format!("{}\n{}{terms}", about(&asked.kind), preview_text(preview, ""))
         }
         (None, None) => about(&asked.kind).to_owned(),
     };

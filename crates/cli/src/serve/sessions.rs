@@ -3,6 +3,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
+use windlass_narrate::{Detail, Narrator};
 use windlass_store::SessionRow;
 
 use super::arguments::{List, Name, Read};
@@ -95,7 +96,8 @@ pub(super) async fn read(premises: &Premises, read: &Read) -> Result<CallToolRes
 /// What was said and done after a record.
 pub(super) async fn entries(premises: &Premises, row: &SessionRow, after: u64) -> Result<Vec<Entry>, CommandError> {
     let records = premises.store().read(row.session, after).await?;
-    Ok(records.iter().filter_map(transcript::entry).collect())
+    let mut narrator = Narrator::new(Detail::Full);
+    Ok(records.iter().filter_map(|record| transcript::entry(&mut narrator, record)).collect())
 }
 
 fn structured(text: String, value: &impl Serialize) -> Result<CallToolResult, CommandError> {

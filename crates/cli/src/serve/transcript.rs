@@ -1,10 +1,8 @@
 //! What was said and done in a session, for a reader who was not there.
 
 use serde::Serialize;
-use windlass_vocab::{AnsweredBy, Envelope, Part, QuestionAnswered, Record, StopBy};
-
-use crate::output::show_call;
-use crate::output::wording::{self, took, tool_name};
+use windlass_narrate::{Line, Narrator, Speaker, Tone};
+use windlass_vocab::Envelope;
 
 /// Characters of one entry; the rest is in the journal.
 const LONGEST: usize = 4_000;
@@ -14,41 +12,34 @@ const LONGEST: usize = 4_000;
 pub(super) struct Entry {
     pub(super) seq: u64,
     pub(super) at: String,
-    pub(super) who: Who,
+    /// Who said or did it.
+    pub(super) who: &'static str,
     pub(super) text: String,
 }
 
-/// Who said or did it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Who {
-    Person,
-    Model,
-    Tool,
-    Windlass,
-}
-
-impl Who {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Model => "model",
-            Self::Tool => "tool",
-            Self::Windlass => "windlass",
-        }
+const fn name(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::Person => "person",
+        Speaker::Model => "model",
+        Speaker::Tool => "tool",
+        Speaker::Windlass => "windlass",
     }
 }
 
 impl Entry {
     /// `12 2026-01-02T03:04:05Z model: Hello.`
     pub(super) fn line(&self) -> String {
-        format!("{} {} {}: {}\n", self.seq, self.at, self.who.word(), self.text)
+        format!("{} {} {}: {}\n", self.seq, self.at, self.who, self.text)
     }
 }
 
-/// The entry a record is worth.
-pub(super) fn entry(envelope: &Envelope) -> Option<Entry> {
-    let (who, text) = told(envelope)?;
+/// The entry a record is worth; what only keeps the books is worth none. One record is one entry, so that reading on
+/// after its number misses nothing.
+pub(super) fn entry(narrator: &mut Narrator, envelope: &Envelope) -> Option<Entry> {
+    let mut lines = narrator.record(&envelope.record, envelope.at);
+    lines.retain(|line| line.tone != Tone::Bookkeeping);
+    let who = name(lines.first()?.by);
+    let text = lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n");
     let text = match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}… (cut; {} bytes in all)", &text[..end], text.len()),
         None => text,
@@ -56,74 +47,43 @@ pub(super) fn entry(envelope: &Envelope) -> Option<Entry> {
     Some(Entry { seq: envelope.seq, at: envelope.at.to_string(), who, text })
 }
 
-fn told(envelope: &Envelope) -> Option<(Who, String)> {
-    match &envelope.record {
-        Record::MessageAccepted(accepted) => Some((Who::Person, accepted.text.clone())),
-        Record::ModelReplied(reply) => said(&reply.parts).map(|text| (Who::Model, text)),
-        Record::CallRequested(call) => {
-            Some((Who::Model, format!("calls {} {}", call.call, show_call(tool_name(call), &call.arguments))))
-        }
-        Record::CallFinished(call) => {
-            let problem = wording::problem(call.outcome, call.exit).map(|word| format!(", {word}")).unwrap_or_default();
-            Some((Who::Tool, format!("result of {} ({}{problem}): {}", call.call, took(call.took_ms), call.text)))
-        }
-        Record::QuestionAsked(asked) => {
-            let title = asked.preview.as_ref().map_or("a question", |preview| preview.title.as_str());
-            Some((Who::Windlass, format!("asks: {title}")))
-        }
-        Record::QuestionAnswered(answered) => Some(answer(answered)),
-        Record::RunStarted(started) => {
-            let models: Vec<&str> = started.chain.iter().map(|model| model.as_str()).collect();
-            Some((Who::Windlass, format!("run {} begins with {}", started.run, models.join(", "))))
-        }
-        Record::RunResumed(_) => Some((Who::Windlass, wording::RESUMED.to_owned())),
-        Record::AttemptFailed(attempt) => Some((Who::Windlass, wording::attempt_problem(attempt))),
-        Record::Nudged(nudge) => Some((Who::Windlass, wording::nudged(nudge))),
-        Record::ToolWithheld(tool) => Some((Who::Windlass, wording::withheld(tool))),
-        Record::Compacted(compacted) => Some((Who::Windlass, wording::compacted(compacted).to_owned())),
-        Record::CancelAsked(asked) => {
-            let who = match asked.by {
-                StopBy::Person => Who::Person,
-                StopBy::Deadline | StopBy::Fork => Who::Windlass,
-            };
-            Some((who, wording::cancel_asked(asked).to_owned()))
-        }
-        Record::RunEnded(ended) => {
-            let reason = wording::explanation(ended).unwrap_or_else(|| "done".to_owned());
-            Some((Who::Windlass, format!("the run ended: {reason}")))
-        }
-        Record::SessionOpened(_)
-        | Record::SessionChanged(_)
-        | Record::LeaseTaken(_)
-        | Record::ContextPinned(_)
-        | Record::TurnStarted(_)
-        | Record::CallStarted(_)
-        | Record::CallPaused(_)
-        | Record::CallSettled(_)
-        | Record::PlanChanged(_)
-        | Record::SnapshotTaken(_)
-        | Record::FilesChanged(_)
-        | Record::UndoStarted(_)
-        | Record::Undone(_)
-        | Record::Unknown(_) => None,
-    }
-}
-
-fn answer(answered: &QuestionAnswered) -> (Who, String) {
-    let who = match answered.by {
-        AnsweredBy::Person => Who::Person,
-        AnsweredBy::Expiry => Who::Windlass,
+#[cfg(test)]
+mod tests {
+    use windlass_narrate::{Detail, Narrator};
+    use windlass_vocab::{
+        Event, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, Record, TurnId, TurnMode, TurnStarted,
     };
-    (who, format!("answers: {:?}", answered.answer.option).to_lowercase())
-}
 
-fn said(parts: &[Part]) -> Option<String> {
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text { text } if !text.trim().is_empty() => Some(text.as_str()),
-            Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
-        })
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    use super::entry;
+    use crate::sample::{event, finished, replied};
+
+    /// Who did what, as far as these records are worth an entry.
+    fn entries(records: Vec<Record>) -> Vec<(&'static str, String)> {
+        let mut narrator = Narrator::new(Detail::Full);
+        let entries = records.into_iter().filter_map(|record| match event(TurnId(1), record) {
+            Event::Record(envelope) => entry(&mut narrator, &envelope),
+            Event::Delta(_) => None,
+        });
+        entries.map(|entry| (entry.who, entry.text)).collect()
+    }
+
+    // proves P5: a reader gets an entry for each record, and none for what only keeps the books
+    #[test]
+    fn a_record_is_one_entry_or_none() {
+        let step = |step: &str, status| PlanItem { step: step.into(), status };
+        let items = vec![step("a", PlanStatus::Done), step("b", PlanStatus::Open)];
+        let parts = vec![Part::Text { text: "I will look.".into() }, Part::Call { index: 0 }];
+        let records = vec![
+            TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }.into(),
+            replied(1, parts).into(),
+            finished(0, OutcomeKind::ToolError, "no such file", 12).into(),
+            PlanChanged { items }.into(),
+        ];
+        let wanted = [
+            ("model", "I will look."),
+            ("tool", "result of 1.1.0 (12 ms, error): no such file"),
+            ("windlass", "[x] a\n[ ] b"),
+        ];
+        assert_eq!(entries(records), wanted.map(|(who, text)| (who, text.to_owned())));
+    }
 }
