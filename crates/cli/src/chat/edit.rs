@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use serde_json::{Map, Value};
+use windlass_narrate::preview_text;
 use windlass_setup::permissions::permissions;
 use windlass_tools::{Mode, Offer, Permissions, Selection};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
@@ -16,7 +17,6 @@ use windlass_vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, Quest
 use super::conversation::Conversation;
 use super::desk::Desk;
 use super::line::{Line, joined};
-use crate::commands::question::shown;
 use crate::error::CommandError;
 use crate::output::{StoodIn, broken_json, harmless_line, harmless_lines};
 
@@ -146,7 +146,7 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
     let prepared = offer.prepare(&call, &permissions, &[]);
     match prepared.verdict {
         Verdict::Allow | Verdict::Ask => {
-            let preview = prepared.preview.map(|preview| shown(&preview, "  ")).unwrap_or_default();
+            let preview = prepared.preview.map(|preview| preview_text(&preview, "  ")).unwrap_or_default();
             Ok(Edit { arguments, preview: talk.scrubbed(&preview).into_owned() })
         }
         Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Err(reason),

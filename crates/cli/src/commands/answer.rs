@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use windlass_narrate::{about, preview_text};
 use windlass_runtime::Follow;
 use windlass_setup::secrets::{self, Secret};
 use windlass_setup::settings::{Env, Flags, Place, Sources};
@@ -13,7 +14,7 @@ use windlass_vocab::{Answer, Control, ControlOutcome, QuestionAsked, QuestionId,
 
 use super::block_on::block_on;
 use super::follow::{ask, colour};
-use super::question::{self, about, by_letter, choices, offered, shown, terms};
+use super::question::{self, by_letter, choices, offered, terms};
 use super::unanswered::{how_it_ended, unanswered_questions};
 use super::{always, job, remote, session};
 use crate::args::AnswerArgs;
@@ -206,7 +207,8 @@ fn filled(mut form: Form, asked: &QuestionAsked, words: &[String]) -> Result<Ans
 
 /// What is asked, and what can be answered.
 fn described(asked: &QuestionAsked) -> String {
-    let text = asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, "  "));
+    let text =
+        asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| preview_text(preview, "  "));
     let mut choices = choices(asked);
     // Editing is for whoever sits at the session.
     choices.retain(|choice| choice.option != QuestionOption::Edit);

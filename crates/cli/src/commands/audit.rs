@@ -5,13 +5,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use windlass_narrate::{
+    answer_words, call_line_in, duration, expiry_words, harmless_json, harmless_line, outcome_problem, short_line,
+};
 use windlass_setup::settings::{Env, Flags, near};
 use windlass_store::projections::audit;
 use windlass_store::{Store, StoreError, kept_audit};
 use windlass_tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
-    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind,
-    QuestionOption, Record, SessionId, ToolName,
+    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind, Record,
+    SessionId, ToolName,
 };
 
 use super::block_on::block_on;
@@ -20,8 +23,6 @@ use super::{job, session};
 use crate::args::{AuditArgs, Since};
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::output::wording::{problem, took};
-use crate::output::{harmless_json, harmless_line, short_line, show_call_in};
 use crate::screen::text_width;
 use crate::streams::{print, tell};
 use crate::tty;
@@ -169,7 +170,7 @@ const NAMED: usize = 60;
 fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result<String> {
     let mut line = serde_json::to_value(entry)?;
     if let Some(arguments) = arguments {
-        line["about"] = show_call_in(ABOUT, people_say(&entry.tool), arguments).into();
+        line["about"] = call_line_in(ABOUT, people_say(&entry.tool), arguments).into();
         if people_say(&entry.tool) == "run_command" {
             let given = arguments.to_value();
             line["network"] = (given["network"] == true).into();
@@ -254,9 +255,9 @@ fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
     let tool = short_line(people_say(&entry.tool), 40);
     match arguments {
         Some(arguments) => {
-            let whole = show_call_in(room, &tool, arguments);
+            let whole = call_line_in(room, &tool, arguments);
             let over = whole.chars().count().saturating_sub(room);
-            if over == 0 { whole } else { show_call_in(room.saturating_sub(over + 1).max(10), &tool, arguments) }
+            if over == 0 { whole } else { call_line_in(room.saturating_sub(over + 1).max(10), &tool, arguments) }
         }
         None => {
             let digest: String = entry.arguments.to_string().chars().take(DIGEST).collect();
@@ -281,12 +282,15 @@ fn result(entry: &AuditEntry) -> [String; 2] {
     let undone = entry.undone.map(|undo| format!(", undone by {undo}")).unwrap_or_default();
     let came_out = match entry.outcome {
         None => "no result".to_owned(),
-        Some(kind) => match problem(kind, entry.exit) {
+        Some(kind) => match outcome_problem(kind, entry.exit) {
             Some(problem) => format!("✗ {problem}{undone}"),
             None => format!("ok{undone}"),
         },
     };
-    [verdict(entry), format!("{came_out}{}", time_of(entry).map(|ms| format!(", {}", took(ms))).unwrap_or_default())]
+    [
+        verdict(entry),
+        format!("{came_out}{}", time_of(entry).map(|ms| format!(", {}", duration(ms))).unwrap_or_default()),
+    ]
 }
 
 /// How long it took; one that was cut off from outside has no time of its own.
@@ -320,26 +324,15 @@ fn verdict(entry: &AuditEntry) -> String {
 }
 
 fn answered(answer: AuditAnswer) -> String {
-    let said = match answer.option {
-        QuestionOption::No => "no",
-        QuestionOption::Once => "once",
-        QuestionOption::Session => "for the session",
-        QuestionOption::Always => "always",
-        QuestionOption::Edit => "once, with other arguments",
-        QuestionOption::RunAgain => "run again",
-        QuestionOption::Interrupt => "interrupt",
-        QuestionOption::Submit => "submitted",
-        QuestionOption::Dismiss => "dismissed",
-    };
     match answer.by {
-        AnsweredBy::Person => format!("person said {said}"),
-        AnsweredBy::Expiry => format!("no answer came, taken as {said}"),
+        AnsweredBy::Person => format!("person said {}", answer_words(answer.option)),
+        AnsweredBy::Expiry => expiry_words(answer.option),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{EffectClass, RunId, TurnId};
+    use windlass_vocab::{EffectClass, QuestionOption, RunId, TurnId};
 
     use super::*;
 

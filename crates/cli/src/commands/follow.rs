@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass::door::{Awaited, FollowError};
 use windlass::{Agent, Event, RunEnded, Session};
+use windlass_narrate::preview_text;
 use windlass_runtime::OpenError;
 use windlass_runtime::Subscription;
 use windlass_setup::settings::{Env, Place};
@@ -16,7 +17,6 @@ use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, S
 use super::job::Job;
 use super::open_question::{OpenQuestion, Sheet, Typed};
 use super::preview::Turn;
-use super::question::shown;
 use super::typed_lines::{Asking, TypedLines};
 use super::unanswered::how_it_ended;
 use super::{always, recall};
@@ -209,7 +209,7 @@ pub(crate) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result
 pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
-        let preview = asked.preview.as_ref().map(|preview| shown(preview, "    "));
+        let preview = asked.preview.as_ref().map(|preview| preview_text(preview, "    "));
         text.push_str(&format!("\n  {}", preview.as_deref().unwrap_or("a question")));
         let choices: Vec<&str> = asked.options.iter().filter_map(|option| flag_word(*option)).collect();
         let answer = format!(" --answer {}", choices.join("|"));

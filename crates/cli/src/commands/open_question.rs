@@ -3,10 +3,11 @@
 //! Whoever says yes has seen all of it (T8): while part of a preview is below the screen, only the answers that let
 //! nothing run are taken.
 
+use windlass_narrate::{about, preview_text};
 use windlass_vocab::{Answer, QuestionAsked, QuestionOption};
 
 use super::preview::{Reading, Shown, wants_view};
-use super::question::{Choice, EDITED, about, answer, by_letter, choices, offered, shown, terms};
+use super::question::{Choice, EDITED, answer, by_letter, choices, offered, terms};
 use crate::screen::{Colour, text_width};
 
 /// Before each line below a title.
@@ -48,7 +49,7 @@ impl<'a> OpenQuestion<'a> {
         choices.retain(|choice| can_be_given(choice.option));
         let terms = terms(asked, &choices, by_letter);
         let preview = asked.preview.as_ref();
-        let text = preview.map_or_else(|| about(&asked.kind).to_owned(), |preview| shown(preview, INDENT));
+        let text = preview.map_or_else(|| about(&asked.kind).to_owned(), |preview| preview_text(preview, INDENT));
         Self::laid_out(asked, choices, terms, &text, sheet)
     }
 

@@ -1,6 +1,6 @@
 //! What a question looks like on a terminal, and what a person may answer.
 
-use windlass_vocab::{Answer, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass_vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption, Wanted};
 
 use crate::form::Form;
 use crate::output::harmless_line;
@@ -127,43 +127,6 @@ pub(crate) fn answer(choices: &[Choice], line: &str) -> Option<Answer> {
     let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.is_empty();
     (says_no && choices.iter().any(takes_reason))
         .then(|| Answer { reason: Some(reason.to_owned()), ..Answer::plain(QuestionOption::No) })
-}
-
-/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
-/// begins with is not said twice.
-pub(crate) fn shown(preview: &Preview, indent: &str) -> String {
-    let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
-    let mut lines = body.lines();
-    if lines.clone().next().is_some_and(|first| first.trim() == title.trim()) {
-        lines.next();
-    }
-    lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
-}
-
-/// An answer that was given, for whoever was not there.
-pub(crate) fn answer_in_words(option: QuestionOption) -> &'static str {
-    match option {
-        QuestionOption::No => "no",
-        QuestionOption::Once => "yes",
-        QuestionOption::Session => "yes, for this session",
-        QuestionOption::Always => "always",
-        QuestionOption::Edit => "yes, with other arguments",
-        QuestionOption::RunAgain => "run again",
-        QuestionOption::Interrupt => "leave it interrupted",
-        QuestionOption::Submit => "answered",
-        QuestionOption::Dismiss => "no answer",
-    }
-}
-
-/// What stands over a question that shows nothing.
-pub(crate) fn about(kind: &QuestionKind) -> &'static str {
-    match kind {
-        QuestionKind::Approval { .. } => "May this call run?",
-        QuestionKind::Settlement { .. } => "A crash cut this call short; it may have taken effect.",
-        QuestionKind::Elicitation { .. } => "A tool needs an answer before it can go on.",
-        QuestionKind::Cycle => "The model runs in circles. Go on?",
-        QuestionKind::Stuck => "The run was taken up again and again without progress. Try once more?",
-    }
 }
 
 #[cfg(test)]

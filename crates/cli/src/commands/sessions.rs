@@ -5,6 +5,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use windlass_narrate::{Detail, Narrator};
 use windlass_runtime::{Arrival, Arrived, Clock, SystemClock, import};
 use windlass_setup::settings::{Env, Flags, Place};
 use windlass_setup::store;
@@ -99,8 +100,9 @@ async fn show(store: &dyn Store, key: &str) -> Done {
         }
         read => (read?, None),
     };
+    let mut narrator = Narrator::new(Detail::Full);
     for envelope in &envelopes {
-        print(&timeline::line(envelope))?;
+        print(&timeline::line(&mut narrator, envelope))?;
     }
     if let Some(mended) = timeline::mended(&envelopes) {
         print(&mended)?;

@@ -1,9 +1,8 @@
 //! The questions a session waits with, and what became of one, from its journal alone.
 
+use windlass_narrate::{answer_words, expiry_words};
 use windlass_store::{Backwards, Store, StoreError};
 use windlass_vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
-
-use super::question::answer_in_words;
 
 /// The questions of the open run that nobody has answered or withdrawn, in the order they were asked.
 pub(super) async fn unanswered_questions(
@@ -54,7 +53,7 @@ pub(crate) fn answered_elsewhere(answered: &QuestionAnswered) -> String {
     let option = answered.answer.option;
     match answered.by {
         AnsweredBy::Person if option == QuestionOption::Submit => "(answered elsewhere)".to_owned(),
-        AnsweredBy::Person => format!("(answered elsewhere: {})", answer_in_words(option)),
-        AnsweredBy::Expiry => format!("(nobody answered: {})", answer_in_words(option)),
+        AnsweredBy::Person => format!("(answered elsewhere: {})", answer_words(option)),
+        AnsweredBy::Expiry => format!("({})", expiry_words(option)),
     }
 }

@@ -13,7 +13,7 @@ use windlass_vocab::{Outcome, OutcomeKind, SessionId, Wait};
 use super::inquiry::{Inquiry, Shape, progress_lines};
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
-use crate::output::{Passing, broken_json, harmless_codes, harmless_json, harmless_lines, wording};
+use crate::output::{Passing, broken_json, harmless_codes, harmless_json, harmless_lines};
 use crate::streams::print;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -38,7 +38,7 @@ pub(super) async fn call(
     };
     let (words, mut passing) = Passing::on(progress_lines());
     let waiting = words.clone();
-    let waits = Arc::new(move |wait: Wait| drop(waiting.send_replace(wording::waiting(&wait))));
+    let waits = Arc::new(move |wait: Wait| drop(waiting.send_replace(windlass_narrate::waiting(&wait))));
     let progress = Arc::new(move |text: &str| drop(words.send_replace(text.trim_end().to_owned())));
     let context = CallContext { progress, waits, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();

@@ -37,7 +37,7 @@ fn ctrl_c_stops_the_run_and_the_chat_goes_on() {
     glass.say("more");
     glass.wait_for("Here is more.");
     glass.wait_for_prompt();
-    assert!(bench.run(&["sessions", "show", "k"]).stdout.contains("Cancelled: some words"));
+    assert!(bench.run(&["sessions", "show", "k"]).stdout.contains("the run ended: stopped: some words"));
     bench.assert_whole("stopped");
 }
 

@@ -359,7 +359,7 @@ fn a_stop_at_a_question_stops_the_run_and_nothing_ran() {
         glass.press(keys);
         glass.wait_for_prompt();
         assert_eq!(bench.read("log"), None);
-        assert!(bench.run(&["sessions", "show", "k"]).stdout.contains("Cancelled"));
+        assert!(bench.run(&["sessions", "show", "k"]).stdout.contains("the run ended: stopped"));
         bench.assert_whole("stopped");
     }
 }

@@ -25,9 +25,9 @@ fn a_failed_command_shows_a_cross_and_its_exit_code_in_the_run_the_journal_and_t
     }
     let shown = bench.run(&["sessions", "show", "s"]).stdout;
     let finished: Vec<&str> = shown.lines().filter(|line| line.contains("CallFinished")).collect();
-    assert!(finished[0].contains(" ok, ") && !finished[0].contains('✗'), "{shown}");
-    assert!(finished[1].contains(" ✗ exit code 101, "), "{shown}");
-    assert!(finished[2].contains(" ✗ killed by signal 9, "), "{shown}");
+    assert!(finished[0].contains("result of ") && !finished[0].contains('✗'), "{shown}");
+    assert!(finished[1].contains(" ✗ ") && finished[1].contains(", exit code 101): red"), "{shown}");
+    assert!(finished[2].contains(" ✗ ") && finished[2].contains(", killed by signal 9): "), "{shown}");
 
     let audited = bench.run(&["audit"]).stdout;
     let lines: Vec<&str> = audited.lines().collect();

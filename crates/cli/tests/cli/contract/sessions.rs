@@ -31,7 +31,7 @@ fn sessions_are_listed_and_shown() {
     assert!(listed.stdout.starts_with("s ") && listed.stdout.contains("idle"), "{}", listed.stdout);
     assert!(listed.stdout.ends_with("make a\n"), "{}", listed.stdout);
     let shown = bench.run(&["sessions", "show", "s"]);
-    for part in ["MessageAccepted   make a", "write_file", "RunEnded          Completed: Made."] {
+    for part in ["MessageAccepted   make a", "write_file", "RunEnded          the run ended: done"] {
         assert!(shown.stdout.contains(part), "{part} is missing in {}", shown.stdout);
     }
     for command in ["show", "export", "verify", "rm"] {
