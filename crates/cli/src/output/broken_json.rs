@@ -1,8 +1,7 @@
 //! What is wrong with a text that should be JSON, with the words that are wrong, for whoever typed it.
 
+use windlass_narrate::short_line;
 use windlass_setup::json_fault::{JsonPlace, json_fault};
-
-use super::harmless::short_line;
 
 /// Characters shown of what stands where it is wrong.
 const SHOWN: usize = 20;

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use windlass_narrate::harmless_line;
 
 use super::Stream;
-use super::harmless::harmless_line;
 
 /// How a line that stays looks on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

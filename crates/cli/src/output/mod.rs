@@ -6,27 +6,22 @@
 //! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
 
 mod broken_json;
-mod harmless;
 mod live;
 mod progress;
-mod shown_call;
 mod stood_in;
-mod told_retry;
 pub(crate) mod undone;
 pub(crate) mod wording;
 
 use std::io::{self, Write};
 
+use windlass_narrate::{RunEndWords, answer_of};
+pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub(crate) use self::broken_json::broken_json;
-pub use self::harmless::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
-pub(crate) use self::shown_call::{ShownCall, show_call, show_call_in};
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
-pub(crate) use self::told_retry::{ToldRetry, is_retry};
-use self::wording::{answer, explanation};
 pub(crate) use self::wording::{command_for, end_advice, quoted, same_folders};
 
 /// What a stream is connected to.
@@ -86,9 +81,7 @@ impl<Out: Write, Err: Write> View<Out, Err> {
     #[must_use]
     pub fn for_onlookers(self) -> Self {
         match self {
-            Self::Answer { out, stream, progress } => {
-                Self::Answer { out, stream, progress: progress.for_onlookers() }
-            }
+            Self::Answer { out, stream, progress } => Self::Answer { out, stream, progress: progress.for_onlookers() },
             json @ Self::Json { .. } => json,
         }
     }
@@ -107,10 +100,10 @@ impl<Out: Write, Err: Write> View<Out, Err> {
 
     /// Shows how the run ended.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
-        if let Some(why) = explanation(ended) {
-            self.notice(&why);
+        if let Some(words) = RunEndWords::of(ended) {
+            self.notice(&words.advised(end_advice(ended.reason)));
         }
-        match (self, answer(ended)) {
+        match (self, answer_of(ended)) {
             (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),
             (Self::Answer { .. }, None) | (Self::Json { .. }, _) => Ok(()),
         }

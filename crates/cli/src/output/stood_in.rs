@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::harmless::harmless_chars;
+use windlass_narrate::harmless_chars;
 
 /// The last plane for private use: no script and no font of symbols has characters there.
 const STAND_INS: std::ops::RangeInclusive<char> = '\u{100000}'..='\u{10fffd}';
@@ -58,8 +58,9 @@ pub(crate) fn without_stand_ins(line: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use windlass_narrate::harmless_line;
+
     use super::{StoodIn, without_stand_ins};
-    use crate::output::harmless::harmless_line;
 
     // proves X4 at the terminal: what is edited is shown, never obeyed
     #[test]

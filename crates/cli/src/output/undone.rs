@@ -1,11 +1,10 @@
 //! What an undo did, or why it did nothing, in words.
 
 use windlass_machine::{Conflict, Obstacle};
+use windlass_narrate::{harmless_line, harmless_lines};
 use windlass_runtime::{UndoConflict, UndoError, UndoReport};
 use windlass_tools::shown_path;
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
-
-use super::harmless::{harmless_line, harmless_lines};
 
 /// A line for every path that was, or would be, put back.
 pub(crate) fn restored(report: &UndoReport) -> String {
