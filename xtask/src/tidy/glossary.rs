@@ -35,7 +35,7 @@ fn domain_words(glossary: &str) -> usize {
 }
 
 /// The kinds in `records! { … }`.
-fn kinds(tree: &Tree) -> Vec<&str> {
+pub(super) fn kinds(tree: &Tree) -> Vec<&str> {
     let list = tree.text(RECORDS).and_then(|text| between(text, "\nrecords! {", "}")).unwrap_or_default();
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }

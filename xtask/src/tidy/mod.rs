@@ -11,6 +11,7 @@ mod imports;
 mod leftovers;
 mod links;
 mod modules;
+mod narration;
 mod places;
 mod problem;
 mod programs;
@@ -33,6 +34,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "files keep to their line budgets", problems: budget::problems },
     Check { rule: "crates depend only on those below them", problems: direction::problems },
     Check { rule: "no more than three files of a crate need each other", problems: circles::problems },
+    Check { rule: "doors leave the words of records to the narrator", problems: narration::problems },
     Check { rule: "pure crates know no clock, environment, input or output", problems: purity::problems },
     Check { rule: "every rule in docs/rules.md is proved, and no other is claimed", problems: proofs::problems },
     Check { rule: "the README counts the ways to die as the kill matrices do", problems: deaths::problems },
