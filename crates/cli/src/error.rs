@@ -9,6 +9,7 @@ use windlass_setup::settings::SettingsError;
 use windlass_store::StoreError;
 
 use crate::exit::Exit;
+use crate::output::advice::with_workspace;
 use crate::prompt::PromptError;
 
 /// A command could not be done.
@@ -83,7 +84,11 @@ impl From<BuildError> for CommandError {
             // The library may grow errors of its own, and so has no last one.
             BuildError::Tool(_) | BuildError::Http(_) | _ => Exit::Failed,
         };
-        Self::new(exit, error.to_string())
+        let message = match &error {
+            BuildError::Workspace(error) => with_workspace(error),
+            error => error.to_string(),
+        };
+        Self::new(exit, message)
     }
 }
 

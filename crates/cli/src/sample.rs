@@ -63,6 +63,7 @@ pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u6
         structured: None,
         exit: None,
         origin: None,
+        remedy: None,
     }
 }
 

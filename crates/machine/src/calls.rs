@@ -3,8 +3,8 @@
 
 use windlass_vocab::{
     Because, CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause,
-    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, ToolName, ToolSpec,
-    Verdict,
+    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName,
+    ToolSpec, Verdict,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -46,8 +46,10 @@ impl Draft<'_> {
             Verdict::Unknown { reason, unavailable: Some(_) } => {
                 self.finish(call, OutcomeKind::InfrastructureError, reason);
             }
-            Verdict::Invalid { reason } => self.finish(call, OutcomeKind::InvalidArguments, reason),
-            Verdict::Deny { reason } => self.finish(call, OutcomeKind::Denied, reason),
+            Verdict::Invalid { reason, remedy } => {
+                self.refuse(call, OutcomeKind::InvalidArguments, reason, remedy.clone());
+            }
+            Verdict::Deny { reason, remedy } => self.refuse(call, OutcomeKind::Denied, reason, remedy.clone()),
             Verdict::Allow | Verdict::Ask => {
                 let refusal = request.tool.as_ref().and_then(|tool| self.run()?.watch.refusal(tool));
                 if let Some(reason) = refusal {
@@ -110,8 +112,8 @@ impl Draft<'_> {
             self.ask_approval(&call.request, call.request.preview.clone(), None);
             return Begun::Asked;
         }
-        let text = unanswered(call.request.because.as_ref(), call.request.preview.as_ref());
-        self.finish(id, OutcomeKind::Denied, text);
+        let (text, remedy) = unanswered(call.request.because.as_ref(), call.request.preview.as_ref());
+        self.refuse(id, OutcomeKind::Denied, text, remedy);
         Begun::Refused
     }
 
@@ -122,8 +124,8 @@ impl Draft<'_> {
         if self.is_attended() {
             return self.ask_approval(&request, preview, because);
         }
-        let text = unanswered(because.as_ref().or(request.because.as_ref()), preview.as_ref());
-        self.finish(call, OutcomeKind::Denied, text);
+        let (text, remedy) = unanswered(because.as_ref().or(request.because.as_ref()), preview.as_ref());
+        self.refuse(call, OutcomeKind::Denied, text, remedy);
         self.go_on_with_calls();
     }
 
@@ -200,15 +202,24 @@ impl Draft<'_> {
     }
 }
 
-/// Why a call that would have to be asked about was not run where nobody can answer.
-fn unanswered(because: Option<&Because>, preview: Option<&Preview>) -> String {
+/// Why a call that would have to be asked about was not run where nobody can answer, and what a person could change
+/// about that.
+fn unanswered(because: Option<&Because>, preview: Option<&Preview>) -> (String, Option<Remedy>) {
     match because {
-        Some(Because::Protected { path, pattern }) => texts::protected(path, pattern),
-        Some(Because::OutsideText { origin }) => texts::outside_text(origin),
+        Some(Because::Protected { path, pattern }) => {
+            (texts::protected(path, pattern), Some(Remedy::Unprotect { path: path.clone() }))
+        }
+        Some(Because::OutsideText { origin }) => (texts::outside_text(origin), None),
         Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
-            texts::nobody_to_ask(preview.and_then(|preview| preview.rule.as_deref()))
+            (texts::NOBODY_TO_ASK.to_owned(), rule_to_allow(preview))
         }
     }
+}
+
+/// The rule that a person was, or would have been, offered.
+pub(crate) fn rule_to_allow(preview: Option<&Preview>) -> Option<Remedy> {
+    let rule = preview?.rule.clone()?;
+    Some(Remedy::Allow { rule })
 }
 
 fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: PreparedCall) -> CallRequested {

@@ -2,7 +2,7 @@
 
 use windlass_vocab::{
     At, Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record,
-    RunEnded, StopReason, TurnMode, TurnStarted,
+    Remedy, RunEnded, StopReason, TurnMode, TurnStarted,
 };
 
 use crate::control::{Control, Phase, Run};
@@ -44,6 +44,17 @@ impl<'a> Draft<'a> {
 
     /// Records a result that no tool gave.
     pub(crate) fn finish(&mut self, call: CallId, outcome: OutcomeKind, text: impl Into<String>) {
+        self.refuse(call, outcome, text, None);
+    }
+
+    /// The same with what a person could change about it.
+    pub(crate) fn refuse(
+        &mut self,
+        call: CallId,
+        outcome: OutcomeKind,
+        text: impl Into<String>,
+        remedy: Option<Remedy>,
+    ) {
         self.push(CallFinished {
             call,
             outcome,
@@ -54,6 +65,7 @@ impl<'a> Draft<'a> {
             structured: None,
             exit: None,
             origin: None,
+            remedy,
         });
     }
 

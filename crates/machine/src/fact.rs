@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_vocab::{
     Answer, AnsweredBy, At, Attendance, Because, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json,
     LeaseTaken, MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
-    PreparedCall, Preview, QuestionId, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin,
-    UndoId, Usage,
+    PreparedCall, Preview, QuestionId, Remedy, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason,
+    TextOrigin, UndoId, Usage,
 };
 
 use crate::AttemptKey;
@@ -57,6 +57,8 @@ pub struct Finished {
     pub exit: Option<CommandExit>,
     /// Where the text came from, if from outside.
     pub origin: Option<TextOrigin>,
+    /// What a person could change so that such a call would run.
+    pub remedy: Option<Remedy>,
     /// The plan after the call, if the call changed it.
     pub plan: Option<Vec<PlanItem>>,
     /// What it changed in the files, where they were kept.
@@ -75,6 +77,7 @@ impl Finished {
             structured: None,
             exit: None,
             origin: None,
+            remedy: None,
             plan: None,
             files: None,
         }

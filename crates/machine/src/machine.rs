@@ -239,6 +239,7 @@ impl Draft<'_> {
             structured: finished.structured,
             exit: finished.exit,
             origin: finished.origin,
+            remedy: finished.remedy,
         };
         let shortened = self.shortened(running, &whole);
         self.push(shortened.unwrap_or(whole));

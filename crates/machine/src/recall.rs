@@ -195,6 +195,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         structured: finished.structured.clone(),
         exit: finished.exit,
         origin: finished.origin.clone(),
+        remedy: finished.remedy.clone(),
         plan,
         files,
     };

@@ -8,6 +8,7 @@ use windlass_vocab::{
     QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
 };
 
+use crate::calls::rule_to_allow;
 use crate::control::{AskedBy, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::OpenApprovals;
@@ -168,8 +169,8 @@ impl Draft<'_> {
             match asked.kind {
                 QuestionKind::Approval { .. } => {
                     self.take_default(&asked);
-                    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-                    self.finish(call, OutcomeKind::Denied, texts::nobody_to_ask(rule));
+                    let remedy = rule_to_allow(asked.preview.as_ref());
+                    self.refuse(call, OutcomeKind::Denied, texts::NOBODY_TO_ASK, remedy);
                 }
                 QuestionKind::Elicitation { .. } => self.take_default(&asked),
                 QuestionKind::Settlement { .. } if row == UnfinishedCall::AskOrInterrupt => {

@@ -101,7 +101,7 @@ fn result(finished: &CallFinished) -> Line {
     let about =
         [end.took, end.problem.map(|problem| problem.word)].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let text = format!("result of {} ({about}): {}", finished.call, finished.text);
-    Line::new(tone, text).by(Speaker::Tool).about(finished.call)
+    Line { remedy: finished.remedy.clone(), ..Line::new(tone, text).by(Speaker::Tool).about(finished.call) }
 }
 
 /// Why a run ended, and its answer where the model did not say it right before: a tool may have.

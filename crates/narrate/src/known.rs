@@ -65,7 +65,8 @@ impl Known {
     pub(crate) fn finished(&mut self, finished: &CallFinished) -> Vec<Line> {
         let (text, end) = (self.name(finished.call), call_end(finished));
         let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };
-        let line = Line { end: Some(end), ..Line::new(tone, text).by(Speaker::Tool).about(finished.call) };
+        let remedy = finished.remedy.clone();
+        let line = Line { end: Some(end), remedy, ..Line::new(tone, text).by(Speaker::Tool).about(finished.call) };
         let below = self.calls.remove(&finished.call).map(|open| open.below(finished)).unwrap_or_default();
         std::iter::once(line).chain(below).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use windlass_vocab::{CallId, PlanItem, PlanStatus};
+use windlass_vocab::{CallId, PlanItem, PlanStatus, Remedy};
 
 /// Who said or did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +61,8 @@ pub struct Line {
     pub end: Option<CallEnd>,
     /// The call it is about.
     pub call: Option<CallId>,
+    /// What a person could change to let the call run. How that is done here is for the door to say.
+    pub remedy: Option<Remedy>,
 }
 
 /// How a call ended, as it stands behind what the call was about.
@@ -87,7 +89,7 @@ impl Line {
     /// A line of the loop's own.
     #[must_use]
     pub fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self { by: Speaker::Windlass, tone, text: text.into(), end: None, call: None }
+        Self { by: Speaker::Windlass, tone, text: text.into(), end: None, call: None, remedy: None }
     }
 
     pub(crate) fn by(self, by: Speaker) -> Self {

@@ -141,7 +141,7 @@ impl Prepared {
             Clearance::Ask { preview, because } => {
                 return Ended { fact: Fact::CallHeld { call, preview, because }, blobs: Vec::new() };
             }
-            Clearance::Refused(reason) => Outcome::new(OutcomeKind::Denied, reason),
+            Clearance::Refused { reason, remedy } => Outcome { remedy, ..Outcome::new(OutcomeKind::Denied, reason) },
             Clearance::Run(judged) => {
                 let files = self.context.files.clone().for_call(judged);
                 let context = CallContext { files, ..self.context };
@@ -220,6 +220,7 @@ fn finish(
         structured: outcome.structured,
         exit: outcome.exit,
         origin: outcome.origin,
+        remedy: outcome.remedy,
         plan: outcome.plan,
         files: None,
     };

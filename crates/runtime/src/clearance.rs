@@ -46,6 +46,8 @@ pub(crate) fn judged(call: CallId, clearance: Clearance) -> Fact {
     match clearance {
         Clearance::Run(_) => Fact::CallCleared { call },
         Clearance::Ask { preview, because } => Fact::CallHeld { call, preview, because },
-        Clearance::Refused(reason) => Fact::CallDone { call, finished: Finished::new(OutcomeKind::Denied, reason) },
+        Clearance::Refused { reason, remedy } => {
+            Fact::CallDone { call, finished: Finished { remedy, ..Finished::new(OutcomeKind::Denied, reason) } }
+        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn refuse_cut(reply: &Reply, calls: &mut [PreparedCall], limit: MaxTo
         Limit::NotKnown => cut_without_a_word(written, call),
     };
     let Some(cut) = cut else { return };
-    call.verdict = Verdict::Invalid { reason: cut.message().to_owned() };
+    call.verdict = Verdict::invalid(cut.message());
     call.preview = None;
     call.arguments = whole_members(&written.arguments);
     if !written.arguments.is_empty() {

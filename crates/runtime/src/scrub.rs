@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use windlass_machine::{Fact, Finished, Terms, Verified};
 use windlass_tools::Secrets;
 use windlass_vocab::{
-    Answer, Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, TextOrigin, Verdict, Wanted,
+    Answer, Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Remedy, TextOrigin, Verdict,
+    Wanted,
 };
 
 /// Replaces every known secret in a fact.
@@ -123,9 +124,11 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
         scrub_text(secrets, raw);
     }
     match &mut call.verdict {
-        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => {
+        Verdict::Deny { reason, remedy } | Verdict::Invalid { reason, remedy } => {
             scrub_text(secrets, reason);
+            scrub_remedy(secrets, remedy);
         }
+        Verdict::Unknown { reason, .. } => scrub_text(secrets, reason),
         Verdict::Allow | Verdict::Ask => {}
     }
     if let Some(preview) = &mut call.preview {
@@ -157,11 +160,18 @@ fn scrub_origin(secrets: &Secrets, origin: &mut TextOrigin) {
     }
 }
 
+fn scrub_remedy(secrets: &Secrets, remedy: &mut Option<Remedy>) {
+    if let Some(text) = remedy.as_mut().and_then(Remedy::text_mut) {
+        scrub_text(secrets, text);
+    }
+}
+
 fn scrub_finished(secrets: &Secrets, finished: &mut Finished) {
     scrub_text(secrets, &mut finished.text);
     if let Some(origin) = &mut finished.origin {
         scrub_origin(secrets, origin);
     }
+    scrub_remedy(secrets, &mut finished.remedy);
     if let Some(structured) = &mut finished.structured {
         *structured = secrets.scrub_json(structured);
     }

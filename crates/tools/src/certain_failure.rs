@@ -2,12 +2,27 @@
 //! left in peace.
 
 use serde_json::json;
-use windlass_vocab::{EffectClass, Grant, PreparedCall, ReplyCall, Verdict};
+use windlass_vocab::{EffectClass, Grant, PreparedCall, Remedy, ReplyCall, Verdict};
 
 use crate::{Offer, Permissions};
 
 /// Reads what an edit is about.
 const READER: &str = "read_file";
+
+/// Why a call can't succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertainFailure {
+    /// What the model is told.
+    pub reason: String,
+    /// What a person could change about it.
+    pub remedy: Option<Remedy>,
+}
+
+impl From<String> for CertainFailure {
+    fn from(reason: String) -> Self {
+        Self { reason, remedy: None }
+    }
+}
 
 impl Offer {
     /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. What an earlier call
@@ -17,9 +32,9 @@ impl Offer {
         for call in calls {
             if call.verdict == Verdict::Ask
                 && (is_as_it_was || call.arguments.to_value().get("path").is_none())
-                && let Some(reason) = self.certain_failure(call, permissions, grants)
+                && let Some(CertainFailure { reason, remedy }) = self.certain_failure(call, permissions, grants)
             {
-                (call.verdict, call.preview, call.because) = (Verdict::Invalid { reason }, None, None);
+                (call.verdict, call.preview, call.because) = (Verdict::Invalid { reason, remedy }, None, None);
             }
             let may_run = matches!(call.verdict, Verdict::Allow | Verdict::Ask);
             is_as_it_was &= !may_run || call.effect == EffectClass::ReadOnly;
@@ -28,15 +43,20 @@ impl Offer {
 
     /// Why a call can't succeed. Where that is read off a file, only if the model may read it unasked: it learns what is
     /// there.
-    fn certain_failure(&self, call: &PreparedCall, permissions: &Permissions, grants: &[Grant]) -> Option<String> {
+    fn certain_failure(
+        &self,
+        call: &PreparedCall,
+        permissions: &Permissions,
+        grants: &[Grant],
+    ) -> Option<CertainFailure> {
         let entry = self.entry(call.tool.as_ref()?)?;
         let arguments = call.arguments.to_value();
-        let reason = entry.tool.certain_failure(&arguments)?;
-        let Some(path) = arguments.get("path") else { return Some(reason) };
+        let failure = entry.tool.certain_failure(&arguments)?;
+        let Some(path) = arguments.get("path") else { return Some(failure) };
         let read = json!({"path": path}).to_string();
         let read = ReplyCall { name: READER.to_owned(), arguments: read, ..ReplyCall::default() };
         let read = self.prepare(&read, permissions, grants);
         let is_ours = read.tool.is_some_and(|tool| tool.is_local());
-        (is_ours && read.verdict == Verdict::Allow).then_some(reason)
+        (is_ours && read.verdict == Verdict::Allow).then_some(failure)
     }
 }

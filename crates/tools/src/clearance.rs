@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
-use windlass_vocab::{Because, EffectClass, Grant, Preview, TextOrigin, ToolSpec, Verdict};
+use windlass_vocab::{Because, EffectClass, Grant, Preview, Remedy, TextOrigin, ToolSpec, Verdict};
 
 use crate::cut::thousands;
 use crate::permission::{allowing_rule, exact_rule};
@@ -18,8 +18,13 @@ use crate::{Asks, JudgedPaths, Permissions, Ruling, Subject};
 pub enum Clearance {
     /// It may run, on these paths.
     Run(JudgedPaths),
-    /// It may not, for this reason.
-    Refused(String),
+    /// It may not.
+    Refused {
+        /// Why, for the model.
+        reason: String,
+        /// What a person could change about it.
+        remedy: Option<Remedy>,
+    },
     /// A person is asked first.
     Ask {
         /// What they are shown.
@@ -74,7 +79,7 @@ pub(crate) fn with_preview(
         }
     };
     // No rule lets a protected path be changed unseen.
-    let hint = warning.is_none().then_some(rule.as_str());
+    let remedy = warning.is_none().then(|| Remedy::Allow { rule: rule.clone() });
     let because = Some(because);
     let preview = preview_of(entry, arguments, &warning.unwrap_or_default());
     match (preview, verdict) {
@@ -83,7 +88,8 @@ pub(crate) fn with_preview(
             (verdict, Some(Preview { rule, ..preview }), because)
         }
         (Err(problem), Verdict::Ask) => {
-            (Verdict::Deny { reason: unshowable(&entry.spec, &problem, hint) }, None, because)
+            let reason = unshowable(&entry.spec, &problem);
+            (Verdict::Deny { reason, remedy }, None, because)
         }
         (Err(_), verdict) => (verdict, None, because),
     }
@@ -98,7 +104,7 @@ pub(crate) fn outside_text_verdict(
 ) -> (Verdict, Option<Preview>, Option<Because>) {
     match preview_of(entry, arguments, "") {
         Ok(preview) => (Verdict::Ask, Some(Preview { rule: None, ..preview }), Some(because)),
-        Err(problem) => (Verdict::Deny { reason: unshowable(&entry.spec, &problem, None) }, None, Some(because)),
+        Err(problem) => (Verdict::deny(unshowable(&entry.spec, &problem)), None, Some(because)),
     }
 }
 
@@ -154,11 +160,7 @@ fn readable(preview: Preview) -> Result<Preview, String> {
     Ok(Preview { title, body, ..preview })
 }
 
-fn unshowable(spec: &ToolSpec, problem: &str, rule: Option<&str>) -> String {
-    let problem = problem.trim_end_matches('.');
-    let hint = rule.map(|rule| format!(" (--allow '{rule}' would let it run unseen.)")).unwrap_or_default();
-    format!(
-        "`{}` was not run: a person would have to agree, and it can't be shown to them: {problem}.{hint}",
-        spec.name.bare()
-    )
+fn unshowable(spec: &ToolSpec, problem: &str) -> String {
+    let (tool, problem) = (spec.name.bare(), problem.trim_end_matches('.'));
+    format!("`{tool}` was not run: a person would have to agree, and it can't be shown to them: {problem}.")
 }

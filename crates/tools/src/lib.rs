@@ -108,6 +108,7 @@ pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{Fetching, fetch_url};
 pub use builtin::{TOOL_NAMES, ending_tools, file_tools};
+pub use certain_failure::CertainFailure;
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};
 pub use file_rules::{FileRules, JudgedPaths};
@@ -125,7 +126,7 @@ pub use registry::{Registry, RegistryError};
 pub use rule::{Network, ParseRuleError, Rule};
 pub use ruling::Ruling;
 #[cfg(feature = "commands")]
-pub use sandbox::Sandbox;
+pub use sandbox::{Sandbox, SandboxUntried};
 pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
 pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};

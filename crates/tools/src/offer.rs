@@ -137,7 +137,7 @@ impl Offer {
         fit(&mut parsed, &entry.schema, &spec.wire_name, &call.arguments);
         let Parsed { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
-            Err(reason) => (Verdict::Invalid { reason }, None, None),
+            Err(reason) => (Verdict::invalid(reason), None, None),
             Ok(value) => permitted(entry, &value, permissions, grants),
         };
         PreparedCall {
@@ -181,7 +181,7 @@ impl Offer {
         let reason = format!("`{}` is not available here. {}", spec.name.bare(), names::offered(self.specs()));
         PreparedCall {
             tool: Some(spec.name.clone()),
-            verdict: Verdict::Deny { reason },
+            verdict: Verdict::deny(reason),
             ..self.unknown(call, arguments, raw, Vec::new())
         }
     }
@@ -280,9 +280,10 @@ impl Offer {
         match verdict {
             Verdict::Allow => Clearance::Run(JudgedPaths::of(subject)),
             Verdict::Ask => Clearance::Ask { preview, because },
-            Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => {
-                Clearance::Refused(reason)
+            Verdict::Deny { reason, remedy } | Verdict::Invalid { reason, remedy } => {
+                Clearance::Refused { reason, remedy }
             }
+            Verdict::Unknown { reason, .. } => Clearance::Refused { reason, remedy: None },
         }
     }
 
@@ -292,7 +293,10 @@ impl Offer {
         let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
         let subject = subject_of(entry, &arguments.to_value());
         let forbidden = permissions.forbidden(&entry.spec, &subject);
-        forbidden.map_or_else(|| Clearance::Run(JudgedPaths::of(subject)), Clearance::Refused)
+        match forbidden {
+            Some(reason) => Clearance::Refused { reason, remedy: None },
+            None => Clearance::Run(JudgedPaths::of(subject)),
+        }
     }
 
     /// Has a person asked about a call that would carry one of these texts from outside to a protected path or the

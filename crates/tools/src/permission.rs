@@ -35,7 +35,7 @@ impl Permissions {
     #[must_use]
     pub fn judge(&self, spec: &ToolSpec, subject: &Subject, asks: Asks, grants: &[Grant]) -> Ruling {
         if let Some(rule) = self.denying(spec, subject) {
-            return Ruling::of_rules(Verdict::Deny { reason: denied(spec, rule) }, &[rule]);
+            return Ruling::of_rules(Verdict::deny(denied(spec, rule)), &[rule]);
         }
         // Nobody has bypassed the sandbox by not being asked.
         if subject.reach == Reach::Outside {

@@ -11,6 +11,14 @@ use crate::closing::Closing;
 use crate::reach::Reach;
 use crate::{GuardProgram, Permissions, guard};
 
+/// It is not known what this machine can enforce, so nothing is run in the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("what the sandbox can do on this machine could not be tried ({failure})")]
+pub struct SandboxUntried {
+    /// What came in the way.
+    pub failure: String,
+}
+
 /// The sandbox of a run's commands. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
@@ -75,7 +83,7 @@ impl Sandbox {
         guard: &GuardProgram,
         reach: Reach,
         temp: PathBuf,
-    ) -> Result<Option<(Confinement, Running)>, String> {
+    ) -> Result<Option<(Confinement, Running)>, SandboxUntried> {
         let mut problem = None;
         let look = || {
             self.confinement(guard, reach, temp).unwrap_or_else(|why| {
@@ -88,7 +96,12 @@ impl Sandbox {
     }
 
     /// What a program is held to, with `temp` for itself; nothing where it runs outside.
-    fn confinement(&self, guard: &GuardProgram, reach: Reach, temp: PathBuf) -> Result<Option<Confinement>, String> {
+    fn confinement(
+        &self,
+        guard: &GuardProgram,
+        reach: Reach,
+        temp: PathBuf,
+    ) -> Result<Option<Confinement>, SandboxUntried> {
         let network = match reach {
             Reach::Inside => Network::Off,
             Reach::Network => Network::On,
@@ -99,10 +112,7 @@ impl Sandbox {
             return Ok(None);
         }
         if let Some(failure) = &support.failure {
-            return Err(format!(
-                "The command was not run: what the sandbox can do on this machine could not be tried ({failure}). \
-                 `windlass doctor` says more; `--sandbox off` runs commands without one."
-            ));
+            return Err(SandboxUntried { failure: failure.clone() });
         }
         let walls = support.walls;
         let mut confinement = self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules));
@@ -114,7 +124,11 @@ impl Sandbox {
 
     /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
     /// `off`, or where the machine can hold nothing. Fails where it is not known what the machine can do.
-    pub fn program_confinement(&self, guard: &GuardProgram, network: Network) -> Result<Option<Confinement>, String> {
+    pub fn program_confinement(
+        &self,
+        guard: &GuardProgram,
+        network: Network,
+    ) -> Result<Option<Confinement>, SandboxUntried> {
         let reach = match network {
             Network::Off => Reach::Inside,
             Network::On => Reach::Network,

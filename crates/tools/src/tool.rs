@@ -19,7 +19,7 @@ use windlass_vocab::{
 };
 
 use crate::shorten::shorten;
-use crate::{Asks, FileRules, Subject, Touch};
+use crate::{Asks, CertainFailure, FileRules, Subject, Touch};
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -153,7 +153,7 @@ pub trait Tool: Send + Sync {
 
     /// Why it can't succeed as things are now, where that is certain: then nobody is asked about it, and the model is
     /// told. Of a tool with a `path` only where the model may read what is there.
-    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let _ = arguments;
         None
     }

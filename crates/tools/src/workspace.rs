@@ -30,7 +30,7 @@ use crate::{FileRules, Secrets, contains_placeholder};
 
 /// A folder that can't be worked in.
 #[derive(Debug, thiserror::Error)]
-#[error("the workspace {path} can't be opened: {source}. Name an existing folder with --workspace", path = path.display())]
+#[error("the workspace {path} can't be opened: {source}", path = path.display())]
 pub struct WorkspaceError {
     path: PathBuf,
     source: io::Error,

@@ -26,12 +26,12 @@ pub enum FailureClass {
     Internal,
 }
 
-/// A failure a person should see: what happened and what to do.
+/// A failure a person should see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What it means for the run.
     pub class: FailureClass,
-    /// One sentence, with what to do where something can be done.
+    /// What happened, in a sentence or two. Which flag or file mends it is for whoever shows it to say.
     pub message: String,
     /// How long the other side asked us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +45,9 @@ pub struct Failure {
     /// Whether the server says that it takes no tools for this model (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tools: bool,
+    /// Whether the server says that it has no such model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_model: bool,
     /// Whether nothing listens at the address, which is on this machine: the server is not running (M3).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_running: bool,
@@ -61,6 +64,7 @@ impl Failure {
             status: None,
             first_byte: false,
             no_tools: false,
+            no_model: false,
             not_running: false,
         }
     }

@@ -34,6 +34,7 @@ mod output;
 mod policy;
 mod question;
 mod record;
+mod remedy;
 mod shown_path;
 mod text;
 mod text_origin;
@@ -73,6 +74,7 @@ pub use record::{
     QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
     ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
 };
+pub use remedy::Remedy;
 pub use shown_path::shown_path;
 pub use text_origin::TextOrigin;
 pub use time::At;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Because, Failure, Hash, Json, Pause, PlanItem, Preview, SnapshotKind, TextOrigin, ToolName, Verdict};
+use crate::{
+    Because, Failure, Hash, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict,
+};
 
 /// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -130,6 +132,8 @@ pub struct Outcome {
     pub exit: Option<CommandExit>,
     /// Where the text came from, if from outside.
     pub origin: Option<TextOrigin>,
+    /// What a person could change so that such a call would run.
+    pub remedy: Option<Remedy>,
     /// Set when the call can't go on before the person has answered; the rest means nothing then.
     pub pause: Option<Pause>,
 }
@@ -138,7 +142,16 @@ impl Outcome {
     /// An answer of `kind` that is only text.
     #[must_use]
     pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), plan: None, structured: None, exit: None, origin: None, pause: None }
+        Self {
+            kind,
+            text: text.into(),
+            plan: None,
+            structured: None,
+            exit: None,
+            origin: None,
+            remedy: None,
+            pause: None,
+        }
     }
 
     /// A success.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::TextOrigin;
+use crate::{Remedy, TextOrigin};
 
 /// May a call run?
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,13 +14,19 @@ pub enum Verdict {
     Ask,
     /// No; the model is told why.
     Deny {
-        /// Why, and what would allow it.
+        /// Why.
         reason: String,
+        /// What a person could change about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
     },
     /// It can't: the arguments don't fit.
     Invalid {
         /// How to mend them.
         reason: String,
+        /// What a person could change about it, where they could.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<Remedy>,
     },
     /// It can't: there is no such tool.
     Unknown {
@@ -30,6 +36,20 @@ pub enum Verdict {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unavailable: Option<String>,
     },
+}
+
+impl Verdict {
+    /// No, and nothing a person could change is known.
+    #[must_use]
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::Deny { reason: reason.into(), remedy: None }
+    }
+
+    /// The arguments don't fit.
+    #[must_use]
+    pub fn invalid(reason: impl Into<String>) -> Self {
+        Self::Invalid { reason: reason.into(), remedy: None }
+    }
 }
 
 /// What decided whether a call may run.

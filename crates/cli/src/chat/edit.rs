@@ -149,7 +149,7 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
             let preview = prepared.preview.map(|preview| preview_text(&preview, "  ")).unwrap_or_default();
             Ok(Edit { arguments, preview: talk.scrubbed(&preview).into_owned() })
         }
-        Verdict::Deny { reason } | Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Err(reason),
+        Verdict::Deny { reason, .. } | Verdict::Invalid { reason, .. } | Verdict::Unknown { reason, .. } => Err(reason),
     }
 }
 

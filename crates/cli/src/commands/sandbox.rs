@@ -17,6 +17,7 @@ use super::job;
 use crate::args::SandboxArgs;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
+use crate::output::advice::with_untried;
 use crate::streams::tell;
 
 pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> Done {
@@ -34,7 +35,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         }
     }
     let confinement = sandbox.program_confinement(&guard, network);
-    let confinement = confinement.map_err(|problem| CommandError::new(Exit::Failed, problem))?;
+    let confinement = confinement.map_err(|problem| CommandError::new(Exit::Failed, with_untried(&problem)))?;
     let (program, args) = args.command.split_first().ok_or_else(|| CommandError::new(Exit::Usage, "name a command"))?;
     let program = GuardedProgram {
         program: program.clone(),

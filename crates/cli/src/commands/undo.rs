@@ -17,6 +17,7 @@ use super::{job, session};
 use crate::args::UndoArgs;
 use crate::error::{CommandError, Done};
 use crate::exit::Exit;
+use crate::output::advice::with_workspace;
 use crate::output::{quoted, same_folders, undone};
 use crate::streams::{print, tell};
 
@@ -89,6 +90,6 @@ fn workspace(place: &Place) -> Result<Workspace, CommandError> {
     let closed = std::iter::once(&place.data_dir.value).chain(&place.closed);
     let opened = Workspace::open(&place.workspace)
         .and_then(|folder| closed.into_iter().try_fold(folder, |folder, closed| folder.without(closed)));
-    let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))?;
+    let workspace = opened.map_err(|error| CommandError::new(Exit::Usage, with_workspace(&error)))?;
     Ok(test_hooks::with_restore_failpoint(workspace))
 }

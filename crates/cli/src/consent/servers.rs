@@ -9,6 +9,7 @@ use windlass_setup::servers::{Agreements, ConsentAnswer, News};
 use windlass_setup::settings::Consent;
 use windlass_tools::diff::{Limits, compare};
 
+use crate::output::advice::with_notice;
 use crate::output::{harmless_line, quoted};
 
 /// How many files are named before the rest is only counted.
@@ -43,7 +44,7 @@ pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAn
 /// What the servers have to tell, in words.
 pub(crate) fn wording(news: &News) -> String {
     match news {
-        News::Happened(notice) => notice.to_string(),
+        News::Happened(notice) => with_notice(notice),
         News::NotAgreed { file, servers, changed } => not_agreed(file, servers, changed),
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
 
+pub(crate) mod advice;
 mod broken_json;
 mod live;
 mod progress;
@@ -22,7 +23,7 @@ pub(crate) use self::broken_json::broken_json;
 pub(crate) use self::live::{Lines, Passing};
 pub use self::progress::Progress;
 pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
-pub(crate) use self::wording::{command_for, end_advice, quoted, same_folders};
+pub(crate) use self::wording::{command_for, quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl<Out: Write, Err: Write> View<Out, Err> {
     /// Shows how the run ended.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         if let Some(words) = RunEndWords::of(ended) {
-            self.notice(&words.advised(end_advice(ended.reason)));
+            self.notice(&advice::end_words(&words, ended));
         }
         match (self, answer_of(ended)) {
             (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),

@@ -7,6 +7,7 @@ use windlass_narrate::{Detail, Line, Narrator, Speaker, Tone, harmless_line, sho
 use windlass_vocab::{CallRequested, DeltaBody, Event, Record};
 
 use super::Stream;
+use super::advice::with_remedies;
 use super::live::{Lines, Weight};
 
 /// Characters of the live line.
@@ -57,7 +58,7 @@ impl<W: Write> Progress<W> {
             Event::Record(envelope) => self.make_room(&envelope.record),
             Event::Delta(delta) => self.show_words(&delta.body),
         }
-        for line in self.narrator.event(event) {
+        for line in with_remedies(self.narrator.event(event)) {
             self.tell(&line);
         }
     }

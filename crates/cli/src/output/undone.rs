@@ -6,6 +6,8 @@ use windlass_runtime::{UndoConflict, UndoError, UndoReport};
 use windlass_tools::shown_path;
 use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
+use super::advice::with_undo;
+
 /// A line for every path that was, or would be, put back.
 pub(crate) fn restored(report: &UndoReport) -> String {
     report.restored.iter().filter_map(|(path, change)| line(report, path, change)).collect()
@@ -98,7 +100,7 @@ fn named(of: Undoable, tool: Option<&ToolName>) -> String {
 
 /// Why nothing was undone.
 pub(crate) fn refused(error: &UndoError, force: &str) -> String {
-    let UndoError::Conflicts(conflicts) = error else { return error.to_string() };
+    let UndoError::Conflicts(conflicts) = error else { return with_undo(error) };
     let mut text = "nothing was undone:\n".to_owned();
     for conflict in conflicts.iter().take(SHOWN) {
         text.push_str(&told(conflict));

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{Mode, Origin, Place, Settings};
-use windlass_vocab::EndReason;
 
 /// What is held less than usual, a line each: whoever starts a run knows it before anything happens (X3, T8).
 pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
@@ -65,18 +64,4 @@ pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) ->
         folder.map(|folder| format!(" {name} {}", quoted(&folder.to_string_lossy()))).unwrap_or_default()
     };
     flag("--data-dir", data_dir) + &flag("--workspace", workspace)
-}
-
-/// What helps against an end like this, behind a blank; empty where nothing does.
-pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
-    match reason {
-        EndReason::TurnCap => " (--max-turns raises it)",
-        EndReason::Completed
-        | EndReason::Asked
-        | EndReason::Conversed
-        | EndReason::Unfinished
-        | EndReason::Cancelled
-        | EndReason::BudgetSpent
-        | EndReason::Failed => "",
-    }
 }

@@ -48,7 +48,7 @@ use self::reply::{AttemptKey, Reply};
 use self::style::{Span, Style, StyledLine};
 use self::told::style_of;
 use self::wrap::wrap;
-use crate::output::{end_advice, harmless_lines};
+use crate::output::{advice, harmless_lines};
 
 pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
@@ -200,7 +200,7 @@ impl<W: Write> Screen<W> {
             if shown && ended.failure.is_none() {
                 words.detail = "";
             }
-            self.say(style_of(words.tone), &words.advised(end_advice(ended.reason)));
+            self.say(style_of(words.tone), &advice::end_words(&words, ended));
         }
         self.paint()
     }

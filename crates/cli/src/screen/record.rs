@@ -9,10 +9,11 @@ use super::awaited::Awaited;
 use super::look::Fold;
 use super::reply::{AttemptKey, Rest, dimmed};
 use super::{Run, Screen};
+use crate::output::advice::with_remedies;
 
 impl<W: Write> Screen<W> {
     pub(super) fn record(&mut self, envelope: &Envelope) {
-        let lines = self.narrator.record(&envelope.record, envelope.at);
+        let lines = with_remedies(self.narrator.record(&envelope.record, envelope.at));
         match &envelope.record {
             Record::RunStarted(_) => self.run_opened(),
             Record::RunResumed(_) => {

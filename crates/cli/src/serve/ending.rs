@@ -9,7 +9,7 @@ use windlass_narrate::{RunEndWords, answer_of};
 use windlass_vocab::{Json, RunId, Usage};
 
 use super::errand::Ending;
-use crate::output::end_advice;
+use crate::output::advice::{end_advice, end_words};
 
 #[derive(Serialize)]
 struct Structured<'a> {
@@ -36,7 +36,7 @@ pub(super) fn result(ending: &Ending) -> CallToolResult {
             )
         }
         None => {
-            let why = words.map(|words| words.advised(advice)).unwrap_or_default();
+            let why = words.map(|words| end_words(&words, ended)).unwrap_or_default();
             CallToolResult::error(vec![ContentBlock::text(format!("{why} (session {key}, run {run})"))])
         }
     };

@@ -11,6 +11,7 @@ use windlass::Event;
 use windlass_narrate::{Narrator, Tone, harmless_line, short_line};
 
 use super::client::Client;
+use crate::output::advice::for_call;
 
 /// After so long a silence the last line is told again: many clients give up on a call that shows no
 /// sign of life.
@@ -70,7 +71,10 @@ pub(super) fn told(narrator: &mut Narrator, event: &Event) -> Vec<String> {
     let lines = narrator.event(event).into_iter();
     lines
         .filter_map(|line| match line.tone {
-            Tone::Passing | Tone::Delay | Tone::Quiet | Tone::Plain | Tone::Failure => Some(line.to_string()),
+            Tone::Passing | Tone::Delay | Tone::Quiet | Tone::Plain | Tone::Failure => {
+                let remedy = line.remedy.as_ref().map(|remedy| format!(" ({})", for_call(remedy).join(" ")));
+                Some(format!("{line}{}", remedy.unwrap_or_default()))
+            }
             // What is asked about may have many lines.
             Tone::Question => line.to_string().lines().next().map(|first| short_line(first, QUESTION)),
             Tone::Bookkeeping

@@ -4,6 +4,8 @@ use serde::Serialize;
 use windlass_narrate::{Line, Narrator, Speaker, Tone};
 use windlass_vocab::Envelope;
 
+use crate::output::advice::with_remedies;
+
 /// Characters of one entry; the rest is in the journal.
 const LONGEST: usize = 4_000;
 
@@ -36,7 +38,7 @@ impl Entry {
 /// The entry a record is worth; what only keeps the books is worth none. One record is one entry, so that reading on
 /// after its number misses nothing.
 pub(super) fn entry(narrator: &mut Narrator, envelope: &Envelope) -> Option<Entry> {
-    let mut lines = narrator.record(&envelope.record, envelope.at);
+    let mut lines = with_remedies(narrator.record(&envelope.record, envelope.at));
     lines.retain(|line| line.tone != Tone::Bookkeeping);
     let who = name(lines.first()?.by);
     let text = lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n");

@@ -22,11 +22,11 @@ fn failing(tool: &'static str, n: usize, outcome: OutcomeKind) -> Ask {
 }
 
 fn invalid(tool: &'static str, n: usize) -> Ask {
-    call(tool, Once).with(&format!("{{\"n\":{n}}}")).judged(Verdict::Invalid { reason: format!("no such field {n}") })
+    call(tool, Once).with(&format!("{{\"n\":{n}}}")).judged(Verdict::invalid(format!("no such field {n}")))
 }
 
 fn denied(tool: &'static str, n: usize) -> Ask {
-    call(tool, Once).with(&format!("{{\"n\":{n}}}")).judged(Verdict::Deny { reason: "not allowed".into() })
+    call(tool, Once).with(&format!("{{\"n\":{n}}}")).judged(Verdict::deny("not allowed"))
 }
 
 fn run(preset: &str, script: Vec<Move>) -> World {
@@ -184,8 +184,8 @@ fn five_calls_of_one_reply_with_the_same_error_end_nothing() {
     // proves L11
     let same = |verdict: Verdict| Move::Calls(vec![call("t0", Once).judged(verdict); 5]);
     for verdict in [
-        Verdict::Deny { reason: "no".into() },
-        Verdict::Invalid { reason: "no such field".into() },
+        Verdict::deny("no"),
+        Verdict::invalid("no such field"),
         Verdict::Unknown { reason: "no such tool".into(), unavailable: None },
     ] {
         let world = run("default", vec![same(verdict.clone()), Move::Text("I see.")]);

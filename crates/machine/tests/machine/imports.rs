@@ -5,7 +5,7 @@ use windlass_machine::{Agreed, Effect, Fact, Ledger, Replayed, UndoAsked, replay
 use windlass_vocab::EffectClass::{self, Idempotent, Once, ReadOnly};
 use windlass_vocab::{
     Answer, AnsweredBy, Change, Changes, EndReason, FileState, Imported, OutcomeKind, Preview, QuestionKind,
-    QuestionOption, Record, SessionChanged, Undoable, Verdict,
+    QuestionOption, Record, Remedy, SessionChanged, Undoable, Verdict,
 };
 
 fn step(world: &mut World) {
@@ -162,7 +162,8 @@ fn a_call_that_nobody_can_be_asked_about_is_denied_with_the_rule() {
     let call = request.call;
     world.put(Fact::CallHeld { call, preview: shown(), because: None });
     let (outcome, text) = world.results()[0].clone();
-    assert!(outcome == OutcomeKind::Denied && text.contains("--allow 'act'"), "{text}");
+    assert!(outcome == OutcomeKind::Denied && !text.contains("act"), "{text}");
+    assert_eq!(world.last_remedy(), Some(Remedy::Allow { rule: "act".into() }));
     world.finish();
     is_same(&world);
 }

@@ -40,8 +40,8 @@ fn ask() -> impl Strategy<Value = Ask> {
     let verdict = prop_oneof![
         5 => Just(Verdict::Allow),
         1 => Just(Verdict::Ask),
-        1 => Just(Verdict::Deny { reason: "no".into() }),
-        1 => Just(Verdict::Invalid { reason: "bad".into() }),
+        1 => Just(Verdict::deny("no")),
+        1 => Just(Verdict::invalid("bad")),
         1 => Just(Verdict::Unknown { reason: "what?".into(), unavailable: None })
     ];
     let ending = prop_oneof![9 => Just(None), 1 => Just(Some(Ending::Completed)), 1 => Just(Some(Ending::Asked))];

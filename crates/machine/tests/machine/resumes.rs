@@ -7,7 +7,7 @@ use windlass_machine::{Agreed, Effect, Fact, Finished, OpenApprovals, Replayed, 
 use windlass_vocab::EffectClass::{self, Idempotent, Once, ReadOnly, Verifiable};
 use windlass_vocab::{
     Answer, AnsweredBy, Attendance, Because, EndReason, Json, OutcomeKind, Preview, QuestionAsked, QuestionKind,
-    QuestionOption, Record, TextOrigin, Verdict,
+    QuestionOption, Record, Remedy, TextOrigin, Verdict,
 };
 
 fn step(world: &mut World) {
@@ -124,7 +124,8 @@ fn a_call_that_is_still_asked_about_is_denied_where_nobody_is_there() {
     let call = judged(&world);
     world.put(Fact::CallHeld { call, preview: preview(""), because });
     let (outcome, text) = world.results()[0].clone();
-    assert!(outcome == OutcomeKind::Denied && text.contains("AGENTS.md") && !text.contains("--allow"), "{text}");
+    assert!(outcome == OutcomeKind::Denied && text.contains("AGENTS.md is protected"), "{text}");
+    assert_eq!(world.last_remedy(), Some(Remedy::Unprotect { path: "AGENTS.md".into() }));
     is_same(&world);
 }
 

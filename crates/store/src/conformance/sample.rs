@@ -117,6 +117,7 @@ pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
         structured: Some(json(r#"{"lines": 3}"#)),
         exit: Some(CommandExit::Code(1)),
         origin: Some(TextOrigin::Server { server: "hub".into() }),
+        remedy: None,
     }
     .into()
 }

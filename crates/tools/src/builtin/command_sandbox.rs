@@ -11,6 +11,7 @@ use windlass_sandbox::{Confinement, Lack, Network, SandboxMode, Walls};
 use windlass_vocab::shown_path;
 
 use super::commands::Commands;
+use crate::SandboxUntried;
 use crate::at_work::Running;
 use crate::guard::Cleared;
 use crate::reach::Reach;
@@ -67,11 +68,11 @@ impl Commands {
         self: &Arc<Self>,
         wish: Wish,
         temp: PathBuf,
-    ) -> Result<Option<(Confinement, Running)>, String> {
+    ) -> Result<Option<(Confinement, Running)>, SandboxUntried> {
         let (Some(sandbox), Some(guard)) = (self.sandbox.clone(), self.guard.clone()) else { return Ok(None) };
         let commands = Arc::clone(self);
         let work = move || sandbox.command_confinement(&guard, commands.reach(wish), temp);
-        tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+        tokio::task::spawn_blocking(work).await.map_err(|error| SandboxUntried { failure: error.to_string() })?
     }
 
     /// What a person who is asked about a call with this wish is told of the sandbox.

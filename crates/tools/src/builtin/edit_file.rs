@@ -20,7 +20,8 @@ use crate::file_subject::CHANGE;
 use crate::refusal::Refusal;
 use crate::shorten::shorten;
 use crate::{
-    BoxFuture, CallContext, FileRules, Secrets, Subject, Tool, Touch, Verification, Workspace, contains_placeholder,
+    BoxFuture, CallContext, CertainFailure, FileRules, Secrets, Subject, Tool, Touch, Verification, Workspace,
+    contains_placeholder,
 };
 
 const LARGEST: u64 = 32 << 20;
@@ -74,9 +75,9 @@ impl Tool for EditFile {
         shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
-    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let edit: Edit = read(arguments.clone()).ok()?;
-        edit.edited(&self.workspace, &FileRules::default()).err().map(String::from)
+        edit.edited(&self.workspace, &FileRules::default()).err().map(|refusal| String::from(refusal).into())
     }
 
     fn keeps(&self) -> SnapshotKind {

@@ -36,7 +36,7 @@ use super::arguments::{read, refuse_placeholder};
 use super::spec::spec;
 use crate::address::{Address, HostPattern};
 use crate::shorten::shorten;
-use crate::{Asks, BoxFuture, CallContext, Permissions, Secrets, Subject, Tool};
+use crate::{Asks, BoxFuture, CallContext, CertainFailure, Permissions, Secrets, Subject, Tool};
 
 /// So many bytes of a page are read, unpacked.
 const LARGEST: usize = 4 << 20;
@@ -122,9 +122,9 @@ impl Tool for FetchUrl {
         Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
     }
 
-    fn certain_failure(&self, arguments: &Value) -> Option<String> {
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let address = Address::parse(arguments.get("url")?.as_str()?).ok()?;
-        network::plainly_private(&address, &self.fetching.private).map(Trouble::into_text)
+        network::plainly_private(&address, &self.fetching.private).map(CertainFailure::from)
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
@@ -211,7 +211,7 @@ impl FetchUrl {
         match self.judged(&to) {
             Verdict::Allow => Ok(to),
             Verdict::Ask if agreed => Ok(to),
-            Verdict::Deny { reason } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),
+            Verdict::Deny { reason, .. } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),
             Verdict::Ask | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
                 let what = if same_host(from, &to) { "where nobody agreed to go yet" } else { "to another host" };
                 Err(refused(&format!("{what}: call fetch_url with {shown} if you want what is there.")))

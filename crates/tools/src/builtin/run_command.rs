@@ -15,7 +15,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_vocab::{CommandExit, EffectClass, Outcome, OutcomeKind, Preview, SnapshotKind, TextOrigin, ToolSpec};
+use windlass_vocab::{
+    CommandExit, EffectClass, Outcome, OutcomeKind, Preview, Remedy, SnapshotKind, TextOrigin, ToolSpec,
+};
 
 use super::answer::{at_once, invalid};
 use super::arguments::{read, refuse_placeholder};
@@ -28,7 +30,7 @@ use crate::guard::wire::{Report, Request, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
 use crate::reach::Reach;
 use crate::shorten::shorten;
-use crate::{BoxFuture, CallContext, GuardProgram, Subject, Tool, Workspace};
+use crate::{BoxFuture, CallContext, GuardProgram, SandboxUntried, Subject, Tool, Workspace};
 
 /// How long a guard may take to kill what it guards, and how long its output may trail after it.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -149,7 +151,7 @@ impl Tool for RunCommand {
             // Others that begin meanwhile are told of it until it has ended.
             let (confinement, _at_work) = match commands.confinement(wish, temp_path(&lock)).await {
                 Ok(held) => held.unzip(),
-                Err(problem) => return Outcome::new(OutcomeKind::InfrastructureError, problem),
+                Err(untried) => return not_run(&untried),
             };
             let request = Request {
                 command,
@@ -165,6 +167,12 @@ impl Tool for RunCommand {
             }
         })
     }
+}
+
+/// A command that can't be held is not run; no other command would be.
+fn not_run(untried: &SandboxUntried) -> Outcome {
+    let text = format!("The command was not run: {untried}. No command can be run before a person has seen to that.");
+    Outcome { remedy: Some(Remedy::MendSandbox), ..Outcome::new(OutcomeKind::InfrastructureError, text) }
 }
 
 /// Why a command is being ended before its time.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windlass_tools::{BoxFuture, CallContext, Mode, Offer, Permissions, Registry, RegistryError, Tool, Verification};
 use windlass_vocab::{
-    Because, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Repair, ReplyCall,
+    Because, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Remedy, Repair, ReplyCall,
     SessionId, SnapshotKind, ToolName, ToolSource, ToolSpec, Verdict,
 };
 
@@ -219,7 +219,7 @@ fn a_call_that_can_not_run_says_why() {
     for (text, want) in [("{\"n\": \"x\"}", "/n"), ("", "required"), ("[1]", "not an array"), ("{\"n\": \"1", "column")]
     {
         let prepared = verdict("put", text);
-        assert!(matches!(&prepared.verdict, Verdict::Invalid { reason } if reason.contains(want)), "{prepared:?}");
+        assert!(matches!(&prepared.verdict, Verdict::Invalid { reason, .. } if reason.contains(want)), "{prepared:?}");
         assert!(prepared.arguments.as_str().starts_with('{'), "{prepared:?}");
     }
 }
@@ -252,7 +252,9 @@ fn what_can_not_be_shown_is_not_asked_about_but_denied() {
         let offer = offer_of(vec![tool("hub.put", EffectClass::Once, way)]);
         let strict = Permissions { mode: Mode::Strict, ..Permissions::default() };
         let prepared = offer.prepare(&reply("hub__put", "{\"n\": 1}"), &strict, &[]);
-        assert!(matches!(&prepared.verdict, Verdict::Deny { reason } if reason.contains("--allow 'hub.put'")));
+        let Verdict::Deny { reason, remedy } = prepared.verdict else { panic!("{:?}", prepared.verdict) };
+        assert!(reason.contains("it can't be shown to them") && !reason.contains("hub.put"), "{reason}");
+        assert_eq!(remedy, Some(Remedy::Allow { rule: "hub.put".into() }));
         let allowed = Permissions { allow: vec!["hub.put".parse().unwrap()], ..strict };
         assert_eq!(offer.prepare(&reply("hub__put", "{\"n\": 1}"), &allowed, &[]).verdict, Verdict::Allow);
     }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Repair,
-    SnapshotKind, TextOrigin, ToolName, Verdict,
+    Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Remedy,
+    Repair, SnapshotKind, TextOrigin, ToolName, Verdict,
 };
 
 /// The model asked for a call.
@@ -125,6 +125,9 @@ pub struct CallFinished {
     /// Where the text came from, if from outside (X4); records from before this field do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<TextOrigin>,
+    /// What a person could change so that such a call would run; records from before this field name it in the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }
 
 /// Why a tool is withheld.

@@ -110,6 +110,7 @@ fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
 fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     let revision = state.revision.as_deref().unwrap_or("-");
     let what = match (&state.last_error, state.tools.len()) {
+        (Some(_), _) if state.state == State::NeedsAuth => format!("run `windlass mcp login {}`", state.name),
         (Some(error), _) => short_line(error, REASON),
         (None, 1) => "1 tool".to_owned(),
         (None, tools) => format!("{tools} tools"),

@@ -1,5 +1,5 @@
-//! What may run where nobody can be asked. The model is told why something may not, and which rule
-//! would allow it.
+//! What may run where nobody can be asked. The model is told why something may not; the person, which rule would allow
+//! it.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, Step};
@@ -17,6 +17,12 @@ struct Case {
 
 /// The files of the workspace after a run with one call, and what the model was told of it.
 fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
+    let (files, heard, _) = told_call(flags, tool, arguments);
+    (files, heard)
+}
+
+/// The same, and what the person was told.
+fn told_call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String, String) {
     let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("Aye.")]));
     std::fs::write(bench.workspace().join("keep"), "").expect("written");
     let ran = bench.run(&[&["run", "go"], flags].concat());
@@ -25,7 +31,9 @@ fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
     let entries = std::fs::read_dir(bench.workspace()).expect("a folder").flatten();
     let mut files: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     files.sort();
-    (files, bench.last_request("tool").concat())
+    let heard = bench.last_request("tool").concat();
+    assert!(!heard.contains("--allow") && !heard.contains("windlass.toml"), "not for a model: {heard}");
+    (files, heard, ran.stderr)
 }
 
 // proves T8
@@ -33,16 +41,15 @@ fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
 fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
     let allow = &["--allow", "run_command(touch *)"][..];
     for Case { flags, command, files, told } in [
-        Case { flags: &[], command: "touch made", files: &["keep"], told: "--allow 'run_command(touch made)'" },
         Case { flags: &[], command: "touch made", files: &["keep"], told: "nobody is there" },
         Case { flags: allow, command: "touch made", files: &["keep", "made"], told: "" },
-        Case { flags: allow, command: "touch made; rm keep", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touch made && rm keep", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touch made | rm keep", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touch made\nrm keep", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touch made $(rm keep)", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touch made `rm keep`", files: &["keep"], told: "--allow" },
-        Case { flags: allow, command: "touchy made", files: &["keep"], told: "--allow" },
+        Case { flags: allow, command: "touch made; rm keep", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touch made && rm keep", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touch made | rm keep", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touch made\nrm keep", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touch made $(rm keep)", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touch made `rm keep`", files: &["keep"], told: "nobody is there" },
+        Case { flags: allow, command: "touchy made", files: &["keep"], told: "nobody is there" },
         Case {
             flags: &["--allow", "run_command(touch *)", "--deny", "run_command(touch made)"],
             command: "touch made",
@@ -62,11 +69,24 @@ fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
             told: "the rule `run_command(rm *)` forbids it",
         },
         Case { flags: &["--mode", "bypass"], command: "touch made; rm keep", files: &["made"], told: "" },
-        Case { flags: &["--mode", "strict"], command: "touch made", files: &["keep"], told: "--allow" },
+        Case { flags: &["--mode", "strict"], command: "touch made", files: &["keep"], told: "nobody is there" },
     ] {
         let (left, heard) = call(flags, "run_command", json!({"command": command}));
         assert_eq!(left, files, "{flags:?} {command}: {heard}");
         assert!(heard.contains(told), "{flags:?} {command}: {heard}");
+    }
+}
+
+// proves T8: the person is told what to copy, and the model is not
+#[test]
+fn the_rule_that_would_allow_a_call_is_named_to_the_person() {
+    let (_, heard, told) = told_call(&[], "run_command", json!({"command": "touch made"}));
+    assert!(heard.contains("nobody is there") && !heard.contains("touch made"), "{heard}");
+    for line in [
+        "  --allow 'run_command(touch made)' would let it run;\n",
+        "  for good: allow = [\"run_command(touch made)\"] under [permissions] in windlass.toml\n",
+    ] {
+        assert!(told.contains(line), "{told}");
     }
 }
 
@@ -75,8 +95,8 @@ fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
 fn strict_asks_before_every_change_and_default_does_not() {
     let write = || json!({"path": "made", "content": "x"});
     assert_eq!(call(&[], "write_file", write()).0, ["keep", "made"]);
-    let (files, heard) = call(&["--mode", "strict"], "write_file", write());
-    assert!(files == ["keep"] && heard.contains("--allow 'write_file"), "{files:?} {heard}");
+    let (files, _, told) = told_call(&["--mode", "strict"], "write_file", write());
+    assert!(files == ["keep"] && told.contains("--allow 'write_file"), "{files:?} {told}");
     assert_eq!(call(&["--mode", "strict", "--allow", "write_file"], "write_file", write()).0, ["keep", "made"]);
     assert_eq!(call(&["--mode", "strict"], "list_directory", json!({"path": "."})).0, ["keep"]);
     let (files, heard) = call(&["--deny", "write_file"], "write_file", write());
@@ -207,17 +227,21 @@ fn page() -> String {
 fn a_page_is_fetched_only_where_a_person_agreed() {
     let address = page();
     let url = format!("http://{address}/a?b=1");
-    let fetch = |flags: &[&str]| call(flags, "fetch_url", json!({"url": url})).1;
-    let heard = fetch(&[]);
-    let is_asked = |heard: &str| heard.contains(&format!("--allow 'fetch_url(http://{address}/*)'"));
-    assert!(heard.contains(&format!("--fetch-private {address}")) && !is_asked(&heard), "a yes means nothing: {heard}");
-    let heard = fetch(&["--fetch-private", &address]);
-    assert!(is_asked(&heard), "{heard}");
+    let fetch = |flags: &[&str]| {
+        let (_, heard, told) = told_call(flags, "fetch_url", json!({"url": url}));
+        assert!(!heard.contains("--fetch-private"), "not for a model: {heard}");
+        (heard, told)
+    };
+    let (_, told) = fetch(&[]);
+    let is_asked = |told: &str| told.contains(&format!("--allow 'fetch_url(http://{address}/*)'"));
+    assert!(told.contains(&format!("--fetch-private {address}")) && !is_asked(&told), "a yes means nothing: {told}");
+    let (_, told) = fetch(&["--fetch-private", &address]);
+    assert!(is_asked(&told), "{told}");
     let rule = format!("fetch_url(http://{address}/*)");
-    let heard = fetch(&["--allow", &rule]);
-    assert!(heard.contains("this machine") && heard.contains(&format!("--fetch-private {address}")), "{heard}");
-    let heard = fetch(&["--allow", &rule, "--fetch-private", &address]);
+    let (heard, told) = fetch(&["--allow", &rule]);
+    assert!(heard.contains("this machine") && told.contains(&format!("--fetch-private {address}")), "{heard} {told}");
+    let (heard, _) = fetch(&["--allow", &rule, "--fetch-private", &address]);
     assert!(heard.contains("(200, text/html, 13 bytes)") && heard.contains("# Ahoy"), "{heard}");
-    let heard = fetch(&["--mode", "bypass", "--fetch-private", "*", "--deny", "fetch_url(127.0.0.1)"]);
+    let (heard, _) = fetch(&["--mode", "bypass", "--fetch-private", "*", "--deny", "fetch_url(127.0.0.1)"]);
     assert!(heard.contains("forbids it"), "{heard}");
 }

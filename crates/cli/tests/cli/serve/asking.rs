@@ -67,9 +67,12 @@ fn without_anybody_to_ask_it_is_denied_with_the_rule() {
         let bench = bench();
         let mut client =
             if inline { Client::inline(&bench, &[], json!({})) } else { Client::shaken(&bench, &[], json!({})) };
-        assert_eq!(text(&client.call("ask", ask())), "Over.");
-        let told = bench.last_request("tool").join("\n");
-        assert!(told.contains("run_command("), "{told}");
+        let id = client.send_call("ask", ask());
+        assert_eq!(text(&client.result(id)), "Over.");
+        let heard = bench.last_request("tool").join("\n");
+        assert!(heard.contains("nobody is there") && !heard.contains("run_command("), "{heard}");
+        let told = client.progress(id).join("\n");
+        assert!(told.contains("--allow 'run_command("), "the person is told: {told}");
         assert_eq!(bench.read("marks"), None);
     }
     let bench = bench();

@@ -11,8 +11,8 @@ use windlass_vocab::{
     Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage,
     EffectClass, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message,
     NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, Preview,
-    QuestionAsked, QuestionOption, Record, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason,
-    ToolName, ToolSpec, TurnMode, Usage, Verdict,
+    QuestionAsked, QuestionOption, Record, Remedy, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken,
+    StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -519,6 +519,15 @@ impl World {
             Message::User { .. } | Message::Assistant { .. } => None,
         };
         self.state.book.history.iter().filter_map(result).collect()
+    }
+
+    /// What a person could change about the last call that has its result.
+    pub(crate) fn last_remedy(&self) -> Option<Remedy> {
+        let finished = |record: &Record| match record {
+            Record::CallFinished(finished) => Some(finished.remedy.clone()),
+            _ => None,
+        };
+        self.journal.iter().flatten().rev().find_map(finished).flatten()
     }
 }
 

@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use windlass_vocab::{Outcome, OutcomeKind, ReplyCall, SessionId, ToolSource, Verdict};
+use windlass_vocab::{Outcome, OutcomeKind, Remedy, ReplyCall, SessionId, ToolSource, Verdict};
 
 use super::{Consent, FetchUrl, Fetching, LARGEST, Network, fetch_url};
 use crate::{BoxFuture, CallContext, Commands, Mode, Permissions, Registry, Tool, Workspace, builtins};
@@ -158,7 +158,9 @@ fn a_name_that_means_a_private_address_is_refused() {
     for ip in ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1"] {
         for ips in [&[ip][..], &[PUBLIC, ip]] {
             let fetched = fetch(World::of(&[]).name("inside.test", &[ips]), "http://inside.test:8080/");
-            assert_told(&fetched, OutcomeKind::Denied, &["inside.test", "--fetch-private inside.test:8080"]);
+            assert_told(&fetched, OutcomeKind::Denied, &["inside.test", "unless a person has allowed it"]);
+            let host = "inside.test:8080".to_owned();
+            assert_eq!(fetched.outcome.remedy, Some(Remedy::FetchPrivate { host }), "{ip}");
             assert!(fetched.connected.is_empty(), "{ip}");
         }
     }
@@ -187,7 +189,7 @@ fn a_redirect_into_a_private_network_is_refused() {
         let world = World::of(&[("/", redirect(to))]).name("inside.test", &[&["10.0.0.1"]]);
         // Nobody is asked, so that other hosts are followed to.
         let fetched = fetch_with(world, rules(Mode::Bypass, &[], &[]), "http://site.test/");
-        assert_told(&fetched, OutcomeKind::Denied, &["--fetch-private"]);
+        assert!(matches!(fetched.outcome.remedy, Some(Remedy::FetchPrivate { .. })), "{:?}", fetched.outcome);
         assert_eq!(fetched.connected, ["93.184.216.34:80"], "{to}");
     }
 }
@@ -211,8 +213,9 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
     for host in hosts {
         for mode in [Mode::Default, Mode::Strict] {
             let verdict = judged(&[], mode, &format!("http://{host}/x"));
-            let Verdict::Invalid { reason } = verdict else { panic!("{host}: {verdict:?}") };
-            assert!(reason.contains("--fetch-private") && reason.contains("Do without it"), "{reason}");
+            let Verdict::Invalid { reason, remedy } = verdict else { panic!("{host}: {verdict:?}") };
+            assert!(reason.contains("Do without it") && !reason.contains("--"), "{reason}");
+            assert!(matches!(remedy, Some(Remedy::FetchPrivate { .. })), "{remedy:?}");
         }
         let allowed = host.split(':').next().filter(|name| !name.starts_with(['[', '0']) && *name != "127.1");
         if let Some(allowed) = allowed {

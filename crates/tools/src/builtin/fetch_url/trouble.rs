@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use windlass_vocab::{Outcome, OutcomeKind};
+use windlass_vocab::{Outcome, OutcomeKind, Remedy};
 
+use crate::CertainFailure;
 use crate::address::Address;
 
 /// Why nothing was fetched.
@@ -11,6 +12,8 @@ use crate::address::Address;
 pub(super) enum Trouble {
     /// It is not allowed.
     Denied(String),
+    /// The address is private, and this host of it is not one a person has named.
+    Private { told: String, host: String },
     /// It can't be fetched by this tool, or the server said no.
     Refused(String),
     /// There is no such page, or no such host.
@@ -29,27 +32,28 @@ impl Trouble {
             None => host.to_owned(),
         };
         let is = if host.trim_matches(['[', ']']) == ip.to_string() { String::new() } else { format!(" ({ip})") };
-        Self::Denied(format!(
-            "`{host}`{is} is {what}, which is not fetched from. Only a person can allow it: --fetch-private {named}, \
-             or fetch_private = [\"{named}\"] under [tools] in their windlass.toml. Do without it, or tell them what it is \
-             for. A server that you start yourself is asked by the same run_command."
-        ))
+        let told = format!(
+            "`{host}`{is} is {what}, which is not fetched from unless a person has allowed it. Do without it, or tell them \
+             what it is for. A server that you start yourself is asked by the same run_command."
+        );
+        Self::Private { told, host: named }
     }
+}
 
-    /// What the model is told.
-    pub(super) fn into_text(self) -> String {
-        let (Self::Denied(text)
-        | Self::Refused(text)
-        | Self::NotFound(text)
-        | Self::Unreachable(text)
-        | Self::Late(text)) = self;
-        text
+impl From<Trouble> for CertainFailure {
+    fn from(trouble: Trouble) -> Self {
+        let Outcome { text, remedy, .. } = trouble.into();
+        Self { reason: text, remedy }
     }
 }
 
 impl From<Trouble> for Outcome {
     fn from(trouble: Trouble) -> Self {
         let (kind, text) = match trouble {
+            Trouble::Private { told, host } => {
+                let remedy = Some(Remedy::FetchPrivate { host });
+                return Self { remedy, ..Self::new(OutcomeKind::Denied, told) };
+            }
             Trouble::Denied(text) => (OutcomeKind::Denied, text),
             Trouble::Refused(text) => (OutcomeKind::ToolError, text),
             Trouble::NotFound(text) => (OutcomeKind::NotFound, text),

@@ -145,5 +145,5 @@ fn a_rule_sees_where_a_link_leads() {
 #[test]
 fn a_workspace_that_is_not_there_is_told() {
     let error = Workspace::open("/nowhere/at/all").unwrap_err().to_string();
-    assert!(error.contains("/nowhere/at/all") && error.contains("--workspace"), "{error}");
+    assert!(error.contains("/nowhere/at/all"), "{error}");
 }

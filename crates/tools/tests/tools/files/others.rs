@@ -57,7 +57,8 @@ fn every_built_in_tool_has_a_schema_that_holds_and_a_description() {
             mended: None,
         };
         let prepared = room.offer.prepare(&call, &Permissions::default(), &[]);
-        let told = matches!(&prepared.verdict, Verdict::Invalid { reason } if reason.contains("don't fit its schema"));
+        let told =
+            matches!(&prepared.verdict, Verdict::Invalid { reason, .. } if reason.contains("don't fit its schema"));
         assert!(told, "{}: {:?}", spec.name, prepared.verdict);
     }
 }

@@ -58,7 +58,7 @@ fn an_edit_that_can_only_fail_is_not_asked_about() {
         calls.into_iter().map(|call| call.verdict).collect::<Vec<_>>()
     };
     let refused = judged(&[edit("a.txt", "two"), edit("none", "two"), edit("a.txt", "one")], &[]);
-    let [Verdict::Invalid { reason }, Verdict::Invalid { .. }, Verdict::Ask] = &refused[..] else {
+    let [Verdict::Invalid { reason, .. }, Verdict::Invalid { .. }, Verdict::Ask] = &refused[..] else {
         panic!("{refused:?}")
     };
     assert!(reason.contains("old_text does not occur in `a.txt`"), "{reason}");

@@ -84,8 +84,8 @@ impl Room {
         match prepared.verdict {
             Verdict::Allow => self.run_cleared(permissions, &prepared, || {}),
             Verdict::Ask => Outcome::new(OutcomeKind::Denied, "asked"),
-            Verdict::Deny { reason } => Outcome::new(OutcomeKind::Denied, reason),
-            Verdict::Invalid { reason } | Verdict::Unknown { reason, .. } => Outcome::error(reason),
+            Verdict::Deny { reason, .. } => Outcome::new(OutcomeKind::Denied, reason),
+            Verdict::Invalid { reason, .. } | Verdict::Unknown { reason, .. } => Outcome::error(reason),
         }
     }
 

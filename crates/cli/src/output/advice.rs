@@ -1,0 +1,177 @@
+//! What a person can do about what the libraries report. They give kinds and data; the flags, files and commands that
+//! this command line has for them are named here.
+
+use windlass_mcp::{Notice, NoticeKind};
+use windlass_narrate::{Line, RunEndWords, Tone, harmless_line};
+use windlass_runtime::UndoError;
+use windlass_tools::{SandboxUntried, WorkspaceError};
+use windlass_vocab::{EndReason, Failure, FailureClass, Remedy, RunEnded};
+
+/// The lines, each followed by what would let its call run.
+pub(crate) fn with_remedies(lines: Vec<Line>) -> Vec<Line> {
+    let mut advised = Vec::with_capacity(lines.len());
+    for line in lines {
+        let remedies = line.remedy.iter().flat_map(for_call).map(|text| Line::new(Tone::Note, harmless_line(&text)));
+        let below: Vec<Line> = remedies.collect();
+        advised.push(line);
+        advised.extend(below);
+    }
+    advised
+}
+
+/// Why a run has no answer, or not a whole one, with what can be done about it.
+pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
+    let text = words.advised(end_advice(ended.reason));
+    match ended.failure.as_ref().and_then(for_failure) {
+        Some(advice) => format!("{text} {advice}"),
+        None => text,
+    }
+}
+
+/// What helps against an end like this, behind a blank; empty where nothing does.
+pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::TurnCap => " (--max-turns raises it)",
+        EndReason::Completed
+        | EndReason::Asked
+        | EndReason::Conversed
+        | EndReason::Unfinished
+        | EndReason::Cancelled
+        | EndReason::BudgetSpent
+        | EndReason::Failed => "",
+    }
+}
+
+/// What would let a refused call run, a line each.
+pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
+    match remedy {
+        Remedy::Allow { rule } => {
+            let (flag, line) = (rule.replace('\'', r"'\''"), in_toml(rule));
+            vec![
+                format!("--allow '{flag}' would let it run;"),
+                format!("for good: allow = [\"{line}\"] under [permissions] in windlass.toml"),
+            ]
+        }
+        Remedy::Unprotect { path } => {
+            let line = in_toml(path);
+            vec![format!(
+                "unprotected = [\"{line}\"] under [permissions] in your own windlass.toml takes the protection away"
+            )]
+        }
+        Remedy::FetchPrivate { host } => {
+            let line = in_toml(host);
+            vec![
+                format!("--fetch-private {host} would let it be fetched;"),
+                format!("for good: fetch_private = [\"{line}\"] under [tools] in windlass.toml"),
+            ]
+        }
+        Remedy::MendSandbox => {
+            vec!["`windlass doctor` says more; --sandbox off runs commands without a sandbox".to_owned()]
+        }
+    }
+}
+
+/// What mends a failure, where that is known. A record of an older version says it itself.
+pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
+    let (named, advice) = if failure.class == FailureClass::Auth {
+        ("OPENAI_API_KEY", "Set OPENAI_API_KEY to a key that is valid there.")
+    } else if failure.no_tools {
+        ("--dialect", "Have calls written as text with --dialect tool_block, or choose another model with --model.")
+    } else if failure.no_model {
+        ("--model", "Choose another with --model.")
+    } else {
+        return None;
+    };
+    (!failure.message.contains(named)).then_some(advice)
+}
+
+/// What happened to a server, and what can be done about it.
+pub(crate) fn with_notice(notice: &Notice) -> String {
+    let server = &notice.server;
+    let command = match &notice.what {
+        NoticeKind::NeedsAuth => format!(": run `windlass mcp login {server}`"),
+        NoticeKind::ToolChanged { .. } => format!(" (`windlass mcp accept {server}`)"),
+        NoticeKind::Garbage { .. }
+        | NoticeKind::ToolSkipped { .. }
+        | NoticeKind::ListingCut { .. }
+        | NoticeKind::Unavailable { .. }
+        | NoticeKind::Restarting { .. }
+        | NoticeKind::NotRemembered { .. } => String::new(),
+    };
+    format!("{notice}{command}")
+}
+
+/// Why nothing is run in the sandbox, and what can be done about it.
+pub(crate) fn with_untried(untried: &SandboxUntried) -> String {
+    format!("not run: {untried}. `windlass doctor` says more; --sandbox off runs it without a sandbox")
+}
+
+/// Why the folder can't be worked in, and how another is named.
+pub(crate) fn with_workspace(error: &WorkspaceError) -> String {
+    format!("{error}. Name an existing folder with --workspace")
+}
+
+/// Why nothing was undone, and where to look.
+pub(crate) fn with_undo(error: &UndoError) -> String {
+    match error {
+        UndoError::NoSuch(_) => format!("{error}; `windlass sessions show` lists what there is"),
+        UndoError::Closed(_)
+        | UndoError::Store(_)
+        | UndoError::RunOpen
+        | UndoError::NoWorkspace
+        | UndoError::Newer
+        | UndoError::Nothing
+        | UndoError::Unchanged(_)
+        | UndoError::TakenBack { .. }
+        | UndoError::Forbidden { .. }
+        | UndoError::Conflicts(_) => error.to_string(),
+    }
+}
+
+/// A text as it stands in quotes in a settings file.
+fn in_toml(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{Failure, FailureClass, Remedy};
+
+    use super::{for_call, for_failure};
+
+    // proves T8: denied at once, with the rule that would allow it
+    #[test]
+    fn the_flag_and_the_line_that_would_allow_it_can_be_copied() {
+        let said = for_call(&Remedy::Allow { rule: "run_command(cargo *)".into() }).join(" ");
+        assert!(said.contains("--allow 'run_command(cargo *)'"), "{said}");
+        assert!(said.contains("allow = [\"run_command(cargo *)\"] under [permissions] in windlass.toml"), "{said}");
+        let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*\n)".into() }).join(" ");
+        assert!(said.contains(r#"--allow 'run_command(echo '\''a'\'' "b" \*"#), "{said}");
+        assert!(said.contains(r#"["run_command(echo 'a' \"b\" \\*\u000A)"]"#), "{said}");
+    }
+
+    // proves X5: with the line that would take the protection away
+    #[test]
+    fn a_protected_path_is_told_with_what_would_take_the_protection_away() {
+        let said = for_call(&Remedy::Unprotect { path: ".git/hooks/x\"y".into() }).concat();
+        assert!(said.contains(r#"unprotected = [".git/hooks/x\"y"] under [permissions]"#), "{said}");
+    }
+
+    // proves M3: with what to do, once
+    #[test]
+    fn a_failure_of_an_older_version_says_itself_what_mends_it() {
+        let failure = |message: &str| Failure::new(FailureClass::Auth, message);
+        assert!(for_failure(&failure("It refused the key.")).is_some_and(|said| said.contains("OPENAI_API_KEY")));
+        assert_eq!(for_failure(&failure("It refused the key. Set OPENAI_API_KEY.")), None);
+        let no_tools = Failure { no_tools: true, ..Failure::new(FailureClass::BadRequest, "It takes no tools.") };
+        assert!(for_failure(&no_tools).is_some_and(|said| said.contains("--dialect tool_block")));
+        let no_model = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, "It has no such model.") };
+        assert!(for_failure(&no_model).is_some_and(|said| said.contains("--model")));
+        assert_eq!(for_failure(&Failure::new(FailureClass::Transient, "Not now.")), None);
+    }
+}

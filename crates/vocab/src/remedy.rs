@@ -1,0 +1,77 @@
+//! What a person could change about a call that was refused, as data: whoever shows it knows their own words for it.
+
+use serde::{Deserialize, Serialize};
+
+/// What a person could change so that such a call would run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Remedy {
+    /// Allow calls like it.
+    Allow {
+        /// The rule that does, e.g. `run_command(cargo *)`.
+        rule: String,
+    },
+    /// Take the protection away from a path.
+    Unprotect {
+        /// The path, as a pattern that means nothing else.
+        path: String,
+    },
+    /// Let pages be fetched from a host whose address is private.
+    FetchPrivate {
+        /// The host, with its port where one was named.
+        host: String,
+    },
+    /// See to the sandbox, which could not be tried on this machine.
+    MendSandbox,
+}
+
+impl Remedy {
+    /// The text in it that came from elsewhere: it may hold a secret.
+    pub fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Allow { rule: text } | Self::Unprotect { path: text } | Self::FetchPrivate { host: text } => {
+                Some(text)
+            }
+            Self::MendSandbox => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Remedy;
+    use crate::{CallFinished, Verdict};
+
+    // proves J7
+    #[test]
+    fn a_remedy_is_written_as_data_and_a_record_from_before_has_none() {
+        const BEFORE: &str = r#"{"call":"0.0.0","outcome":"denied","text":"no","took_ms":0}"#;
+        let before: CallFinished = serde_json::from_str(BEFORE).unwrap();
+        assert_eq!(before.remedy, None);
+        assert_eq!(serde_json::to_string(&before).unwrap(), BEFORE);
+        for (remedy, written) in [
+            (Remedy::Allow { rule: "a(b)".into() }, r#"{"kind":"allow","rule":"a(b)"}"#),
+            (Remedy::Unprotect { path: "a".into() }, r#"{"kind":"unprotect","path":"a"}"#),
+            (Remedy::FetchPrivate { host: "a:1".into() }, r#"{"kind":"fetch_private","host":"a:1"}"#),
+            (Remedy::MendSandbox, r#"{"kind":"mend_sandbox"}"#),
+        ] {
+            let finished = CallFinished { remedy: Some(remedy), ..before.clone() };
+            let line = serde_json::to_string(&finished).unwrap();
+            assert_eq!(line, BEFORE.replace('}', &format!(r#","remedy":{written}}}"#)));
+            assert_eq!(serde_json::from_str::<CallFinished>(&line).unwrap(), finished);
+        }
+    }
+
+    // proves J7
+    #[test]
+    fn a_verdict_from_before_names_no_remedy() {
+        for before in [r#"{"verdict":"deny","reason":"no"}"#, r#"{"verdict":"invalid","reason":"no"}"#] {
+            let (Verdict::Deny { remedy, .. } | Verdict::Invalid { remedy, .. }) =
+                serde_json::from_str(before).unwrap()
+            else {
+                panic!("another verdict")
+            };
+            assert_eq!(remedy, None);
+        }
+    }
+}
