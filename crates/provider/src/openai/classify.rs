@@ -1,5 +1,5 @@
-//! Failures a server reports, sorted by what they mean for the run (M3), in sentences that say what
-//! to do.
+//! Failures a server reports, sorted by what they mean for the run (M3), in sentences that say what is
+//! wrong. Which flag or variable mends it is for whoever shows them to say.
 //!
 //! The protocol: an answer that is not a success becomes a [`Rejection`], plain data, and
 //! [`classify`] makes a failure of it. An error object inside a successful answer goes the same way,
@@ -25,7 +25,7 @@ pub struct Rejection<'a> {
     pub body: &'a [u8],
 }
 
-/// What a rejection means, and what to do.
+/// What a rejection means.
 #[must_use]
 pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     let status = rejection.status;
@@ -47,6 +47,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
         retry_after_ms: retry_after_ms(&rejection.retry),
         status: Some(status),
         no_tools: words.say_no_tools(),
+        no_model: has_no_model(class, &words),
         ..endpoint.failure(class, &sentence)
     }
 }
@@ -60,7 +61,16 @@ pub(super) fn classify_report(endpoint: &Endpoint, report: &Report) -> Failure {
     };
     let said = endpoint.quote(&report.message);
     let sentence = sentence(endpoint, class, &Cause { status: report.status, words: &words, said: &said });
-    Failure { status: report.status, no_tools: words.say_no_tools(), ..endpoint.failure(class, &sentence) }
+    Failure {
+        status: report.status,
+        no_tools: words.say_no_tools(),
+        no_model: has_no_model(class, &words),
+        ..endpoint.failure(class, &sentence)
+    }
+}
+
+fn has_no_model(class: FailureClass, words: &Words) -> bool {
+    class == FailureClass::BadRequest && !words.say_no_tools() && words.say_unknown_model()
 }
 
 pub(super) const WEB_PAGE: &str =
@@ -140,18 +150,13 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &Cause<'_>) -> Stri
         FailureClass::Quota => {
             format!("says the account has nothing left to spend{status}{said} Add credit or use another key.")
         }
-        FailureClass::Auth if endpoint.key.is_none() => {
-            format!("wants a key and none was given{status}{said} Set OPENAI_API_KEY.")
-        }
-        FailureClass::Auth => format!("refused the key{status}{said} Set OPENAI_API_KEY to a key that is valid there."),
+        FailureClass::Auth if endpoint.key.is_none() => format!("wants a key and none was given{status}{said}"),
+        FailureClass::Auth => format!("refused the key{status}{said}"),
         FailureClass::BadRequest if cause.words.say_no_tools() => {
-            format!(
-                "takes no tools for `{model}`{status}{said} \
-                 Have calls written as text with --dialect tool_block, or choose another model."
-            )
+            format!("takes no tools for `{model}`{status}{said}")
         }
         FailureClass::BadRequest if cause.words.say_unknown_model() => {
-            format!("has no model `{model}`{status}{said} Choose another with --model.")
+            format!("has no model `{model}`{status}{said}")
         }
         FailureClass::BadRequest if cause.status == Some(404) => {
             format!(
