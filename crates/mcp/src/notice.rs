@@ -122,16 +122,12 @@ impl fmt::Display for Notice {
             NoticeKind::ToolChanged { tool } => {
                 write!(
                     f,
-                    "has changed its tool `{tool}` since you first saw it: it asks before each call until `windlass mcp \
-                     accept {}`",
-                    self.server
+                    "has changed its tool `{tool}` since you first saw it: it asks before each call until you accept it"
                 )
             }
             NoticeKind::ListingCut { reason } => write!(f, "has not had all its tools listed: {reason}"),
             NoticeKind::Unavailable { reason } => write!(f, "is not available: {reason}"),
-            NoticeKind::NeedsAuth => {
-                write!(f, "wants you to log in: run `windlass mcp login {}`", self.server)
-            }
+            NoticeKind::NeedsAuth => f.write_str(WANTS_LOGIN),
             NoticeKind::Restarting { reason, attempt } => {
                 write!(f, "{reason}; it is being started again (try {attempt} of 3)")
             }
@@ -139,6 +135,9 @@ impl fmt::Display for Notice {
         }
     }
 }
+
+/// What is said of a server that a person has to log in to.
+pub(crate) const WANTS_LOGIN: &str = "wants a person to log in";
 
 /// How much of a line that is no message is told, in characters.
 pub(crate) const SAMPLE: usize = 80;
@@ -168,6 +167,6 @@ mod tests {
         assert_eq!(shown("a\u{1b}[2Jb\u{202e}c\n", 10), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}");
         assert_eq!(shown("abcdef", 3), "abc…");
         let notice = Notice { server: "s".parse().unwrap(), what: NoticeKind::NeedsAuth };
-        assert!(notice.to_string().contains("windlass mcp login s"));
+        assert_eq!(notice.to_string(), "MCP server `s` wants a person to log in");
     }
 }

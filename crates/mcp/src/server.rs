@@ -23,7 +23,7 @@ use crate::http::tokens::Tokens;
 use crate::listing::Listed;
 use crate::memory::Memory;
 use crate::name::ServerName;
-use crate::notice::{Notice, NoticeKind, SAMPLE, shown};
+use crate::notice::{Notice, NoticeKind, SAMPLE, WANTS_LOGIN, shown};
 use crate::options::Options;
 use crate::state::{LeftOut, ServerState, State};
 use crate::tool::McpTool;
@@ -181,7 +181,7 @@ impl Server {
                 Standing::Connected(_) | Standing::Connecting | Standing::Restarting => {}
                 Standing::Idle if self.config.usage == Use::Disabled => return Err("is disabled".into()),
                 Standing::Idle => return Err("can't be reached outside of a runtime".into()),
-                Standing::NeedsAuth { .. } => return Err(self.wants_login()),
+                Standing::NeedsAuth { .. } => return Err(WANTS_LOGIN.into()),
                 Standing::Failed => return Err(self.lock().last_error.clone().unwrap_or_default()),
                 Standing::Closed => return Err("was shut down".into()),
             }
@@ -239,7 +239,7 @@ impl Server {
             (Standing::Idle, _) => None,
             (Standing::Connecting, _) | (Standing::Restarting, Start::Awaited) => Some(starting()),
             (Standing::Connected(_), _) => Some(ServerStage::Listed),
-            (Standing::NeedsAuth { .. }, _) => Some(missed(Some(self.wants_login()))),
+            (Standing::NeedsAuth { .. }, _) => Some(missed(Some(WANTS_LOGIN.into()))),
             (Standing::Failed, _) | (Standing::Restarting, Start::Missed) => Some(missed(inner.last_error.clone())),
             (Standing::Closed, _) => Some(missed(Some("was shut down".into()))),
         }
@@ -296,13 +296,9 @@ impl Server {
         url::Url::from_directory_path(root).ok().map(String::from)
     }
 
-    pub(crate) fn wants_login(&self) -> String {
-        format!("wants you to log in: run `windlass mcp login {}`", self.name)
-    }
-
     fn sentence(&self, unreached: &Unreached) -> String {
         match unreached {
-            Unreached::NeedsAuth { .. } => self.wants_login(),
+            Unreached::NeedsAuth { .. } => WANTS_LOGIN.to_owned(),
             Unreached::Failed(reason) => self.options.secrets.scrub(reason).into_owned(),
         }
     }

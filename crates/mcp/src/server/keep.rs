@@ -10,7 +10,7 @@ use crate::config::Reach;
 use crate::connect::Unreached;
 use crate::connection::Connection;
 use crate::listing::{self, Listing};
-use crate::notice::NoticeKind;
+use crate::notice::{NoticeKind, WANTS_LOGIN};
 use crate::state::LeftOut;
 
 /// How long a program that nobody waits for is not started: whoever woke the server has a request to send, and
@@ -108,7 +108,7 @@ impl Server {
     }
 
     fn needs_auth(&self, challenge: Option<String>) {
-        self.lock().last_error = Some(self.wants_login());
+        self.lock().last_error = Some(WANTS_LOGIN.into());
         self.set(Standing::NeedsAuth { challenge });
         self.tell(NoticeKind::NeedsAuth);
     }

@@ -10,6 +10,7 @@ use crate::handshake::Era;
 use crate::http::login::{LoginError, login};
 use crate::http::tokens::{Logout, Tokens};
 use crate::listing::Listing;
+use crate::notice::{NoticeKind, WANTS_LOGIN};
 use crate::options::ShowUrl;
 
 /// How often a person is sent to log in before a server is given up: what is asked of them may change
@@ -69,7 +70,9 @@ impl Server {
     /// server anew.
     pub(crate) async fn step_up(self: &Arc<Self>, challenge: Option<&str>) -> Result<(), String> {
         let (Some(show), Some(tokens)) = (&self.options.log_in, &self.tokens) else {
-            return Err(self.wants_login());
+            // The model can't; a person is told.
+            self.tell(NoticeKind::NeedsAuth);
+            return Err(WANTS_LOGIN.into());
         };
         self.authorize(tokens, challenge, show).await.map_err(|error| error.to_string())?;
         if let Standing::Connected(connection) = self.standing() {
