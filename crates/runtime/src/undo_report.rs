@@ -83,11 +83,7 @@ pub enum UndoError {
     #[error("there is nothing to undo: no call of this session changed a file that is not undone already")]
     Nothing,
     /// No such call, or undo.
-    #[error(
-        "there is no {what} {of} in this session; `windlass sessions show` lists what there is",
-        what = .0.kind(),
-        of = .0
-    )]
+    #[error("there is no {what} {of} in this session", what = .0.kind(), of = .0)]
     NoSuch(Undoable),
     /// It did nothing to files.
     #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = .0.kind(), of = .0)]

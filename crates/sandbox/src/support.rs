@@ -36,7 +36,7 @@ impl Support {
             return vec!["nothing: there is neither Landlock nor a namespace to be had"];
         }
         if self.walls == Walls::Landlock {
-            gaps.push("what is protected in the workspace (.git/hooks, windlass.toml) can be changed by a command");
+            gaps.push("what is protected in the workspace (.git/hooks, AGENTS.md) can be changed by a command");
             gaps.push("what a rule denies in the workspace can be read and changed by a command");
             gaps.push("the mode, owner and times of the person's files anywhere can be changed");
             gaps.push("other processes are seen, though not read");
@@ -83,14 +83,14 @@ pub fn told(mode: SandboxMode, network: Network, support: &Support, looked: Look
         SandboxMode::ReadOnly => "writes nothing",
     };
     if support.failure.is_some() {
-        return "it can't be run: what the sandbox can do here could not be tried (see `windlass doctor`)".to_owned();
+        return "it can't be run: what the sandbox can do here could not be tried".to_owned();
     }
     if !support.is_any() {
         return "not in a sandbox: this kernel can't hold it, so it can change and send whatever you can".to_owned();
     }
     let gap = match support.walls {
         Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt => "",
-        Walls::Landlock => "; without namespaces what is protected here can be changed (see `windlass doctor`)",
+        Walls::Landlock => "; without namespaces what is protected here can be changed",
     };
     let unseen = match looked {
         Looked::Through => "",
