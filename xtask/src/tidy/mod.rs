@@ -6,6 +6,7 @@ mod circles;
 mod deaths;
 mod decisions;
 mod direction;
+mod doors;
 mod glossary;
 mod imports;
 mod leftovers;
@@ -17,6 +18,7 @@ mod problem;
 mod programs;
 mod proofs;
 mod purity;
+mod texts;
 mod tokens;
 
 use std::path::Path;
@@ -36,6 +38,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no more than three files of a crate need each other", problems: circles::problems },
     Check { rule: "doors leave the words of records to the narrator", problems: narration::problems },
     Check { rule: "pure crates know no clock, environment, input or output", problems: purity::problems },
+    Check { rule: "no library names a flag, variable, file or command of the door", problems: doors::problems },
     Check { rule: "every rule in docs/rules.md is proved, and no other is claimed", problems: proofs::problems },
     Check { rule: "the README counts the ways to die as the kill matrices do", problems: deaths::problems },
     Check { rule: "nothing is left for later", problems: leftovers::problems },

@@ -37,7 +37,7 @@ fn scanned(source: &str) -> Vec<&str> {
 }
 
 /// How much of `rest` is a comment, a text, or a character in quotes.
-fn passed_over(rest: &str) -> Option<usize> {
+pub(super) fn passed_over(rest: &str) -> Option<usize> {
     let until = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
     if rest.starts_with("//") {
         return Some(until("\n", 2));
@@ -67,7 +67,7 @@ fn quoted(text: &str, quote: char) -> usize {
 }
 
 /// How long the text is that begins with the word `r` or `br` and stands in `rest`, from its first quote or `#`.
-fn raw_text(word: &str, rest: &str) -> Option<usize> {
+pub(super) fn raw_text(word: &str, rest: &str) -> Option<usize> {
     let hashes = rest.chars().take_while(|c| *c == '#').count();
     let text = rest[hashes..].strip_prefix('"').filter(|_| matches!(word, "r" | "br"))?;
     let end = format!("\"{}", "#".repeat(hashes));
