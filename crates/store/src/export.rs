@@ -13,8 +13,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use windlass_vocab::{Hash, SessionId};
 

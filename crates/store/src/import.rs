@@ -11,8 +11,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use data_encoding::BASE64;
 use windlass_vocab::{Envelope, Hash, Newer, Record, SessionId};
 
 use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
@@ -194,7 +193,9 @@ impl Reading {
             serde_json::from_slice(line).map_err(|error| format!("not a content ({error})"))?;
         let content: Arc<[u8]> = match (text, base64) {
             (Some(text), None) => text.into_bytes().into(),
-            (None, Some(code)) => BASE64.decode(code).map_err(|error| format!("not base64 ({error})"))?.into(),
+            (None, Some(code)) => {
+                BASE64.decode(code.as_bytes()).map_err(|error| format!("not base64 ({error})"))?.into()
+            }
             (None, None) => self.seen.get(&blob).cloned().ok_or("a content is named before it stood")?,
             (Some(_), Some(_)) => return Err("a content stands twice".into()),
         };
