@@ -7,8 +7,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::digits::Digits;
-
 /// Says which text was no id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
@@ -164,21 +162,17 @@ pub struct CallId {
 }
 
 impl CallId {
-    fn digits(&self) -> Digits {
-        Digits::dotted([self.run.0, self.turn.0, self.index])
-    }
-
     /// The key that the outside sees for this call's effect.
     #[must_use]
     pub fn effect_id(&self, session: SessionId) -> EffectId {
-        let (call, mut room) = (self.digits(), [0; 36]);
-        EffectId([session.0.hyphenated().encode_lower(&mut room), ":", call.as_str()].concat())
+        EffectId(format!("{session}:{self}"))
     }
 }
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.digits().fmt(f)
+        let Self { run, turn, index } = self;
+        write!(f, "{run}.{turn}.{index}")
     }
 }
 
@@ -195,7 +189,7 @@ impl FromStr for CallId {
 
 impl Serialize for CallId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.digits().as_str())
+        serializer.collect_str(self)
     }
 }
 
