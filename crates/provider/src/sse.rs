@@ -38,16 +38,6 @@ pub(crate) struct Sse {
     first_line: bool,
 }
 
-/// How nearly all servers begin an event, of this one line.
-const DATA: &[u8] = b"data: ";
-
-/// The data of the event that `bytes` begin with, and what follows it, if it has this one line.
-fn lone_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let line = bytes.strip_prefix(DATA)?;
-    let (data, rest) = line.split_at(memchr2(b'\n', b'\r', line)?);
-    Some((data, rest.strip_prefix(b"\n\n")?))
-}
-
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Sse {
@@ -71,14 +61,6 @@ impl Sse {
         mut bytes: &'b [u8],
         each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>,
     ) -> Result<&'b [u8], E> {
-        if self.is_between_events()
-            && let Some((data, rest)) = lone_line(bytes)
-        {
-            self.room_for(DATA.len() + data.len())?;
-            self.first_line = false;
-            each(SseEvent { name: b"", data })?;
-            return Ok(rest);
-        }
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];

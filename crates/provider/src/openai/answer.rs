@@ -11,7 +11,6 @@ use super::Endpoint;
 use super::chunk::Chunk;
 use super::classify::{WEB_PAGE, classify_report, looks_like_a_web_page};
 use super::draft::{Draft, OutOfResources};
-use super::few::Few;
 use super::stream::{ChatStream, Limits};
 use crate::Piece;
 
@@ -130,7 +129,7 @@ pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> 
     if let Some(report) = chunk.reported(&text) {
         return Err(classify_report(endpoint, &report));
     }
-    if chunk.choices.as_ref().is_none_or(Few::is_empty) {
+    if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
         return Err(foreign(endpoint, &text));
     }
     let mut draft = Draft::default();

@@ -11,9 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use windlass_vocab::Usage;
 
-use super::few::Few;
 use super::report::Report;
-use super::scan;
 
 /// A chunk of a stream, or a whole body.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -24,14 +22,11 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) model: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) choices: Option<Few<Choice<'a>>>,
+    pub(super) choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow)]
     pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow)]
     pub(super) error: Option<Raw<'a>>,
-    /// The text before and behind the choices, where it is known.
-    #[serde(skip)]
-    pub(super) around: Option<(&'a str, &'a str)>,
 }
 
 /// One of the answers; only the first is asked for.
@@ -64,7 +59,7 @@ pub(super) struct Delta<'a> {
     #[serde(borrow)]
     pub(super) refusal: Option<Text<'a>>,
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Few<CallDelta<'a>>>,
+    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
     #[serde(borrow)]
     pub(super) function_call: Option<FunctionDelta<'a>>,
 }
@@ -108,10 +103,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 impl<'a> Chunk<'a> {
     /// Reads one JSON text.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
-        let mut chunk = Self::default();
-        if scan::read(text, &mut chunk).is_some() {
-            return Ok(chunk);
-        }
         serde_json::from_str(text)
     }
 
@@ -137,10 +128,7 @@ pub(super) fn string(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inside));
     }
-    match unescaped(inside) {
-        Some(text) => Some(Cow::Owned(text)),
-        None => serde_json::from_str(raw).ok().map(|Mended(text)| Cow::Owned(text)),
-    }
+    serde_json::from_str(raw).ok().map(|Mended(text)| Cow::Owned(text))
 }
 
 /// A string in which half a character, as a server leaves it that cuts one in two, is a mark that it is missing.
@@ -170,27 +158,6 @@ impl<'de> Deserialize<'de> for Mended {
         }
         deserializer.deserialize_bytes(Bytes)
     }
-}
-
-/// What stands in a string, where its escapes are of two characters each.
-fn unescaped(inside: &str) -> Option<String> {
-    let mut text = String::with_capacity(inside.len());
-    let mut rest = inside;
-    while let Some(end) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..end]);
-        text.push(match rest.as_bytes().get(end + 1)? {
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            plain @ (b'"' | b'\\' | b'/') => char::from(*plain),
-            _ => return None,
-        });
-        rest = &rest[end + 2..];
-    }
-    text.push_str(rest);
-    Some(text)
 }
 
 /// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.

@@ -5,10 +5,8 @@
 
 use windlass_vocab::{Reply, StopReason, Usage};
 
-use super::around::Around;
 use super::calls::Calls;
 use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
-use super::few::Few;
 use super::frame::Frame;
 use crate::Piece;
 use crate::think::{Sorted, Think};
@@ -27,7 +25,6 @@ pub(super) struct Draft {
     any_piece: bool,
     any_chunk: bool,
     any_choice: bool,
-    around: Around,
     frame: Frame,
     /// How much of the words went to the sink.
     said: usize,
@@ -112,15 +109,9 @@ impl Draft {
         self.unsaid = words;
     }
 
-    /// Reads a chunk of the stream.
-    pub(super) fn read<'a>(&self, text: &'a str) -> serde_json::Result<Chunk<'a>> {
-        self.around.read(text)
-    }
-
     /// Adds a chunk, which was read from `text`.
     pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
         self.say(sink);
-        self.around.remember(chunk);
         self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {
@@ -128,7 +119,7 @@ impl Draft {
         }
         self.usage = chunk::usage(chunk.usage).or(self.usage);
         self.any_choice |= chunk.choices.is_some();
-        let choices = chunk.choices.iter().flat_map(Few::iter);
+        let choices = chunk.choices.iter().flatten();
         for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.add_choice(choice, sink);
         }
@@ -170,7 +161,7 @@ impl Draft {
             self.refusal.push_str(refusal);
             sink(Piece::Text(refusal));
         }
-        for call in delta.tool_calls.iter().flat_map(Few::iter) {
+        for call in delta.tool_calls.iter().flatten() {
             self.calls.add(call, sink);
         }
         if let Some(function) = &delta.function_call {

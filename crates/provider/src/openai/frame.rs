@@ -1,8 +1,9 @@
 //! Most events of a stream differ from the one before in nothing but their words. Such an event is told
 //! by the bytes around the words, which costs far less than reading it line by line and as JSON.
 
+use memchr::memchr2;
+
 use super::chunk::{Chunk, Raw, or_empty};
-use super::scan::plain_length;
 
 /// The JSON around the words of the last event that added nothing but words, quotes included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,11 +24,12 @@ impl Frame {
             return None;
         }
         let words = bytes.strip_prefix(OPENING)?.strip_prefix(self.before.as_slice())?;
-        // The first quote ends the words; before it, a backslash means another character, and control
-        // characters are forbidden.
-        let (words, rest) = words.split_at(plain_length(words));
+        // The first quote ends the words; a backslash before it means another character, and JSON allows no control
+        // characters there.
+        let (words, rest) = words.split_at(memchr2(b'"', b'\\', words)?);
         let rest = rest.strip_prefix(self.after.as_slice())?.strip_prefix(CLOSING)?;
-        Some((std::str::from_utf8(words).ok()?, rest))
+        let words = std::str::from_utf8(words).ok()?;
+        (!words.bytes().any(|byte| byte < b' ')).then_some((words, rest))
     }
 
     /// Remembers the event with this `chunk`, which was read from `text`, if it adds nothing but words.
@@ -42,7 +44,7 @@ impl Frame {
 
 /// The string, as it is written, of a chunk that adds only that.
 fn only_words<'a>(chunk: &Chunk<'a>) -> Option<&'a str> {
-    let choice = chunk.choices.as_ref()?.only()?;
+    let [choice] = chunk.choices.as_deref()? else { return None };
     let delta = choice.delta.as_ref()?;
     let Raw(words) = delta.content.filter(|Raw(raw)| raw.starts_with('"'))?;
     let nothing_else = chunk.usage.is_none()

@@ -6,7 +6,6 @@
 //! [`OpenAiModel`] and [`list_models`] touch the network.
 
 mod answer;
-mod around;
 mod attempt;
 mod base_url;
 mod calls;
@@ -15,7 +14,6 @@ mod classify;
 mod config;
 mod draft;
 mod endpoint;
-mod few;
 mod frame;
 mod listing;
 mod lost;
@@ -23,7 +21,6 @@ mod message;
 mod report;
 mod request;
 mod retry_after;
-mod scan;
 mod stream;
 mod wire;
 mod wording;

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::Endpoint;
+use super::chunk::Chunk;
 use super::classify::classify_report;
 use super::draft::{Draft, OutOfResources};
 use super::report::Report;
@@ -236,7 +237,7 @@ fn unread(text: &str) -> Trouble {
 }
 
 fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
-    let chunk = draft.read(text).map_err(|_| unread(text))?;
+    let chunk = Chunk::read(text).map_err(|_| unread(text))?;
     if let Some(report) = chunk.reported(text) {
         return Err(Trouble::Reported(report));
     }
