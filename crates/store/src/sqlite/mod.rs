@@ -15,12 +15,12 @@
 mod append;
 mod backup;
 mod blobs;
+mod blocking_limit;
 mod check;
 mod claims;
 mod commit;
 mod control;
 mod counter;
-mod crew;
 mod database_file;
 mod db;
 mod fault;

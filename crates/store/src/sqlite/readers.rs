@@ -8,8 +8,8 @@ use rusqlite::{Connection, Params, Row};
 use windlass_vocab::{At, CommandId, Envelope, Hash, MessageId, SessionId};
 
 use super::blobs::{self, BlobFiles, Place};
+use super::blocking_limit::BlockingLimit;
 use super::claims::Owned;
-use super::crew::Crew;
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::folder::Folder;
@@ -35,7 +35,7 @@ pub(super) enum Log {
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
     shared: Arc<Shared>,
-    crew: Arc<Crew>,
+    limit: BlockingLimit,
     owned: Owned,
 }
 
@@ -63,7 +63,7 @@ impl Readers {
         let (path, files) = (source.path(), BlobFiles::new(folder));
         let file = DatabaseFile::open(&path).ok();
         let shared = Shared { source, path, files, log, idle: Mutex::default(), _file: file };
-        Self { shared: Arc::new(shared), crew: Arc::default(), owned }
+        Self { shared: Arc::new(shared), limit: BlockingLimit::default(), owned }
     }
 
     /// Where large contents are.
@@ -76,8 +76,8 @@ impl Readers {
         &self,
         read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
-        let (shared, crew) = (Arc::clone(&self.shared), Arc::clone(&self.crew));
-        Box::pin(async move { crew.run(move || shared.read(read)).await.unwrap_or(Err(StoreError::Closed)) })
+        let (shared, limit) = (Arc::clone(&self.shared), self.limit.clone());
+        Box::pin(async move { limit.run(move || shared.read(read)).await.unwrap_or(Err(StoreError::Closed)) })
     }
 
     /// The same, for what takes microseconds. In a process with one session that keeps nobody waiting, and costs less
