@@ -27,6 +27,7 @@ mod sample;
 pub mod screen;
 mod serve;
 pub mod streams;
+mod trace_log;
 mod tty;
 
 use std::process::ExitCode;
@@ -58,7 +59,8 @@ pub fn main() -> ExitCode {
     let known = secrets::known(&env, None);
     let scrub = |text: &str| secrets::scrubber(&known).scrub(text).into_owned();
     let done = match args::secrets::of_process(&known, scrub) {
-        Ok(cli) => commands::dispatch(cli, env),
+        Ok(cli) => trace_log::begin(cli.log.as_deref(), &env, secrets::scrubber(&known))
+            .and_then(|()| commands::dispatch(cli, env)),
         Err(error) => Err(error),
     };
     let exit = match done {

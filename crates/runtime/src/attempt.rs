@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tracing::Span;
 use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{Ended, Reader, Said};
@@ -19,6 +20,7 @@ use crate::feed::Feed;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
 use crate::outside::{Agent, Outside};
+use crate::spans;
 use crate::textual::{self, Textual};
 
 /// What of a session was written out for its models, kept so that none of it is written out again.
@@ -63,6 +65,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
     pub(crate) known: KnownNames,
+    pub(crate) span: Span,
 }
 
 /// Starts the call: the body is written out now, the rest happens when the future is polled.
@@ -106,6 +109,7 @@ pub(crate) fn start(
     };
     let reader = textual::reader(policy, context, &asked.known);
     let sink = sink(outside, feed.clone(), asked.key, streamed.clone(), reader);
+    let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
     written.textual.render(dialect, context, &history, state.book.epoch);

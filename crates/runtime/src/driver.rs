@@ -24,6 +24,7 @@ use crate::live::Registration;
 use crate::outside::{Agent, Outside};
 use crate::pen::Pen;
 use crate::session::{Command, FirstWords, Sent, Standing, Taken};
+use crate::spans::{self, Spans};
 use crate::underway::{Done, Next, Started, Underway};
 
 /// The driver of one session.
@@ -42,6 +43,7 @@ pub(crate) struct Driver {
     /// What is owed, after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) underway: Underway,
+    pub(crate) spans: Spans,
     /// Lets others in this process find the session while it is driven.
     pub(crate) registration: Option<Registration>,
 }
@@ -131,16 +133,18 @@ impl Driver {
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-                let asked = Asked { key: *key, model, mode: *mode, delivery, known: self.known() };
+                let span = self.spans.attempt(*key, model.as_str());
+                let asked = Asked { key: *key, model, mode: *mode, delivery, known: self.known(), span };
                 let (outside, state, streamed) = (&self.outside, &self.state, Streamed::default());
                 let call = attempt::start(outside, state, &mut self.underway.written, &self.feed, &asked, &streamed);
                 let wait = not_before.map(|at| outside.clock.until(at));
-                let (key, servers, known) = (*key, self.named_servers(asked.known.clone()), asked.known);
+                let Asked { known, span, .. } = asked;
+                let (key, servers) = (*key, self.named_servers(known.clone()));
                 let future = async move {
                     if let Some(wait) = wait {
                         wait.await;
                     }
-                    let result = call.await;
+                    let result = spans::watched(span, call).await;
                     servers.wait(&result).await;
                     Done::Model(key, known, result)
                 };
@@ -155,7 +159,8 @@ impl Driver {
                 let live = self.live(call, &cancel, resumed.clone());
                 let clearance = self.cleared(request, edited.as_ref(), agreed);
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
-                let future = async move { Done::Call(call::run(call, clearance, prepared).await) };
+                let running = self.spans.call(request, call::run(call, clearance, prepared));
+                let future = async move { Done::Call(running.await) };
                 Some(Started::call(effect, cancel, Box::pin(future)))
             }
             Effect::JudgeCall { request, edited } => {
@@ -243,6 +248,7 @@ impl Driver {
     fn told(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
             self.underway.elicited.tell(&envelope.record);
+            self.spans.tell(envelope);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);

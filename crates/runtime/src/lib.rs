@@ -41,6 +41,7 @@ mod scrub;
 mod send_control;
 mod session;
 mod snapshot;
+mod spans;
 mod spilled;
 mod streaming;
 mod subscription;

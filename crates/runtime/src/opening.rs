@@ -16,6 +16,7 @@ use crate::live::LiveSessions;
 use crate::membership::Members;
 use crate::outside::{Agent, Outside};
 use crate::session::{FirstWords, Sent, Session, Standing};
+use crate::spans::Spans;
 use crate::subscription::Subscription;
 use crate::underway::Underway;
 
@@ -182,6 +183,7 @@ impl Opener<'_> {
             outside: Arc::clone(self.outside),
             agent: self.agent.clone(),
             owed: outstanding(&state),
+            spans: Spans::of(state.session),
             state,
             writer,
             lease,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tracing::Instrument;
 use windlass_machine::{After, Fact, Input, State, apply_decided, decide_for};
 use windlass_store::{
     AppendError, Batch, BoxFuture, Sealed, Store, StoreError, Writer, append_again, restore_for_certain,
@@ -13,6 +14,7 @@ use windlass_vocab::Envelope;
 use crate::clock::Clock;
 use crate::place::placed;
 use crate::scrub::scrub;
+use crate::spans;
 
 /// What was stored.
 pub(crate) type Stored = Vec<Arc<Envelope>>;
@@ -44,7 +46,8 @@ impl Pen<'_> {
     /// Stores and applies what was decided.
     pub(crate) fn store(self, decided: Decided) -> impl Future<Output = Result<Stored, StoreError>> {
         let Decided { sealed, after } = decided;
-        let appended = self.store.append(sealed.clone());
+        let span = spans::append(self.state.session, sealed.envelopes.len());
+        let appended = self.store.append(sealed.clone()).instrument(span);
         async move {
             let envelopes = sealed.envelopes.clone();
             match appended.await {

@@ -94,6 +94,9 @@ pub struct Cli {
     /// Where sessions are kept [default: $XDG_DATA_HOME/windlass or ~/.local/share/windlass]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Write what is done, and how long it takes, to this file; no words of a conversation
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     /// What to do; without anything, the chat.
     #[command(subcommand)]
     pub command: Option<Command>,

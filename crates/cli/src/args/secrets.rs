@@ -12,11 +12,12 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// What is no name: a request or an answer, which are scrubbed; paths, which are what they are; and what a server's entry holds.
-const FREE: [&str; 16] = [
+const FREE: [&str; 17] = [
     "prompt",
     "answer",
     "arguments",
     "data_dir",
+    "log",
     "workspace",
     "mcp_config",
     "mcp.workspace",

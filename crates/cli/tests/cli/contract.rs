@@ -30,6 +30,7 @@ mod settings;
 mod shown;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod trace_log;
 #[cfg(target_os = "linux")]
 mod trust_questions;
 mod trusting;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
+use tracing::field::Empty;
+use tracing::{Instrument, info, info_span};
 
 use super::{Server, Standing, Start};
 use crate::config::Reach;
@@ -49,7 +51,7 @@ impl Server {
         }
         loop {
             let reached = tokio::select! {
-                reached = self.reach_logging_in() => reached,
+                reached = self.reach_in_span() => reached,
                 () = stop.cancelled() => return self.set(Standing::Closed),
             };
             let reason = match reached {
@@ -82,6 +84,25 @@ impl Server {
         }
     }
 
+    /// Reaches it in a span of its own: its name, and how that went (0020).
+    async fn reach_in_span(self: &Arc<Self>) -> Result<(Connection, Listing), Unreached> {
+        let span = info_span!("connect", server = self.name.as_str(), outcome = Empty, tools = Empty);
+        let reached = self.reach_logging_in().instrument(span.clone()).await;
+        match &reached {
+            Ok((_, listing)) => {
+                span.record("outcome", "ok");
+                span.record("tools", listing.tools.len());
+            }
+            Err(Unreached::NeedsAuth { .. }) => {
+                span.record("outcome", "needs_login");
+            }
+            Err(Unreached::Failed(_)) => {
+                span.record("outcome", "failed");
+            }
+        }
+        reached
+    }
+
     fn forget_failure(&self) {
         let mut inner = self.lock();
         inner.last_error = None;
@@ -92,6 +113,7 @@ impl Server {
         let reason = self.options.secrets.scrub(reason).into_owned();
         self.lock().last_error = Some(reason.clone());
         self.set(Standing::Restarting);
+        info!(server = self.name.as_str(), attempt, "restart");
         self.tell(NoticeKind::Restarting { reason, attempt });
         let wait = FIRST_WAIT * 2u32.pow(attempt - 1);
         tokio::select! {

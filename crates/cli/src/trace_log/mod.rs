@@ -1,0 +1,37 @@
+//! `--log FILE` and `WINDLASS_LOG`: what Windlass does, a line each, for whoever wants to know where the time goes.
+//! Names, ids, counts and times; no words of a conversation (0020).
+
+mod fields;
+mod subscriber;
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use windlass_setup::settings::Env;
+use windlass_tools::Secrets;
+
+use self::subscriber::LogFile;
+use crate::error::CommandError;
+use crate::exit::Exit;
+
+/// The variable that names the file where no flag does.
+const VARIABLE: &str = "WINDLASS_LOG";
+
+/// Begins to write the log, if one is wanted. It is added to; a new one is for its owner alone.
+pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<(), CommandError> {
+    let variable = || env.raw(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let (path, named_by) = match flag {
+        Some(path) => (path.to_owned(), "--log"),
+        None => match variable() {
+            Some(path) => (path, VARIABLE),
+            None => return Ok(()),
+        },
+    };
+    let refused = |problem: &dyn std::fmt::Display| {
+        let text = format!("{named_by}: the log {} can't be written: {problem}", path.display());
+        CommandError::new(Exit::Usage, text)
+    };
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(|error| refused(&error))?;
+    tracing::subscriber::set_global_default(LogFile::new(file, secrets)).map_err(|error| refused(&error))
+}

@@ -1,0 +1,95 @@
+//! `--log` and `WINDLASS_LOG`: what is done and how long it takes, and no word of what is said (0020).
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use windlass_testkit::mcp::{McpHttpServer, McpScript};
+use windlass_testkit::{FaultKind, Script, Step};
+
+use crate::support::Bench;
+
+const KEY: &str = "sk-test-4f8a91c2d7e6b35a";
+
+/// Words that are said, read, called with and answered.
+const WORDS: [&str; 5] = ["marlinspike", "bowsprit", "halyard", "taffrail", KEY];
+
+fn bench() -> Bench {
+    let steps = [Step::call("read_file", json!({"path": "bowsprit"})), Step::say("taffrail")];
+    let bench = Bench::new(Script::of(steps.clone().into_iter().chain(steps)));
+    std::fs::write(bench.workspace().join("bowsprit"), "halyard").expect("written");
+    bench
+}
+
+// proves X1
+#[test]
+fn a_log_tells_what_was_done_and_not_a_word_of_what_was_said() {
+    let bench = bench();
+    let log = bench.dir.path().join("log");
+    let path = log.to_str().expect("a path");
+    let prompt = format!("marlinspike {KEY}");
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let ran = bench.run_with(arguments, &[&[("OPENAI_API_KEY", KEY)], variables].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "taffrail\n"), "{}", ran.stderr);
+        std::fs::read_to_string(&log).expect("a log")
+    };
+    let first = run(&["run", &prompt, "--log", path], &[]);
+    for part in [
+        " INFO session id=",
+        " > run run=",
+        " end=completed",
+        " > turn turn=1: took_ms=",
+        " > attempt model=scripted attempt=1",
+        " outcome=ok",
+        " DEBUG session id=",
+        ": first byte",
+        " > call call=",
+        " tool=local.read_file outcome=ok: took_ms=",
+        "append session=",
+        " records=",
+    ] {
+        assert!(first.contains(part), "{part} is not in:\n{first}");
+    }
+    for word in WORDS {
+        assert!(!first.contains(word), "{word} is in:\n{first}");
+    }
+    assert_eq!(std::fs::metadata(&log).expect("a log").permissions().mode() & 0o777, 0o600);
+    let both = run(&["run", "marlinspike"], &[("WINDLASS_LOG", path)]);
+    assert!(both.starts_with(&first) && both.matches(" end=completed").count() == 2, "it is added to:\n{both}");
+}
+
+#[test]
+fn a_failed_attempt_is_told_by_its_class_and_status() {
+    let refusal = FaultKind::Status { code: 401, body: Some("marlinspike".into()), retry_after: None };
+    let bench = Bench::new(Script::of([Step::say("Aye.").fault(refusal)]));
+    let ran = bench.run(&["run", "go", "--log", "log"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let log = bench.read("log").expect("a log");
+    assert!(log.contains(" outcome=auth status=401: took_ms=") && log.contains(" end=failed"), "{log}");
+    assert!(!log.contains("marlinspike"), "{log}");
+}
+
+#[test]
+fn a_server_that_is_connected_is_told_by_its_name() {
+    let (bench, server) = (bench(), McpHttpServer::start(McpScript::echo()).expect("a server"));
+    let config = json!({"mcpServers": {"hub": {"url": server.url()}}}).to_string();
+    std::fs::write(bench.workspace().join("servers.json"), config).expect("written");
+    let ran = bench.run(&["run", "go", "--mcp-config", "servers.json", "--log", "log"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let log = bench.read("log").expect("a log");
+    assert!(log.contains("connect server=hub outcome=ok tools="), "{log}");
+    assert!(!log.contains(&server.url()), "what the libraries below us trace is left out: {log}");
+}
+
+// proves W2: before anything runs
+#[test]
+fn a_log_that_cannot_be_written_is_wrong_use() {
+    let bench = bench();
+    for (arguments, variables, named) in [
+        (&["run", "go", "--log", "none/log"][..], &[][..], "--log: the log none/log can't be written"),
+        (&["sessions", "list"], &[("WINDLASS_LOG", ".")], "WINDLASS_LOG: the log . can't be written"),
+    ] {
+        let ran = bench.run_with(arguments, variables);
+        assert!(ran.code == 2 && ran.stdout.is_empty() && ran.stderr.contains(named), "{} {}", ran.code, ran.stderr);
+    }
+    assert_eq!(bench.server.count(), 0);
+}
