@@ -66,7 +66,14 @@ impl Writer {
     }
 
     fn next_id(&mut self) -> RecordId {
-        let id = format!("{}.{:x}", self.nonce, self.counter);
+        let places = u64::BITS.saturating_sub(self.counter.leading_zeros()).div_ceil(4).max(1);
+        let mut id = String::with_capacity(self.nonce.len() + 1 + usize::try_from(places).unwrap_or(0));
+        id.push_str(&self.nonce);
+        id.push('.');
+        for place in (0..places).rev() {
+            let digit = u32::try_from(self.counter >> (4 * place) & 15).unwrap_or_default();
+            id.extend(char::from_digit(digit, 16));
+        }
         self.counter += 1;
         RecordId(id)
     }

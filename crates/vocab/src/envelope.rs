@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::compact::{Compact, put_name, put_number};
+use crate::escape::put_text;
 use crate::record::RecordBody;
 use crate::{At, Hash, Record, RecordId, RunId, SessionId, TurnId};
 
@@ -63,9 +65,54 @@ struct Line<'a> {
 }
 
 impl Envelope {
-    /// Adds one line to `bytes`, without the line break.
+    /// Adds one line to `bytes`, without the line break: the same text as `Serialize` gives. What stands
+    /// before the body is most of a short line, and is written without the serialiser's machinery.
     pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        serde_json::to_writer(bytes, self)
+        bytes.extend_from_slice(br#"{"v":"#);
+        put_number(bytes, self.v.into());
+        bytes.extend_from_slice(br#","id":"#);
+        put_text(bytes, &self.id.0);
+        bytes.extend_from_slice(br#","session":""#);
+        bytes.extend_from_slice(self.session.0.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
+        bytes.extend_from_slice(br#"","seq":"#);
+        put_number(bytes, self.seq);
+        bytes.extend_from_slice(br#","batch":["#);
+        put_number(bytes, self.batch.0.into());
+        bytes.push(b',');
+        put_number(bytes, self.batch.1.into());
+        bytes.extend_from_slice(br#"],"prev":""#);
+        bytes.extend_from_slice(&self.prev.digits());
+        bytes.extend_from_slice(br#"","epoch":"#);
+        put_number(bytes, self.epoch);
+        if let Some(run) = self.run {
+            bytes.extend_from_slice(br#","run":"#);
+            put_number(bytes, run.0.into());
+        }
+        if let Some(turn) = self.turn {
+            bytes.extend_from_slice(br#","turn":"#);
+            put_number(bytes, turn.0.into());
+        }
+        bytes.extend_from_slice(br#","at":"#);
+        self.put_at(bytes);
+        bytes.extend_from_slice(br#","kind":"#);
+        self.put_kind(bytes);
+        bytes.extend_from_slice(br#","body":"#);
+        RecordBody(&self.record).serialize(Compact(bytes))?;
+        bytes.push(b'}');
+        Ok(())
+    }
+
+    fn put_at(&self, bytes: &mut Vec<u8>) {
+        put_name(bytes, &self.at.digits());
+    }
+
+    fn put_kind(&self, bytes: &mut Vec<u8>) {
+        // A newer version may call its records what it likes.
+        if let Record::Unknown(unknown) = &self.record {
+            put_text(bytes, &unknown.kind);
+        } else {
+            put_name(bytes, self.record.kind().as_bytes());
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+use crate::digits::Digits;
+
 /// Says which text was no id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
@@ -162,17 +164,21 @@ pub struct CallId {
 }
 
 impl CallId {
+    fn digits(&self) -> Digits {
+        Digits::dotted([self.run.0, self.turn.0, self.index])
+    }
+
     /// The key that the outside sees for this call's effect.
     #[must_use]
     pub fn effect_id(&self, session: SessionId) -> EffectId {
-        EffectId(format!("{session}:{self}"))
+        let (call, mut room) = (self.digits(), [0; 36]);
+        EffectId([session.0.hyphenated().encode_lower(&mut room), ":", call.as_str()].concat())
     }
 }
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { run, turn, index } = self;
-        write!(f, "{run}.{turn}.{index}")
+        self.digits().fmt(f)
     }
 }
 
@@ -189,7 +195,7 @@ impl FromStr for CallId {
 
 impl Serialize for CallId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.digits().as_str())
     }
 }
 

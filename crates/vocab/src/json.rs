@@ -2,15 +2,20 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A JSON value as text. Always well-formed, and always on one line: a record that holds it is a line of
 /// its journal.
-#[derive(Clone, Serialize)]
-#[serde(transparent)]
+#[derive(Clone)]
 pub struct Json(Box<RawValue>);
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(Self::NAME, &self.0)
+    }
+}
 
 /// Takes line breaks out. In well-formed JSON they stand between tokens only, where a blank says the same.
 fn on_one_line(raw: Box<RawValue>) -> Json {
@@ -28,6 +33,9 @@ impl<'de> Deserialize<'de> for Json {
 }
 
 impl Json {
+    /// What tells it from other values where it is written.
+    pub(crate) const NAME: &str = "windlass_vocab::Json";
+
     /// Takes text that must be one JSON value.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)

@@ -16,10 +16,13 @@
 
 mod attendance;
 mod audit;
+mod compact;
 mod control;
 mod decode;
+mod digits;
 mod elicitation;
 mod envelope;
+mod escape;
 mod event;
 mod failure;
 mod hash;
@@ -47,6 +50,7 @@ pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
+pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
 pub use failure::{Failure, FailureClass};
 pub use hash::Hash;

@@ -59,12 +59,38 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
+    }
+}
+
+/// A number under a hundred as two digits.
+fn pair(number: i64) -> [u8; 2] {
+    let number = u8::try_from(number).unwrap_or_default();
+    [b'0' + number / 10, b'0' + number % 10]
+}
+
+impl At {
+    /// The text as it is written, without the machinery of formats: every record carries one.
+    pub(crate) fn digits(self) -> [u8; 24] {
         let (earliest, latest) = Self::WRITABLE;
-        let at = (*self).clamp(earliest, latest).0;
+        let at = self.clamp(earliest, latest).0;
         let (year, month, day) = civil(at.div_euclid(DAY_MS));
         let ms = at.rem_euclid(DAY_MS);
-        let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1_000)
+        let mut text = *b"dddd-dd-ddTdd:dd:dd.dddZ";
+        for (place, number) in [
+            (0, year / 100),
+            (2, year % 100),
+            (5, month),
+            (8, day),
+            (11, ms / 3_600_000),
+            (14, ms / 60_000 % 60),
+            (17, ms / 1_000 % 60),
+            (20, ms % 1_000 / 10),
+        ] {
+            text[place..place + 2].copy_from_slice(&pair(number));
+        }
+        text[22] = pair(ms % 10)[1];
+        text
     }
 }
 
@@ -99,7 +125,7 @@ impl FromStr for At {
 
 impl Serialize for At {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use bytes::BufMut;
-use windlass_vocab::{CallId, CallInHistory, Message, Part};
+use windlass_vocab::{CallId, CallInHistory, Message, Part, json_text};
 
 use super::config::ReasoningReturn;
 
@@ -74,8 +74,7 @@ pub(super) fn write(out: &mut impl BufMut, json: &str) {
 /// Writes what stands before a string, and the string.
 pub(super) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
     write(out, before);
-    // A string is always JSON, and a buffer takes all that is written.
-    let _ = serde_json::to_writer(out.writer(), text);
+    json_text(text, |piece| out.put_slice(piece));
 }
 
 /// The texts that `pick` finds, joined; copied only when there are several.
