@@ -2,27 +2,12 @@
 //! left in peace.
 
 use serde_json::json;
-use windlass_vocab::{EffectClass, Grant, PreparedCall, Remedy, ReplyCall, Verdict};
+use windlass_vocab::{EffectClass, Grant, PreparedCall, ReplyCall, Verdict};
 
-use crate::{Offer, Permissions};
+use crate::{CertainFailure, Offer, Permissions};
 
 /// Reads what an edit is about.
 const READER: &str = "read_file";
-
-/// Why a call can't succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CertainFailure {
-    /// What the model is told.
-    pub reason: String,
-    /// What a person could change about it.
-    pub remedy: Option<Remedy>,
-}
-
-impl From<String> for CertainFailure {
-    fn from(reason: String) -> Self {
-        Self { reason, remedy: None }
-    }
-}
 
 impl Offer {
     /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. What an earlier call

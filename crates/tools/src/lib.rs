@@ -82,6 +82,8 @@ mod rule;
 mod ruling;
 #[cfg(feature = "commands")]
 mod sandbox;
+#[cfg(feature = "commands")]
+mod sandbox_untried;
 mod schema_check;
 mod secret_env;
 mod secrets;
@@ -108,7 +110,6 @@ pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{Fetching, fetch_url};
 pub use builtin::{TOOL_NAMES, ending_tools, file_tools};
-pub use certain_failure::CertainFailure;
 pub use clearance::Clearance;
 pub use cut::{CutInfo, cut};
 pub use file_rules::{FileRules, JudgedPaths};
@@ -122,11 +123,14 @@ pub use path_pattern::PathFault;
 pub use permission::Permissions;
 pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
+pub use refusal::CertainFailure;
 pub use registry::{Registry, RegistryError};
 pub use rule::{Network, ParseRuleError, Rule};
 pub use ruling::Ruling;
 #[cfg(feature = "commands")]
-pub use sandbox::{Sandbox, SandboxUntried};
+pub use sandbox::Sandbox;
+#[cfg(feature = "commands")]
+pub use sandbox_untried::SandboxUntried;
 pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
 pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};

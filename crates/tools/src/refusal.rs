@@ -1,6 +1,6 @@
-//! Why a built-in tool could not do what it was asked, and whose fault that is.
+//! Why a tool could not do what it was asked, or can't, and whose fault that is.
 
-use windlass_vocab::{Outcome, OutcomeKind};
+use windlass_vocab::{Outcome, OutcomeKind, Remedy};
 
 /// Why a call came to nothing, for the model. What it named wrongly is told from what failed (L11).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,5 +41,20 @@ impl From<Refusal> for String {
 impl From<Refusal> for Outcome {
     fn from(refusal: Refusal) -> Self {
         Self::new(refusal.kind, refusal.text)
+    }
+}
+
+/// Why a call can't succeed, known before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertainFailure {
+    /// What the model is told.
+    pub reason: String,
+    /// What a person could change about it.
+    pub remedy: Option<Remedy>,
+}
+
+impl From<String> for CertainFailure {
+    fn from(reason: String) -> Self {
+        Self { reason, remedy: None }
     }
 }

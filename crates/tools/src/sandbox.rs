@@ -9,15 +9,7 @@ use windlass_sandbox::{Confinement, Looked, Network, Rules, SandboxMode, Support
 use crate::at_work::{AtWork, Running};
 use crate::closing::Closing;
 use crate::reach::Reach;
-use crate::{GuardProgram, Permissions, guard};
-
-/// It is not known what this machine can enforce, so nothing is run in the sandbox.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what the sandbox can do on this machine could not be tried ({failure})")]
-pub struct SandboxUntried {
-    /// What came in the way.
-    pub failure: String,
-}
+use crate::{GuardProgram, Permissions, SandboxUntried, guard};
 
 /// The sandbox of a run's commands. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -116,7 +116,7 @@ fn word_at(text: &str, at: usize) -> &str {
     let is_end = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);
     let begin = if rest.starts_with('`') { "`windlass ".len() } else { 1 };
     let end = rest.get(begin..).and_then(|more| more.find(is_end)).map_or(rest.len(), |length| begin + length);
-    &rest[..end]
+    rest[..end].trim_end_matches('.')
 }
 
 #[cfg(test)]
