@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use windlass_vocab::Usage;
 
 use super::report::Report;
+use super::scan;
 
 /// A chunk of a stream, or a whole body.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -103,6 +104,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 impl<'a> Chunk<'a> {
     /// Reads one JSON text.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
+        let mut chunk = Self::default();
+        if scan::read(text, &mut chunk).is_some() {
+            return Ok(chunk);
+        }
         serde_json::from_str(text)
     }
 

@@ -1,9 +1,8 @@
 //! Most events of a stream differ from the one before in nothing but their words. Such an event is told
 //! by the bytes around the words, which costs far less than reading it line by line and as JSON.
 
-use memchr::memchr2;
-
 use super::chunk::{Chunk, Raw, or_empty};
+use super::scan::plain_length;
 
 /// The JSON around the words of the last event that added nothing but words, quotes included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,12 +23,11 @@ impl Frame {
             return None;
         }
         let words = bytes.strip_prefix(OPENING)?.strip_prefix(self.before.as_slice())?;
-        // The first quote ends the words; a backslash before it means another character, and JSON allows no control
-        // characters there.
-        let (words, rest) = words.split_at(memchr2(b'"', b'\\', words)?);
+        // The first quote ends the words; before it, a backslash means another character, and control
+        // characters are forbidden.
+        let (words, rest) = words.split_at(plain_length(words));
         let rest = rest.strip_prefix(self.after.as_slice())?.strip_prefix(CLOSING)?;
-        let words = std::str::from_utf8(words).ok()?;
-        (!words.bytes().any(|byte| byte < b' ')).then_some((words, rest))
+        Some((std::str::from_utf8(words).ok()?, rest))
     }
 
     /// Remembers the event with this `chunk`, which was read from `text`, if it adds nothing but words.

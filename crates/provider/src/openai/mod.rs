@@ -21,6 +21,7 @@ mod message;
 mod report;
 mod request;
 mod retry_after;
+mod scan;
 mod stream;
 mod wire;
 mod wording;
