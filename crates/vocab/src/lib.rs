@@ -63,7 +63,7 @@ pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
 pub use newer::Newer;
 pub use output::OutputSpec;
 pub use policy::{
-    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy,
+    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
     PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
 };
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};

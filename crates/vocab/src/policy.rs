@@ -2,13 +2,17 @@
 //! preset < file < flag before the run begins and stored whole in `RunStarted`, so an old run
 //! resumes under the rules it began with.
 //!
-//! A row whose part of Windlass does not exist yet is kept here all the same and says so.
+//! A row whose part of Windlass does not exist yet is kept here all the same and says so; a value of it that would do
+//! nothing is refused where it is set ([`PolicyPatch::check`]).
 
+mod not_built;
 mod tighter;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+
+pub use not_built::NotBuilt;
 
 macro_rules! policy {
     ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?, tighter: $tighter:ident;)*) => {

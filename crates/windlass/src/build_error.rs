@@ -7,6 +7,7 @@ use windlass_provider::HttpError;
 use windlass_provider::openai::OpenAiError;
 use windlass_store::StoreError;
 use windlass_tools::{ParseRuleError, RegistryError, WorkspaceError};
+use windlass_vocab::NotBuilt;
 
 /// Something is missing or wrong.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ pub enum BuildError {
         /// What was asked for.
         name: String,
     },
+    /// A rule of runs was set to a value that does nothing yet.
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
     /// A permission rule makes no sense.
     #[error(transparent)]
     Rule(#[from] ParseRuleError),

@@ -193,6 +193,7 @@ impl Gathered {
             (None, Attendance::Attended) => Policy { server_wait_ms: 0, ..of_preset()? },
         };
         for patch in &self.patches {
+            patch.check()?;
             policy = policy.with(patch);
         }
         Ok(policy)
@@ -347,6 +348,8 @@ impl Gathered {
 
 #[cfg(test)]
 mod tests {
+    use windlass_vocab::{NotBuilt, Planning};
+
     use super::*;
 
     // proves P2: a person is never kept waiting, unless whoever builds the agent says so
@@ -360,5 +363,12 @@ mod tests {
         assert_eq!(wait(Attendance::Unattended, PolicyPatch::default()), Some(5_000));
         assert_eq!(wait(Attendance::Attended, PolicyPatch::default()), Some(0));
         assert_eq!(wait(Attendance::Attended, told), Some(7));
+    }
+
+    #[test]
+    fn a_rule_that_would_do_nothing_is_refused() {
+        let patch = PolicyPatch { planning: Some(Planning::Optional), ..PolicyPatch::default() };
+        let refused = Gathered { patches: vec![patch], ..Gathered::default() }.take_policy();
+        assert!(matches!(refused, Err(BuildError::NotBuilt(NotBuilt { row: "planning", .. }))), "{refused:?}");
     }
 }

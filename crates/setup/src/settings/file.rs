@@ -49,7 +49,10 @@ impl SettingsFile {
 
     /// What is right in form and still may not stand in this file.
     fn check(&self) -> Result<(), SettingsError> {
-        let FileSettings { api_key, trusted, .. } = &self.settings;
+        let FileSettings { api_key, trusted, policy, .. } = &self.settings;
+        if let Err(refused) = policy.check() {
+            return Err(SettingsError::wrong(self.origin_of_row(refused.row), refused.to_string()));
+        }
         if self.whose == Whose::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \
@@ -196,6 +199,10 @@ mod tests {
             ("policy = 3", "windlass.toml:1:10: invalid type: integer `3`, expected a table"),
             ("[policy.retry]\ntries = 3", "windlass.toml:1:1: the key \"first_wait_ms\" is missing in this table"),
             ("model = 'a'\nmodel = 'b'", "windlass.toml:2:1: duplicate key"),
+            (
+                "[policy]\nturn_cap = 3\nplanning = 'optional'",
+                "windlass.toml:3:1: `optional` in `planning` is not built yet: it would do nothing",
+            ),
             ("trusted = ['src']", "windlass.toml:1:11: \"src\" is not a whole path; write it from / or ~/"),
         ] {
             assert_eq!(complaint(text), expected);
@@ -243,7 +250,7 @@ mod tests {
             unfinished_call = "interrupt"
             nudges = ["empty"]
             planning = "no"
-            history = { consolidated = { messages = 100 } }
+            history = "all_that_fits"
             approval_wait_ms = 5
             tool_timeout_ms = 6
             output_corrections = 1

@@ -1,0 +1,123 @@
+//! Values of policy rows that no part of Windlass reads yet. Presets have them, so that a stored policy says what its
+//! preset means; whoever sets one is told instead of being left to wonder why nothing changed.
+
+use super::{EndsBy, HistoryKeeping, MaxTokens, Nudge, Planning, PolicyPatch, Reasoning, Sampling, ToolSource};
+
+/// A value that does nothing yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}` in `{row}` is not built yet: it would do nothing")]
+pub struct NotBuilt {
+    /// The row of the policy.
+    pub row: &'static str,
+    /// The value, as it is written.
+    pub value: &'static str,
+}
+
+impl PolicyPatch {
+    /// Refuses the first row that is set to a value which does nothing yet.
+    pub fn check(&self) -> Result<(), NotBuilt> {
+        let refused = [
+            ("tools", self.tools.iter().flatten().find_map(|source| tool_source(*source))),
+            ("ends_by", self.ends_by.and_then(ends_by)),
+            ("sampling", self.sampling.and_then(sampling)),
+            ("reasoning", self.reasoning.and_then(reasoning)),
+            ("nudges", self.nudges.iter().flatten().find_map(|reason| nudge(*reason))),
+            ("planning", self.planning.and_then(planning)),
+            ("history", self.history.and_then(history)),
+        ];
+        match refused.into_iter().find_map(|(row, value)| Some(NotBuilt { row, value: value? })) {
+            Some(refused) => Err(refused),
+            None => Ok(()),
+        }
+    }
+}
+
+const fn tool_source(source: ToolSource) -> Option<&'static str> {
+    match source {
+        ToolSource::BuiltIn | ToolSource::Ending | ToolSource::Mcp => None,
+        ToolSource::Remote => Some("remote"),
+    }
+}
+
+const fn ends_by(ends_by: EndsBy) -> Option<&'static str> {
+    match ends_by {
+        EndsBy::Text | EndsBy::EndingTool => None,
+        EndsBy::JudgedText => Some("judged_text"),
+    }
+}
+
+const fn sampling(sampling: Sampling) -> Option<&'static str> {
+    match sampling.max_tokens {
+        MaxTokens::ModelOwn | MaxTokens::Fixed(_) => None,
+        MaxTokens::Budget => Some("budget"),
+    }
+}
+
+const fn reasoning(reasoning: Reasoning) -> Option<&'static str> {
+    match reasoning {
+        Reasoning::ModelOwn | Reasoning::Low | Reasoning::Medium | Reasoning::High => None,
+        Reasoning::Configured => Some("configured"),
+    }
+}
+
+const fn nudge(nudge: Nudge) -> Option<&'static str> {
+    match nudge {
+        Nudge::Empty | Nudge::CutOff | Nudge::NoToolCall => None,
+        Nudge::Incomplete => Some("incomplete"),
+        Nudge::Deflection => Some("deflection"),
+    }
+}
+
+const fn planning(planning: Planning) -> Option<&'static str> {
+    match planning {
+        Planning::No => None,
+        Planning::Optional => Some("optional"),
+    }
+}
+
+/// All that fits is what is sent; on overflow the oldest turns are pruned (C6).
+const fn history(history: HistoryKeeping) -> Option<&'static str> {
+    match history {
+        HistoryKeeping::AllThatFits | HistoryKeeping::Pruned => None,
+        HistoryKeeping::Summarised => Some("summarised"),
+        HistoryKeeping::Consolidated { .. } => Some("consolidated"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PolicyPatch;
+
+    fn check(rows: &str) -> Result<(), String> {
+        serde_json::from_str::<PolicyPatch>(rows).unwrap().check().map_err(|refused| refused.to_string())
+    }
+
+    #[test]
+    fn a_value_that_would_do_nothing_is_refused() {
+        for (rows, row, value) in [
+            (r#"{"tools":["built_in","remote"]}"#, "tools", "remote"),
+            (r#"{"ends_by":"judged_text"}"#, "ends_by", "judged_text"),
+            (r#"{"sampling":{"max_tokens":"budget"}}"#, "sampling", "budget"),
+            (r#"{"reasoning":"configured"}"#, "reasoning", "configured"),
+            (r#"{"nudges":["empty","incomplete"]}"#, "nudges", "incomplete"),
+            (r#"{"nudges":["deflection"]}"#, "nudges", "deflection"),
+            (r#"{"planning":"optional"}"#, "planning", "optional"),
+            (r#"{"history":"summarised"}"#, "history", "summarised"),
+            (r#"{"history":{"consolidated":{"messages":9}}}"#, "history", "consolidated"),
+        ] {
+            assert_eq!(check(rows), Err(format!("`{value}` in `{row}` is not built yet: it would do nothing")));
+        }
+    }
+
+    #[test]
+    fn every_other_value_is_taken() {
+        for rows in [
+            "{}",
+            r#"{"tools":["built_in","ending","mcp"],"ends_by":"ending_tool","planning":"no","history":"pruned"}"#,
+            r#"{"ends_by":"text","sampling":{"max_tokens":{"fixed":9}},"reasoning":"high","history":"all_that_fits"}"#,
+            r#"{"nudges":["empty","cut_off","no_tool_call"],"sampling":{},"reasoning":"model_own"}"#,
+        ] {
+            assert_eq!(check(rows), Ok(()), "{rows}");
+        }
+    }
+}
